@@ -1,0 +1,349 @@
+// Who may import whom. Each rule carries its reason, which is printed when the rule is broken.
+
+const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
+const heads = ['server/context.ts', 'server/app.ts', 'server/main.ts']
+/** Counting and logging are open to everything that does work; pure code returns values instead. */
+const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
+const ground = ['contract', 'server/lib', 'server/errors.ts']
+
+const literal = (text) => text.replaceAll('.', '\\.')
+/** A folder means everything in it, a file means itself; a "*" stays inside one path segment. */
+const place = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`
+const places = (paths) => paths.map(place).join('|')
+const packages = (names) => `(?:^|/)node_modules/(?:@types/)?(?:${names.map(literal).join('|')})/`
+const anyPackage = '(?:^|/)node_modules/'
+const bunModule = '^bun(?::|$)'
+
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+/** The whole list of what a folder may import. Tests beside the code are free of it. */
+function only(path, comment, { own = [], npm, core = false, except = [] }) {
+  const name = path.replace(/^server\//, '').replace(/\.ts$/, '')
+  const not = [tests, ...except.map(place)].join('|')
+  const from = { path: place(path), pathNot: not }
+  const rules = [
+    rule(`${name}-own`, comment, from, {
+      pathNot: `${places([path, ...own])}|${anyPackage}`,
+      dependencyTypesNot: ['core', 'unknown'],
+    }),
+  ]
+  if (npm) {
+    const pathNot = npm.length > 0 ? packages(npm) : '^$'
+    rules.push(rule(`${name}-npm`, comment, from, { path: anyPackage, pathNot }))
+  }
+  if (!core) rules.push(rule(`${name}-core`, comment, from, { dependencyTypes: ['core'] }))
+  return rules
+}
+
+/** One owner per outside package, so that replacing it is a change in one place. */
+function owner(names, owners, comment) {
+  return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
+}
+
+export default {
+  forbidden: [
+    rule(
+      'no-cycles',
+      'Files that import each other cannot be read, tested or moved apart.',
+      { pathNot: tests },
+      { circular: true },
+    ),
+    rule(
+      'no-cycles-in-tests',
+      'Files that load each other fail or work by the order in which they are loaded.',
+      { path: tests },
+      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    ),
+    rule(
+      'no-orphans',
+      'A file that imports nothing and that nothing imports is forgotten.',
+      { orphan: true, pathNot: [tests, '\\.d\\.ts$', '(^|/)\\.?[^/]+\\.config\\.[^/]+$', '^server/main\\.ts$'] },
+      {},
+    ),
+    rule('no-unresolvable', 'The imported file or package does not exist.', {}, { couldNotResolve: true }),
+    rule(
+      'no-tests-from-production',
+      'What ships must run without the tests, the benchmarks and the tools.',
+      { pathNot: tests },
+      { path: tests },
+    ),
+    rule(
+      'server-runtime-deps',
+      'The running server has only what package.json lists under "dependencies".',
+      { path: '^(?:server|contract)/', pathNot: tests },
+      {
+        path: anyPackage,
+        pathNot: '(?:^|/)node_modules/@types/',
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional', 'npm-peer'],
+      },
+    ),
+    rule(
+      'bun-seam',
+      "Bun's own API stays in a handful of named files, so that another runtime is an adapter away.",
+      {
+        pathNot: `${places(['server/main.ts', 'server/relay/send.ts', 'server/store/open.ts', 'server/store/*sqlite*.ts', 'server/lib/password.ts'])}|${tests}`,
+      },
+      { path: bunModule },
+    ),
+    rule(
+      'bun-sqlite-in-store',
+      'SQL is written in server/store and nowhere else.',
+      { pathNot: `${place('server/store')}|${tests}` },
+      { path: '^bun:sqlite$' },
+    ),
+
+    // Both sides share the contract, so it must run anywhere.
+    ...only('contract', 'Schemas and pure functions: no I/O, no Node, no DOM.', { npm: ['zod'] }),
+    rule(
+      'contract-zod-mini',
+      'The console ships what the contract imports; zod/mini is a fraction of zod.',
+      { path: '^contract/', pathNot: tests },
+      {
+        path: packages(['zod']),
+        pathNot: '/node_modules/zod/(?:v4/)?mini/|^node_modules/zod/(?:v4/)?mini/',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+
+    // The leaves: they know nothing of each other.
+    ...only('server/lib', 'Helpers with no owner know nothing of the product.', { own: ['contract'], core: true }),
+    ...only('server/errors.ts', 'The error table is a leaf: everything imports it.', {
+      own: ['contract', 'server/lib'],
+      npm: ['zod'],
+    }),
+    ...only('server/log.ts', 'Everything logs, so the logger imports next to nothing.', {
+      own: ['contract', 'server/lib'],
+      core: true,
+    }),
+    ...only('server/metrics.ts', 'Everything counts, so the counters import next to nothing.', {
+      own: ['contract', 'server/lib'],
+      core: true,
+    }),
+    ...only('server/events.ts', 'An event is a counter and a log line; it decides nothing.', {
+      own: [...ground, 'server/log.ts', 'server/metrics.ts'],
+    }),
+    ...only('server/config.ts', 'Reading the environment needs no part of the product.', {
+      own: ground,
+      npm: ['zod', 'ipaddr.js'],
+      core: true,
+    }),
+    rule(
+      'config-is-passed-in',
+      'Configuration is read once, at start, and handed to what needs it; its type may be imported.',
+      { path: '^server/', pathNot: `${places([...heads, 'server/config.ts'])}|${tests}` },
+      { path: '^server/config\\.ts$', dependencyTypesNot: ['type-only'] },
+    ),
+    ...only('server/outbound', 'One outside service per file. It is told what to send, and decides nothing.', {
+      own: [...ground, ...cross],
+      core: true,
+    }),
+    ...only('server/dialects', 'A dialect is pure: wire format to Conversation and back.', {
+      own: ground,
+      npm: ['zod'],
+    }),
+    rule(
+      'dialect-to-dialect',
+      'Dialects meet in the neutral Conversation; what two share belongs in dialects/ itself or in lib/.',
+      { path: '^server/dialects/([^/]+)/', pathNot: tests },
+      { path: '^server/dialects/[^/]+/', pathNot: '^server/dialects/$1/' },
+    ),
+    ...only('server/providers', 'A provider translates. It knows no money, no store, no HTTP framework.', {
+      own: [...ground, 'server/dialects'],
+      npm: ['zod'],
+      core: true,
+    }),
+    rule(
+      'provider-to-provider',
+      'Providers share through openai-compatible/, dialects/ or lib/.',
+      { path: '^server/providers/([^/]+)/', pathNot: tests },
+      { path: '^server/providers/[^/]+/', pathNot: '^server/providers/(?:$1|openai-compatible)/' },
+    ),
+    rule(
+      'provider-type-imports-no-provider',
+      'The interface never imports an implementation.',
+      { path: '^server/providers/(?:provider\\.ts$|[^/]+/)', pathNot: tests },
+      { path: '^server/providers/registry\\.ts$' },
+    ),
+    rule(
+      'provider-interface-is-a-leaf',
+      'The interface never imports an implementation.',
+      { path: '^server/providers/provider\\.ts$' },
+      { path: '^server/providers/' },
+    ),
+    rule(
+      'provider-through-registry',
+      'No core file names a provider: reach it through registry.ts or the type in provider.ts.',
+      { pathNot: `^server/providers/|${tests}` },
+      { path: '^server/providers/', pathNot: '^server/providers/(?:registry|provider)\\.ts$' },
+    ),
+
+    // What knows the store.
+    ...only('server/store', 'The only SQL. It stores and finds, and knows no rule of the product.', {
+      own: [...ground, ...cross],
+      core: true,
+    }),
+    rule(
+      'migrations-are-frozen',
+      'A migration runs years later as it was written, so it uses no code that changes.',
+      { path: '^server/store/migrations/', pathNot: tests },
+      {
+        path: '^(?:server|contract)/',
+        pathNot: '^server/store/migrations/',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    ...only('server/sync', 'Nodes tell each other what changed; what to do about it is up to the listener.', {
+      own: [...ground, ...cross, 'server/store'],
+      core: true,
+    }),
+    ...only('server/settings', 'Option rows become one typed value.', {
+      own: [...ground, ...cross, 'server/store', 'server/sync'],
+      core: true,
+    }),
+    ...only('server/billing', 'Money knows accounts and prices, not calls and pages.', {
+      own: [...ground, ...cross, 'server/store', 'server/settings', 'server/sync'],
+      core: true,
+    }),
+
+    // The hot path and what is built on it.
+    ...only('server/relay', 'The hot path stays small: it knows no management API, no jobs, no HTTP framework.', {
+      own: [
+        ...ground,
+        ...cross,
+        'server/outbound',
+        'server/providers',
+        'server/dialects',
+        'server/billing',
+        'server/store',
+        'server/settings',
+        'server/sync',
+      ],
+      core: true,
+      except: ['server/relay/routes.ts'],
+    }),
+    rule(
+      'relay-routes-own',
+      'The routes of the relay join HTTP and the hot path; the management API and the jobs are no part of either.',
+      { path: '^server/relay/routes\\.ts$' },
+      { path: '^(?:server/(?:api|jobs)|console)/' },
+    ),
+    ...only('server/jobs', 'Jobs use the hot path; no page and no request is behind them.', {
+      own: [
+        ...ground,
+        ...cross,
+        'server/outbound',
+        'server/providers',
+        'server/relay',
+        'server/billing',
+        'server/store',
+        'server/settings',
+        'server/sync',
+      ],
+      core: true,
+    }),
+    ...only('server/http', 'Middleware serves both the relay and the API, so it knows neither.', {
+      own: [...ground, ...cross, 'server/outbound', 'server/billing', 'server/store', 'server/settings', 'server/sync'],
+      core: true,
+    }),
+    ...only('server/api', 'The management API reaches calls through jobs, never the hot path itself.', {
+      own: [
+        ...ground,
+        ...cross,
+        'server/http',
+        'server/jobs',
+        'server/outbound',
+        'server/providers',
+        'server/billing',
+        'server/store',
+        'server/settings',
+        'server/sync',
+      ],
+      core: true,
+    }),
+    rule(
+      'api-resource-to-resource',
+      'Resources share through billing/, store/ or a file in api/ itself.',
+      { path: '^server/api/([^/]+)/', pathNot: tests },
+      { path: '^server/api/[^/]+/', pathNot: '^server/api/$1/' },
+    ),
+    rule(
+      'heads-see-and-are-not-seen',
+      'context.ts, app.ts and main.ts know the whole; a part receives the two or three things it needs.',
+      { pathNot: `${places(heads)}|${tests}` },
+      { path: places(heads) },
+    ),
+    rule(
+      'server-to-console',
+      'The server serves the built console as files and never loads its source.',
+      { path: '^(?:server|contract)/' },
+      { path: '^console/' },
+    ),
+
+    // The console: lib, then components, then pages, then app.
+    ...only('console', 'The console talks to the server over HTTP; they share contract/ and nothing else.', {
+      own: ['contract'],
+    }),
+    rule(
+      'console-lib-is-a-leaf',
+      'lib/ is below components/ and pages/.',
+      { path: '^console/lib/', pathNot: tests },
+      { path: '^console/', pathNot: '^console/(?:lib|messages)/' },
+    ),
+    rule(
+      'console-components-below-pages',
+      'A component is used by pages, so it knows none of them.',
+      { path: '^console/components/', pathNot: tests },
+      { path: '^console/', pathNot: '^console/(?:components|lib|messages)/' },
+    ),
+    rule(
+      'console-pages-below-app',
+      'app/ mounts the pages; a page does not know where it hangs.',
+      { path: '^console/pages/', pathNot: tests },
+      { path: '^console/', pathNot: '^console/(?:pages|components|lib|messages)/' },
+    ),
+    rule(
+      'page-to-page',
+      'Pages share through components/ or lib/.',
+      { path: '^console/pages/([^/]+)/', pathNot: tests },
+      { path: '^console/pages/[^/]+/', pathNot: '^console/pages/$1/' },
+    ),
+
+    owner(
+      ['kysely', 'pg', 'pg-types', 'pg-pool'],
+      ['server/store'],
+      'SQL is written in server/store and nowhere else.',
+    ),
+    owner(
+      ['hono'],
+      ['server/http', 'server/api', 'server/relay/routes.ts', 'server/app.ts', 'server/main.ts'],
+      'The HTTP framework stays at the edge.',
+    ),
+    owner(['nodemailer'], ['server/outbound'], 'One outside service per file of server/outbound.'),
+    owner(
+      ['gpt-tokenizer'],
+      ['server/relay/count-tokens.ts', 'server/lib/tokenizer.ts'],
+      'The vocabularies are large; one file decides which are loaded and when.',
+    ),
+    owner(['pino'], ['server/log.ts'], 'One logger, with one list of redacted fields.'),
+    owner(
+      ['prom-client'],
+      ['server/events.ts', 'server/metrics.ts'],
+      'A counter moves in an event, where its log line is.',
+    ),
+    owner(['@pydantic/genai-prices'], ['server/billing'], 'Prices come from one place.'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(?:dist|data|bench/peer)/|/fixtures/' },
+    // Types count: a type import is a dependency that a reader has to follow.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    builtInModules: { add: ['bun', 'bun:sqlite', 'bun:test', 'bun:ffi', 'bun:jsc', 'bun:main', 'bun:bundle'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.d.ts'],
+    },
+  },
+}

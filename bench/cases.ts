@@ -1,0 +1,125 @@
+import type { Job } from './load/job.ts'
+
+/** One thing to measure. */
+export interface Case {
+  readonly id: string
+  readonly title: string
+  readonly mode: Job['mode']
+  readonly model: string
+  readonly stream: boolean
+  readonly tls: boolean
+  readonly bodyBytes: number
+  readonly connections: number
+  readonly rate?: number
+  readonly warmupSeconds: number
+  readonly seconds: number
+  /** Who takes part; the peer only where it can do the case. */
+  readonly targets: readonly ('direct' | 'gateway' | 'peer')[]
+  /** Rounds, when not the usual number. */
+  readonly rounds?: number
+  /** Restarts what is measured before each round, so that memory is that of this case alone. */
+  readonly fresh?: boolean
+}
+
+const ALL = ['direct', 'gateway', 'peer'] as const
+const PLAIN = {
+  mode: 'closed',
+  model: 'gpt-4o-mini',
+  stream: false,
+  tls: false,
+  bodyBytes: 1_024,
+  connections: 32,
+  targets: ALL,
+} as const
+
+/** How long an open stream lives: chunks at 500 ms. */
+const SLOW_CHUNK_MS = 500
+
+/** All cases, in the order in which they run. */
+export function allCases(quick: boolean): Case[] {
+  const time = { warmupSeconds: quick ? 0.5 : 2, seconds: quick ? 1.5 : 6 }
+  const plain = { ...PLAIN, ...time }
+  const stream = { ...plain, stream: true }
+  const rate = { mode: 'rate', connections: 256 } as const
+  return [
+    { ...plain, id: 'plain', title: 'plain, 1 KB body, 32 connections' },
+    { ...plain, id: 'plain-100k', title: 'plain, 100 KB body, 32 connections', bodyBytes: 102_400 },
+    { ...plain, id: 'plain-1m', title: 'plain, 1 MB body, 8 connections', bodyBytes: 1_048_576, connections: 8 },
+    { ...stream, id: 'sse', title: 'stream of 32 chunks in 4 writes, 32 connections' },
+    { ...stream, id: 'sse-each', title: 'stream of 32 chunks in 32 writes, 32 connections', model: 'gpt-4' },
+    { ...plain, ...rate, id: 'plain-rate', title: 'plain, 1 KB body, 200 per second', rate: 200 },
+    { ...stream, ...rate, id: 'sse-rate', title: 'stream of 32 chunks in 4 writes, 150 per second', rate: 150 },
+    {
+      ...stream,
+      ...rate,
+      id: 'sse-paced',
+      title: 'stream of 32 chunks 5 ms apart, 50 per second',
+      model: 'gpt-4o',
+      rate: 50,
+    },
+    {
+      ...plain,
+      id: 'plain-tls',
+      title: 'plain, 1 KB body, 32 connections, TLS upstream',
+      tls: true,
+      targets: ['gateway', 'peer'],
+    },
+    {
+      ...stream,
+      id: 'sse-tls',
+      title: 'stream of 32 chunks in 4 writes, 32 connections, TLS upstream',
+      tls: true,
+      targets: ['gateway', 'peer'],
+    },
+    {
+      ...plain,
+      id: 'plain-tls-256',
+      title: 'plain, 1 KB body, 256 connections, TLS upstream',
+      tls: true,
+      connections: 256,
+      targets: ['gateway', 'peer'],
+    },
+    openStreams(quick),
+    stalledReaders(quick),
+  ]
+}
+
+function openStreams(quick: boolean): Case {
+  const connections = quick ? 500 : 2_000
+  return {
+    ...PLAIN,
+    id: 'open-streams',
+    title: `${connections} open streams, a chunk each 500 ms`,
+    mode: 'streams',
+    model: 'gpt-4-turbo',
+    stream: true,
+    connections,
+    warmupSeconds: quick ? 2 : 5,
+    seconds: quick ? 4 : 15,
+    rounds: 1,
+    fresh: true,
+  }
+}
+
+function stalledReaders(quick: boolean): Case {
+  return {
+    ...PLAIN,
+    id: 'stalled-readers',
+    title: '50 readers that stop reading an endless stream',
+    mode: 'stalled',
+    model: 'gpt-3.5-turbo',
+    stream: true,
+    connections: 50,
+    warmupSeconds: 2,
+    seconds: quick ? 3 : 10,
+    targets: ['gateway', 'peer'],
+    rounds: 1,
+    fresh: true,
+  }
+}
+
+/** Chunks of a slow stream, so that all are still open when the last one starts and while they are watched. */
+export function slowChunks(quick: boolean): number {
+  const { warmupSeconds, seconds } = openStreams(quick)
+  return Math.ceil(((warmupSeconds + seconds + 2) * 1000) / SLOW_CHUNK_MS)
+}

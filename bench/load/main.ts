@@ -1,0 +1,17 @@
+import { runClosed } from './closed.ts'
+import type { Job, LoadResult } from './job.ts'
+import { runRate } from './rate.ts'
+import { runStalled } from './stalled.ts'
+import { runStreams } from './streams.ts'
+
+/** A load process: does one job, prints when its measuring starts and ends, and then the result. */
+const RUNNERS: Readonly<Record<Job['mode'], (job: Job, mark: (line: string) => void) => Promise<LoadResult>>> = {
+  closed: runClosed,
+  rate: runRate,
+  streams: runStreams,
+  stalled: runStalled,
+}
+
+const job = JSON.parse(process.argv[2] ?? '') as Job
+const result = await RUNNERS[job.mode](job, (line) => process.stdout.write(`${line}\n`))
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0))

@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import type { Case } from './cases.ts'
+import { type Job, type LoadResult, MARK } from './load/job.ts'
+import { cpuSeconds, residentMb, watchResident } from './proc.ts'
+import { ROOT, start } from './processes.ts'
+import type { Mock, Target } from './targets.ts'
+
+/** One measurement: what the load saw, and what it cost. */
+export interface Measurement extends LoadResult {
+  readonly case: string
+  readonly target: Target['name']
+  readonly perSecond: number
+  /** CPU microseconds per request of the measured program, of the mock, and of the load tool. */
+  readonly cpuMicros: number
+  readonly mockCpuMicros: number
+  readonly loadCpuMicros: number
+  /** Share of one core that the measured program used. */
+  readonly cpuShare: number
+  /** The most resident memory that it had, and what it had before, in MB. */
+  readonly residentMb: number
+  readonly residentBeforeMb: number
+}
+
+/** Puts the load of a case on a target and measures. */
+export async function measure(one: Case, target: Target, mock: Mock): Promise<Measurement> {
+  const before = target.running ? residentMb(target.running.pid) : 0
+  const memory = target.running ? watchResident(target.running.pid) : undefined
+  const load = start('load', join(ROOT, 'node_modules/.bin/bun'), [
+    'bench/load/main.ts',
+    JSON.stringify(jobOf(one, target)),
+  ])
+  const cpu = () =>
+    [target.running?.pid, mock.running.pid, load.pid].map((pid) => (pid === undefined ? 0 : cpuSeconds(pid)))
+  try {
+    await load.line((line) => line === MARK.start, 120_000)
+    const from = cpu()
+    const startedAt = performance.now()
+    await load.line((line) => line === MARK.end, 120_000)
+    const used = cpu().map((seconds, index) => seconds - (from[index] ?? 0))
+    const seconds = (performance.now() - startedAt) / 1000
+    const result = JSON.parse(await load.line((line) => line.startsWith('{'), 120_000)) as LoadResult
+    const perRequest = (index: number) => (result.requests > 0 ? ((used[index] ?? 0) * 1e6) / result.requests : 0)
+    return {
+      ...result,
+      case: one.id,
+      target: target.name,
+      perSecond: result.requests / result.seconds,
+      cpuMicros: perRequest(0),
+      mockCpuMicros: perRequest(1),
+      loadCpuMicros: perRequest(2),
+      cpuShare: (used[0] ?? 0) / seconds,
+      residentMb: memory?.stop() ?? 0,
+      residentBeforeMb: before,
+    }
+  } finally {
+    memory?.stop()
+    await load.stop()
+  }
+}
+
+function jobOf(one: Case, target: Target): Job {
+  return {
+    mode: one.mode,
+    port: target.port,
+    path: target.path,
+    headers: target.headers(one.tls),
+    model: target.model(one.model, one.tls),
+    stream: one.stream,
+    bodyBytes: one.bodyBytes,
+    connections: one.connections,
+    ...(one.rate === undefined ? {} : { rate: one.rate }),
+    warmupSeconds: one.warmupSeconds,
+    seconds: one.seconds,
+  }
+}

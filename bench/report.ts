@@ -1,0 +1,186 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus, release, totalmem } from 'node:os'
+import type { Case } from './cases.ts'
+import type { Measurement } from './measure.ts'
+
+/** The medians of one case and target over its rounds. */
+export interface Summary {
+  readonly case: string
+  readonly title: string
+  readonly target: Measurement['target']
+  readonly rounds: number
+  readonly perSecond: number
+  readonly cpuMicros: number
+  readonly cpuShare: number
+  readonly p50: number
+  readonly p99: number
+  readonly firstByteP50: number
+  readonly firstByteP99: number
+  readonly residentMb: number
+  readonly residentBeforeMb: number
+  readonly mockCpuMicros: number
+  readonly loadCpuMicros: number
+  readonly failed: number
+  readonly maxGapMs: number
+  readonly stalls: number
+  readonly failures: readonly string[]
+}
+
+/** Where and how it was measured. */
+export interface Circumstances {
+  readonly date: string
+  readonly machine: string
+  readonly versions: Readonly<Record<string, string>>
+  readonly command: string
+  readonly loadAverage: number
+}
+
+const START = '<!-- bench -->'
+const END = '<!-- /bench -->'
+
+/** What is known of this machine, without its name. */
+export function machine(): string {
+  const [first] = cpus()
+  return `${first?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`
+}
+
+/** Medians per case and target. */
+export function summarise(cases: readonly Case[], measured: readonly Measurement[]): Summary[] {
+  return cases.flatMap((one) =>
+    one.targets.flatMap((target) => {
+      const rounds = measured.filter((m) => m.case === one.id && m.target === target)
+      return rounds.length === 0 ? [] : [summary(one, target, rounds)]
+    }),
+  )
+}
+
+function summary(one: Case, target: Measurement['target'], rounds: readonly Measurement[]): Summary {
+  const mid = (pick: (m: Measurement) => number) => median(rounds.map(pick))
+  return {
+    case: one.id,
+    title: one.title,
+    target,
+    rounds: rounds.length,
+    perSecond: mid((m) => m.perSecond),
+    cpuMicros: mid((m) => m.cpuMicros),
+    cpuShare: mid((m) => m.cpuShare),
+    p50: mid((m) => m.latencyMs.p50),
+    p99: mid((m) => m.latencyMs.p99),
+    firstByteP50: mid((m) => m.firstByteMs.p50),
+    firstByteP99: mid((m) => m.firstByteMs.p99),
+    residentMb: Math.max(...rounds.map((m) => m.residentMb)),
+    residentBeforeMb: mid((m) => m.residentBeforeMb),
+    mockCpuMicros: mid((m) => m.mockCpuMicros),
+    loadCpuMicros: mid((m) => m.loadCpuMicros),
+    failed: rounds.reduce((sum, m) => sum + m.failed, 0),
+    maxGapMs: Math.max(...rounds.map((m) => m.maxGapMs)),
+    stalls: rounds.reduce((sum, m) => sum + m.stalls, 0),
+    failures: [...new Set(rounds.flatMap((m) => m.failures))],
+  }
+}
+
+/** The tables in Markdown. */
+export function markdown(summaries: readonly Summary[], about: Circumstances): string {
+  const versions = Object.entries(about.versions).map(([name, version]) => `${name} ${version}`)
+  const lines = [
+    `Measured ${about.date} on ${about.machine}; load average ${about.loadAverage.toFixed(2)} at the start. ${versions.join(', ')}.`,
+    `Command: \`${about.command}\`. Medians over alternating rounds; everything on (token check, limits, hold and settle, log row).`,
+    '',
+    ...requestTable(summaries.filter(({ case: id }) => id !== 'open-streams' && id !== 'stalled-readers')),
+    '',
+    ...memoryTable(summaries.filter(({ case: id }) => id === 'open-streams' || id === 'stalled-readers')),
+  ]
+  return lines.join('\n').trimEnd()
+}
+
+function requestTable(rows: readonly Summary[]): string[] {
+  if (rows.length === 0) return []
+  const head = [
+    'case',
+    'target',
+    'CPU µs/request',
+    'peer ÷ gateway',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'first byte p50 ms',
+    'first byte p99 ms',
+    'RSS MB',
+    'failed',
+    'mock / load CPU µs',
+  ]
+  return table(
+    head,
+    rows.map((row) => {
+      const peer = rows.find((other) => other.case === row.case && other.target === 'peer')
+      const ratio =
+        row.target === 'gateway' && peer && row.cpuMicros > 0 ? (peer.cpuMicros / row.cpuMicros).toFixed(1) : ''
+      const own = row.target === 'direct' ? ['', '', ''] : [row.cpuMicros.toFixed(0), ratio, row.residentMb.toFixed(0)]
+      const times = [row.p50, row.p99, row.firstByteP50, row.firstByteP99].map((ms) => ms.toFixed(2))
+      const tools = `${row.mockCpuMicros.toFixed(0)} / ${row.loadCpuMicros.toFixed(0)}`
+      return [
+        row.title,
+        row.target,
+        own[0] ?? '',
+        own[1] ?? '',
+        row.perSecond.toFixed(0),
+        ...times,
+        own[2] ?? '',
+        String(row.failed),
+        tools,
+      ]
+    }),
+  )
+}
+
+function memoryTable(rows: readonly Summary[]): string[] {
+  if (rows.length === 0) return []
+  const head = [
+    'case',
+    'target',
+    'RSS MB before',
+    'RSS MB most',
+    'CPU of one core',
+    'cut or failed',
+    'longest silence ms',
+    'silences over 2 s',
+    'first byte p99 ms',
+  ]
+  return table(
+    head,
+    rows.map((row) => {
+      const watched = row.case === 'open-streams'
+      const own =
+        row.target === 'direct'
+          ? ['', '', '']
+          : [row.residentBeforeMb.toFixed(0), row.residentMb.toFixed(0), `${(row.cpuShare * 100).toFixed(0)} %`]
+      const streams = watched
+        ? [row.maxGapMs.toFixed(0), String(row.stalls), row.firstByteP99.toFixed(1)]
+        : ['', '', '']
+      return [row.title, row.target, ...own, String(row.failed), ...streams]
+    }),
+  )
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_, index) => (index < 2 ? '---' : '---:'))), ...rows.map(line)]
+}
+
+/** Puts the tables between the markers of the page, making the page when there is none. */
+export function writePage(path: string, text: string): void {
+  const page = existsSync(path) ? readFileSync(path, 'utf8') : `# Performance\n\n${START}\n${END}\n`
+  const from = page.indexOf(START)
+  const to = page.indexOf(END)
+  const block = `${START}\n\n${text}\n\n${END}`
+  writeFileSync(
+    path,
+    from < 0 || to < 0 ? `${page.trimEnd()}\n\n${block}\n` : page.slice(0, from) + block + page.slice(to + END.length),
+  )
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
+}

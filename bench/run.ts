@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allCases, type Case, slowChunks } from './cases.ts'
+import { type Measurement, measure } from './measure.ts'
+import { type Options, readOptions } from './options.ts'
+import { ROOT } from './processes.ts'
+import { type Circumstances, machine, markdown, summarise, writePage } from './report.ts'
+import { direct, type Mock, startGateway, startMock, startPeer, type Target } from './targets.ts'
+
+/** Measures the gateway beside its peer and the bare mock, on one machine, in alternating rounds. */
+async function run(options: Options): Promise<void> {
+  const loadAverage = loadavg()[0] ?? 0
+  refuseWhenBusy(options, loadAverage)
+  const cases = allCases(options.quick).filter(({ id }) => isChosen(options, id))
+  if (cases.length === 0) throw new Error(`no case is called ${options.only.join(' or ')}`)
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+  const targets = new Map<Target['name'], Target>()
+  let mock: Mock | undefined
+  try {
+    mock = await startMock(folder, slowChunks(options.quick))
+    const measured = await measureAll(cases, targets, starters(mock, folder, options), mock, options)
+    report(cases, measured, options, circumstances([...targets.values()], loadAverage))
+  } finally {
+    for (const target of targets.values()) await target.running?.stop()
+    await mock?.running.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Starters = ReadonlyMap<Target['name'], () => Promise<Target>>
+
+function starters(mock: Mock, folder: string, options: Options): Starters {
+  const all = new Map<Target['name'], () => Promise<Target>>([['direct', async () => direct(mock)]])
+  if (options.gateway) all.set('gateway', () => startGateway(mock, mkdtempSync(join(folder, 'gateway-'))))
+  if (options.peer) all.set('peer', () => startPeer(mock))
+  return all
+}
+
+async function measureAll(
+  cases: readonly Case[],
+  targets: Map<Target['name'], Target>,
+  start: Starters,
+  mock: Mock,
+  options: Options,
+): Promise<Measurement[]> {
+  const measured: Measurement[] = []
+  for (const one of cases) {
+    const names = one.targets.filter((name) => start.has(name))
+    const rounds = one.rounds ?? (options.quick ? Math.min(options.rounds, 2) : options.rounds)
+    for (let round = 0; round < rounds; round++) {
+      // Turning the order keeps a drift of the machine from favouring whoever goes first.
+      for (const name of round % 2 === 0 ? names : [...names].reverse()) {
+        const target = await running(name, targets, start, one.fresh === true)
+        const result = await measure(one, target, mock)
+        measured.push(result)
+        console.log(lineOf(one, round, result))
+      }
+    }
+  }
+  return measured
+}
+
+/** The target as it runs, or started anew. */
+async function running(
+  name: Target['name'],
+  targets: Map<Target['name'], Target>,
+  start: Starters,
+  fresh: boolean,
+): Promise<Target> {
+  const known = targets.get(name)
+  if (known && !fresh) return known
+  await known?.running?.stop()
+  targets.delete(name)
+  const target = await start.get(name)?.()
+  if (!target) throw new Error(`nothing starts ${name}`)
+  targets.set(name, target)
+  return target
+}
+
+function lineOf(one: Case, round: number, m: Measurement): string {
+  const cells = [
+    `${one.id} ${round + 1} ${m.target}`.padEnd(28),
+    `${m.perSecond.toFixed(0)}/s`.padStart(9),
+    `cpu ${m.cpuMicros.toFixed(0)} µs`.padStart(13),
+    `p50 ${m.latencyMs.p50.toFixed(2)} p99 ${m.latencyMs.p99.toFixed(2)} ms`.padEnd(26),
+    `first byte ${m.firstByteMs.p50.toFixed(2)} ms`.padEnd(20),
+    `rss ${m.residentMb.toFixed(0)} MB`.padEnd(11),
+    `mock ${m.mockCpuMicros.toFixed(0)} load ${m.loadCpuMicros.toFixed(0)} µs`,
+  ]
+  if (one.mode === 'streams') cells.push(`longest silence ${m.maxGapMs.toFixed(0)} ms, stalls ${m.stalls}`)
+  if (m.failed > 0) cells.push(`FAILED ${m.failed}: ${m.failures.join(' | ')}`)
+  return cells.join(' ')
+}
+
+function report(
+  cases: readonly Case[],
+  measured: readonly Measurement[],
+  options: Options,
+  about: Circumstances,
+): void {
+  const summaries = summarise(cases, measured)
+  const text = markdown(summaries, about)
+  console.log(`\n${text}`)
+  if (!options.write) return
+  writePage(join(ROOT, 'docs/performance.md'), text)
+  writeFileSync(join(ROOT, 'bench/results.json'), `${JSON.stringify({ ...about, summaries }, null, 2)}\n`)
+}
+
+function circumstances(targets: readonly Target[], loadAverage: number): Circumstances {
+  const named = targets.filter(({ running }) => running !== undefined)
+  const versions = Object.fromEntries(named.map(({ name, version }) => [name, version]))
+  const args = process.argv.slice(2)
+  const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ')
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: machine(),
+    versions: { ...versions, Bun: Bun.version },
+    command,
+    loadAverage,
+  }
+}
+
+function isChosen(options: Options, id: string): boolean {
+  return options.only.length === 0 || options.only.some((wanted) => id === wanted || id.startsWith(`${wanted}-`))
+}
+
+function refuseWhenBusy(options: Options, loadAverage: number): void {
+  const limit = cpus().length / 2
+  if (loadAverage <= limit) return
+  const message = `The load average is ${loadAverage.toFixed(2)} on ${cpus().length} cores: numbers taken now would say little.`
+  if (!options.force) {
+    console.error(`${message} Wait, or use --force.`)
+    process.exit(3)
+  }
+  console.error(`WARNING: ${message}`)
+}
+
+await run(readOptions(process.argv.slice(2)))

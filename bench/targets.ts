@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { answers, freePort, ROOT, type Running, start } from './processes.ts'
+
+/** The mock upstream. */
+export interface Mock {
+  readonly running: Running
+  readonly port: number
+  readonly tlsPort: number
+  readonly certificateFile: string
+}
+
+/** Something that a load can be put on. */
+export interface Target {
+  readonly name: 'direct' | 'gateway' | 'peer'
+  /** The process measured; none for `direct`. */
+  readonly running: Running | undefined
+  readonly port: number
+  readonly path: string
+  /** Headers for the plain and for the TLS upstream. */
+  headers(tls: boolean): Readonly<Record<string, string>>
+  /** The model to ask for so that the call goes to the TLS upstream in place of the plain one. */
+  model(model: string, tls: boolean): string
+  readonly version: string
+}
+
+const PEER_FOLDER = join(ROOT, 'bench/peer')
+const PEER_PINNED = join(ROOT, 'bench/peer-pinned')
+const BUN = join(ROOT, 'node_modules/.bin/bun')
+const ROOT_TOKEN = 'benchbenchbenchbenchbenchbenchbenchbenchbench123'
+const ACCESS_TOKEN = 'bench0access0token0bench0access0'
+const MODELS = 'gpt-4o-mini,gpt-4o,gpt-4,gpt-4-turbo,gpt-3.5-turbo'
+/** Served over TLS by a channel of its own. */
+const TLS_MODEL = 'gpt-4.1-mini'
+
+/** Starts the mock upstream. */
+export async function startMock(folder: string, slowChunks: number): Promise<Mock> {
+  const certificateFile = join(folder, 'mock-certificate.pem')
+  const running = start('mock', BUN, ['bench/mock/main.ts', certificateFile, String(slowChunks)])
+  const line = await running.line((text) => text.startsWith('{'), 10_000)
+  const ports = JSON.parse(line) as { port: number; tlsPort: number }
+  return { running, certificateFile, ...ports }
+}
+
+/** The mock itself: the floor for latency, and the cost of the tools. */
+export function direct(mock: Mock): Target {
+  const version = ''
+  return {
+    name: 'direct',
+    running: undefined,
+    port: mock.port,
+    path: '/v1/chat/completions',
+    headers: () => ({}),
+    model: (model) => model,
+    version,
+  }
+}
+
+/** Starts the gateway with a fresh database and gives it a channel to each side of the mock. */
+export async function startGateway(mock: Mock, folder: string): Promise<Target> {
+  const port = await freePort()
+  const env = {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    DATA_DIR: join(folder, 'data'),
+    INITIAL_ROOT_PASSWORD: 'bench-root-password',
+    INITIAL_ROOT_TOKEN: ROOT_TOKEN,
+    INITIAL_ROOT_ACCESS_TOKEN: ACCESS_TOKEN,
+    NODE_EXTRA_CA_CERTS: mock.certificateFile,
+  }
+  const running = start('gateway', BUN, ['server/main.ts'], env)
+  const url = `http://127.0.0.1:${port}`
+  await answers(`${url}/readyz`, running)
+  await addChannel(url, { name: 'plain', base_url: `http://127.0.0.1:${mock.port}`, models: MODELS })
+  await addChannel(url, { name: 'tls', base_url: `https://127.0.0.1:${mock.tlsPort}`, models: TLS_MODEL })
+  return {
+    name: 'gateway',
+    running,
+    port,
+    path: '/v1/chat/completions',
+    headers: () => ({ authorization: `Bearer sk-${ROOT_TOKEN}` }),
+    model: (model, tls) => (tls ? TLS_MODEL : model),
+    version: packageVersion(ROOT),
+  }
+}
+
+/** Starts the peer, installing it first when it is not there in the pinned versions. */
+export async function startPeer(mock: Mock): Promise<Target> {
+  const module = join(PEER_FOLDER, 'node_modules/@portkey-ai/gateway')
+  installPeer(module)
+  const port = await freePort()
+  const args = [
+    '--require',
+    join(PEER_PINNED, 'listen-on-loopback.cjs'),
+    join(module, 'build/start-server.js'),
+    '--headless',
+    `--port=${port}`,
+  ]
+  const running = start('peer', 'node', args, { NODE_EXTRA_CA_CERTS: mock.certificateFile, NODE_ENV: 'production' })
+  await answers(`http://127.0.0.1:${port}/`, running)
+  const host = (tls: boolean) => (tls ? `https://127.0.0.1:${mock.tlsPort}/v1` : `http://127.0.0.1:${mock.port}/v1`)
+  return {
+    name: 'peer',
+    running,
+    port,
+    path: '/v1/chat/completions',
+    headers: (tls) => ({
+      authorization: 'Bearer key',
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': host(tls),
+    }),
+    model: (model) => model,
+    version: `@portkey-ai/gateway ${packageVersion(module)} on Node ${nodeVersion()}`,
+  }
+}
+
+/** Makes a folder of its own for the peer, outside version control, from the pinned package.json. */
+function installPeer(module: string): void {
+  const wanted = readFileSync(join(PEER_PINNED, 'package.json'), 'utf8')
+  const manifest = join(PEER_FOLDER, 'package.json')
+  if (existsSync(module) && existsSync(manifest) && readFileSync(manifest, 'utf8') === wanted) return
+  rmSync(PEER_FOLDER, { recursive: true, force: true })
+  mkdirSync(PEER_FOLDER)
+  writeFileSync(manifest, wanted)
+  const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts']
+  const installed = spawnSync('npm', args, { cwd: PEER_FOLDER, encoding: 'utf8' })
+  if (installed.status !== 0) throw new Error(`the peer could not be installed:\n${installed.stderr}`)
+}
+
+async function addChannel(url: string, channel: { name: string; base_url: string; models: string }): Promise<void> {
+  const body = JSON.stringify({ type: 1, key: 'bench-key', group: 'default', ...channel })
+  const headers = { 'content-type': 'application/json', authorization: ACCESS_TOKEN }
+  const response = await fetch(`${url}/api/channel/`, { method: 'POST', headers, body })
+  const answer = (await response.json()) as { success?: boolean; message?: string }
+  if (!answer.success) throw new Error(`the channel ${channel.name} was refused: ${response.status} ${answer.message}`)
+}
+
+function packageVersion(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version
+}
+
+function nodeVersion(): string {
+  return spawnSync('node', ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^v/, '')
+}

@@ -1,0 +1,196 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams, keywordQuery } from './endpoint.ts'
+import { idField, text, trimmedText } from './fields.ts'
+import { listQuery } from './list-query.ts'
+
+/** A channel as the API shows it; the key is always empty text. */
+export const channelSchema = z.object({
+  id: z.number(),
+  type: z.number(),
+  key: z.literal(''),
+  status: z.number(),
+  name: z.string(),
+  weight: z.number(),
+  created_time: z.number(),
+  test_time: z.number(),
+  response_time: z.number(),
+  base_url: z.string(),
+  other: z.string(),
+  balance: z.number(),
+  balance_updated_time: z.number(),
+  models: z.string(),
+  group: z.string(),
+  used_quota: z.number(),
+  model_mapping: z.string(),
+  priority: z.number(),
+  config: z.string(),
+  system_prompt: z.string(),
+})
+
+export type Channel = z.output<typeof channelSchema>
+
+/** The settings of one channel, stored as JSON text in `config`. Times in seconds; 0 = no limit. */
+export const channelConfigSchema = z.strictObject({
+  api_version: z.optional(text(100)),
+  region: z.optional(text(100)),
+  library_id: z.optional(text(200)),
+  plugin: z.optional(text(200)),
+  user_id: z.optional(text(200)),
+  connect_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
+  first_byte_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
+  stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
+  relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
+  http_version: z.optional(z.enum(['auto', '1.1', '2'])),
+})
+
+export type ChannelConfig = z.output<typeof channelConfigSchema>
+
+/** One entry of the catalogue of channel types; the console builds its form from it. */
+export const channelTypeSchema = z.object({
+  type: z.number(),
+  name: z.string(),
+  label: z.string(),
+  color: z.string(),
+  defaultBaseUrl: z.string(),
+  models: z.array(z.string()),
+  keyHint: z.string(),
+  otherDefault: z.optional(z.string()),
+})
+
+export type ChannelTypeEntry = z.output<typeof channelTypeSchema>
+
+export const channelSortColumns = [
+  'id',
+  'name',
+  'type',
+  'status',
+  'group',
+  'response_time',
+  'test_time',
+  'balance',
+  'priority',
+  'weight',
+  'used_quota',
+  'created_time',
+] as const
+
+const fields = {
+  type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
+  name: z.optional(trimmedText(100)),
+  key: z.optional(z.string().check(z.maxLength(200_000))),
+  status: z.optional(z.int()),
+  weight: z.nullish(z.int().check(z.gte(0), z.lte(1_000_000))),
+  priority: z.nullish(z.int().check(z.gte(-1_000_000_000), z.lte(1_000_000_000))),
+  base_url: z.nullish(trimmedText(500)),
+  other: z.nullish(text(500)),
+  models: z.optional(z.string().check(z.maxLength(100_000))),
+  group: z.optional(z.string().check(z.maxLength(2000))),
+  model_mapping: z.nullish(z.string().check(z.maxLength(100_000))),
+  config: z.nullish(z.string().check(z.maxLength(20_000))),
+  system_prompt: z.nullish(z.string().check(z.maxLength(100_000))),
+}
+
+export const createChannelBody = z.object(fields)
+/** Fields left out stay as they are; so do an empty key and type 0. */
+export const updateChannelBody = z.object({ id: idField, ...fields })
+
+const modelEntry = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.number(),
+  owned_by: z.string(),
+  permission: z.array(z.record(z.string(), z.unknown())),
+  root: z.string(),
+  parent: z.null(),
+})
+
+const testAnswer = z.object({ time: z.number() })
+
+export const channelApi = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/channel/',
+    access: 'admin',
+    query: listQuery(channelSortColumns),
+    data: z.array(channelSchema),
+    summary: 'Channels, newest first',
+  }),
+  search: endpoint({
+    method: 'GET',
+    path: '/api/channel/search',
+    access: 'admin',
+    query: z.extend(listQuery(channelSortColumns, 100), keywordQuery.shape),
+    data: z.array(channelSchema),
+    summary: 'Channels with that id or whose name begins with the keyword',
+  }),
+  models: endpoint({
+    method: 'GET',
+    path: '/api/channel/models',
+    access: 'admin',
+    envelope: 'bare',
+    data: z.object({ object: z.literal('list'), data: z.array(modelEntry) }),
+    summary: 'All built-in models as an OpenAI-style list',
+  }),
+  types: endpoint({
+    method: 'GET',
+    path: '/api/channel/types',
+    access: 'admin',
+    data: z.array(channelTypeSchema),
+    summary: 'The catalogue of channel types',
+  }),
+  testAll: endpoint({
+    method: 'GET',
+    path: '/api/channel/test',
+    access: 'admin',
+    query: z.object({ scope: z.catch(z.enum(['all', 'disabled']), 'all') }),
+    summary: 'Start testing all channels (scope=all: the enabled ones, scope=disabled: the disabled ones)',
+  }),
+  test: endpoint({
+    method: 'GET',
+    path: '/api/channel/test/{id}',
+    access: 'admin',
+    envelope: 'flat',
+    params: idParams,
+    query: z.object({ model: z.optional(text(200)) }),
+    data: testAnswer,
+    summary: 'Test one channel; `time` is in seconds',
+  }),
+  get: endpoint({
+    method: 'GET',
+    path: '/api/channel/{id}',
+    access: 'admin',
+    params: idParams,
+    data: channelSchema,
+    summary: 'One channel',
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/api/channel/',
+    access: 'admin',
+    body: createChannelBody,
+    data: z.array(z.number()),
+    summary: 'Make one channel per line of the key; data = their ids',
+  }),
+  update: endpoint({
+    method: 'PUT',
+    path: '/api/channel/',
+    access: 'admin',
+    body: updateChannelBody,
+    data: channelSchema,
+    summary: 'Change the fields that are sent',
+  }),
+  removeDisabled: endpoint({
+    method: 'DELETE',
+    path: '/api/channel/disabled',
+    access: 'admin',
+    data: z.number(),
+    summary: 'Delete all disabled channels; data = how many',
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/api/channel/{id}',
+    access: 'admin',
+    params: idParams,
+    summary: 'Delete a channel',
+  }),
+}

@@ -1,0 +1,12 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+
+export const groupApi = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/group/',
+    access: 'admin',
+    data: z.array(z.string()),
+    summary: 'Names of all groups',
+  }),
+}

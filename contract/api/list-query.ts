@@ -1,0 +1,17 @@
+import * as z from 'zod/mini'
+import { pageQuery, pageSize } from './endpoint.ts'
+
+/** Most rows that one answer holds. */
+export const maxPageSize = 100
+
+/**
+ * Query of a list: `p`, and ours: `size` (at most 100), `sort` (a column) and `order` (asc or desc). `order` may also
+ * name a column, which then sorts descending, as clients of one-api send it. What cannot be read counts as not sent.
+ */
+export function listQuery<const Columns extends readonly [string, ...string[]]>(columns: Columns, size = pageSize) {
+  return z.extend(pageQuery, {
+    size: z.catch(z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(maxPageSize)), size),
+    sort: z.catch(z.optional(z.enum(columns)), undefined),
+    order: z.catch(z.optional(z.enum(['asc', 'desc', ...columns])), undefined),
+  })
+}

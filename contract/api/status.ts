@@ -1,0 +1,45 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+
+/** What everybody may know about this server; the console keeps it. */
+export const statusSchema = z.object({
+  version: z.string(),
+  start_time: z.number(),
+  email_verification: z.boolean(),
+  github_oauth: z.boolean(),
+  github_client_id: z.string(),
+  system_name: z.string(),
+  logo: z.string(),
+  footer_html: z.string(),
+  wechat_qrcode: z.string(),
+  wechat_login: z.boolean(),
+  server_address: z.string(),
+  turnstile_check: z.boolean(),
+  turnstile_site_key: z.string(),
+  top_up_link: z.string(),
+  chat_link: z.string(),
+  quota_per_unit: z.number(),
+  display_in_currency: z.boolean(),
+  /** Ours. */
+  register_enabled: z.boolean(),
+  password_register_enabled: z.boolean(),
+  password_login_enabled: z.boolean(),
+})
+
+export type Status = z.output<typeof statusSchema>
+
+const page = (path: string, summary: string) =>
+  endpoint({ method: 'GET', path, access: 'public', data: z.string(), summary })
+
+export const statusApi = {
+  status: endpoint({
+    method: 'GET',
+    path: '/api/status',
+    access: 'public',
+    data: statusSchema,
+    summary: 'The status document',
+  }),
+  notice: page('/api/notice', 'The notice, Markdown or HTML'),
+  about: page('/api/about', 'The about page, Markdown or an https address'),
+  homePageContent: page('/api/home_page_content', 'The home page, Markdown or an https address'),
+}

@@ -1,0 +1,177 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams, keywordQuery } from './endpoint.ts'
+import { idField, quotaField, trimmedText } from './fields.ts'
+import { listQuery } from './list-query.ts'
+
+/** What a user name must be; checked when an account is made and when the name changes. */
+export const usernameSchema = z.string().check(
+  z.trim(),
+  z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
+  z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
+)
+
+/** What a new password must be. */
+export const passwordSchema = z.string().check(
+  z.refine((value) => [...value].length >= 8, { error: 'must have at least 8 characters' }),
+  z.refine((value) => value.length <= 128, { error: 'may have at most 128 characters' }),
+)
+
+const displayName = trimmedText(20)
+const group = trimmedText(32).check(z.refine((value) => !value.includes(','), { error: 'must be one group' }))
+
+/** A user as the API shows it. Secrets are always empty text, so that clients find the fields they know. */
+export const userSchema = z.object({
+  id: z.number(),
+  username: z.string(),
+  password: z.literal(''),
+  display_name: z.string(),
+  role: z.number(),
+  status: z.number(),
+  email: z.string(),
+  github_id: z.string(),
+  wechat_id: z.string(),
+  lark_id: z.string(),
+  oidc_id: z.string(),
+  verification_code: z.literal(''),
+  access_token: z.literal(''),
+  quota: z.number(),
+  used_quota: z.number(),
+  request_count: z.number(),
+  group: z.string(),
+  aff_code: z.string(),
+  inviter_id: z.number(),
+  created_time: z.number(),
+})
+
+export type User = z.output<typeof userSchema>
+
+export const userSortColumns = [
+  'id',
+  'username',
+  'display_name',
+  'email',
+  'group',
+  'quota',
+  'used_quota',
+  'request_count',
+  'role',
+  'status',
+  'created_time',
+] as const
+
+export const createUserBody = z.object({
+  username: usernameSchema,
+  display_name: z.optional(displayName),
+  password: passwordSchema,
+  role: z.optional(z.int()),
+})
+
+/** Fields left out stay as they are; so do an empty username, password and group. */
+export const updateUserBody = z.object({
+  id: idField,
+  username: z.optional(z.string().check(z.maxLength(100))),
+  display_name: z.optional(displayName),
+  password: z.optional(z.union([z.literal(''), passwordSchema])),
+  group: z.optional(group),
+  role: z.optional(z.int()),
+  status: z.optional(z.int()),
+  /** The new balance, whatever it is now. */
+  quota: z.nullish(quotaField),
+  /** Ours: added to the balance, so that what running calls spend meanwhile is not lost. */
+  quota_delta: z.optional(quotaField),
+})
+
+export const updateSelfBody = z.object({
+  username: z.optional(z.string().check(z.maxLength(100))),
+  display_name: z.optional(displayName),
+  password: z.optional(z.union([z.literal(''), passwordSchema])),
+})
+
+export const manageActions = ['disable', 'enable', 'delete', 'promote', 'demote'] as const
+
+export const userApi = {
+  self: endpoint({
+    method: 'GET',
+    path: '/api/user/self',
+    access: 'user',
+    data: userSchema,
+    summary: 'The own account',
+  }),
+  updateSelf: endpoint({
+    method: 'PUT',
+    path: '/api/user/self',
+    access: 'user',
+    body: updateSelfBody,
+    summary: 'Change the own name, display name or password; a new password ends all other sessions',
+  }),
+  deleteSelf: endpoint({ method: 'DELETE', path: '/api/user/self', access: 'user', summary: 'Delete the own account' }),
+  accessToken: endpoint({
+    method: 'GET',
+    path: '/api/user/token',
+    access: 'user',
+    data: z.string(),
+    summary: 'Make a new access token for the management API; the old one stops working',
+  }),
+  availableModels: endpoint({
+    method: 'GET',
+    path: '/api/user/available_models',
+    access: 'user',
+    data: z.array(z.string()),
+    summary: "The models that the caller's group can use",
+  }),
+  list: endpoint({
+    method: 'GET',
+    path: '/api/user/',
+    access: 'admin',
+    query: listQuery(userSortColumns),
+    data: z.array(userSchema),
+    summary: 'Users, newest first',
+  }),
+  search: endpoint({
+    method: 'GET',
+    path: '/api/user/search',
+    access: 'admin',
+    query: z.extend(listQuery(userSortColumns, 100), keywordQuery.shape),
+    data: z.array(userSchema),
+    summary: 'Users with that id, or whose name, display name or e-mail begins with the keyword',
+  }),
+  get: endpoint({
+    method: 'GET',
+    path: '/api/user/{id}',
+    access: 'admin',
+    params: idParams,
+    data: userSchema,
+    summary: 'One user of a lower role',
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/api/user/',
+    access: 'admin',
+    body: createUserBody,
+    data: userSchema,
+    summary: 'Make an ordinary account',
+  }),
+  update: endpoint({
+    method: 'PUT',
+    path: '/api/user/',
+    access: 'admin',
+    body: updateUserBody,
+    data: userSchema,
+    summary: 'Change the fields that are sent',
+  }),
+  manage: endpoint({
+    method: 'POST',
+    path: '/api/user/manage',
+    access: 'admin',
+    body: z.object({ username: z.string().check(z.maxLength(100)), action: z.enum(manageActions) }),
+    data: z.object({ status: z.number(), role: z.number() }),
+    summary: 'Disable, enable, delete, promote or demote a user',
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/api/user/{id}',
+    access: 'admin',
+    params: idParams,
+    summary: 'Delete a user of a lower role',
+  }),
+}

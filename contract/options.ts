@@ -1,0 +1,146 @@
+/** What an option holds. `json` is JSON object text, `list` a comma-separated list; all are stored as text. */
+export type OptionKind = 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'json' | 'choice'
+
+export interface OptionDefinition {
+  kind: OptionKind
+  /** The stored form of the default. */
+  default: string
+  /** Least and greatest value of numbers. */
+  min?: number
+  max?: number
+  /** Allowed values of a choice. */
+  choices?: readonly string[]
+  unit?: 'seconds' | 'quota' | 'tokens' | 'bytes' | 'currency'
+  /** Never returned by the API; only written. */
+  secret?: true
+  /** The role that may write it; reading needs admin. */
+  writer: 'admin' | 'root'
+  description: string
+}
+
+type Kind<K extends OptionKind> = OptionDefinition & { kind: K }
+
+const bool = (value: boolean, writer: 'admin' | 'root', description: string): Kind<'boolean'> => ({
+  kind: 'boolean',
+  default: String(value),
+  writer,
+  description,
+})
+const text = (writer: 'admin' | 'root', description: string, value = ''): Kind<'text'> => ({
+  kind: 'text',
+  default: value,
+  writer,
+  description,
+})
+const secret = (description: string): Kind<'text'> => ({
+  kind: 'text',
+  default: '',
+  secret: true,
+  writer: 'root',
+  description,
+})
+const quota = (value: number, writer: 'admin' | 'root', description: string): Kind<'integer'> => ({
+  kind: 'integer',
+  default: String(value),
+  min: 0,
+  max: 1e15,
+  unit: 'quota',
+  writer,
+  description,
+})
+const seconds = (value: number, description: string): Kind<'number'> => ({
+  kind: 'number',
+  default: String(value),
+  min: 0,
+  max: 86_400,
+  unit: 'seconds',
+  writer: 'admin',
+  description: `${description} 0 = no limit.`,
+})
+const table = (value: string, description: string): Kind<'json'> => ({
+  kind: 'json',
+  default: value,
+  writer: 'root',
+  description,
+})
+
+/** Every option: type, default, unit, who may write it and what it does. Server, console and docs read this table. */
+export const optionDefinitions = {
+  PasswordLoginEnabled: bool(true, 'root', 'People may log in with a password; root always may.'),
+  PasswordRegisterEnabled: bool(true, 'root', 'People may register with a password.'),
+  RegisterEnabled: bool(true, 'root', 'New accounts may be made by registering or by a first outside login.'),
+  EmailVerificationEnabled: bool(false, 'root', 'Registering needs a code sent by e-mail.'),
+  GitHubOAuthEnabled: bool(false, 'root', 'Login and binding by the code-hosting OAuth.'),
+  WeChatAuthEnabled: bool(false, 'root', 'Login and binding by WeChat.'),
+  TurnstileCheckEnabled: bool(false, 'root', 'Bot check on registering and on mails.'),
+  EmailDomainRestrictionEnabled: bool(false, 'root', 'Only addresses of the listed domains may register.'),
+  EmailDomainWhitelist: {
+    kind: 'list',
+    default:
+      'gmail.com,163.com,126.com,qq.com,outlook.com,hotmail.com,icloud.com,yahoo.com,foxmail.com',
+    writer: 'root',
+    description: 'Domains allowed by EmailDomainRestrictionEnabled.',
+  },
+  GitHubClientId: text('root', 'Client id of the code-hosting OAuth application.'),
+  GitHubClientSecret: secret('Client secret of the code-hosting OAuth application.'),
+  WeChatServerAddress: text('root', 'Address of the WeChat helper server.'),
+  WeChatServerToken: secret('Access token of the WeChat helper server.'),
+  WeChatAccountQRCodeImageURL: text('root', 'QR code of the official account.'),
+  TurnstileSiteKey: text('root', 'Site key of the bot check.'),
+  TurnstileSecretKey: secret('Secret key of the bot check.'),
+  SMTPServer: text('root', 'Host of the mail server.'),
+  SMTPPort: { kind: 'integer', default: '587', min: 1, max: 65_535, writer: 'root', description: 'Port of the mail server; 465 means TLS from the start.' },
+  SMTPAccount: text('root', 'Account on the mail server.'),
+  SMTPFrom: text('root', 'Sender address; empty = SMTPAccount.'),
+  SMTPToken: secret('Password of the mail account.'),
+  ServerAddress: text('admin', 'Public address of this server, used in mails and links.'),
+  SystemName: text('admin', 'Name shown in the console and in mails.', 'Tollgate'),
+  Logo: text('admin', 'Address of the logo.'),
+  Footer: text('admin', 'HTML of the footer.'),
+  Notice: text('admin', 'Notice to everybody, Markdown or HTML.'),
+  About: text('admin', 'About page, Markdown or an https address shown in a frame.'),
+  HomePageContent: text('admin', 'Home page, Markdown or an https address shown in a frame.'),
+  TopUpLink: text('admin', 'Where people get redemption codes.'),
+  ChatLink: text('admin', 'Chat page shown in the menu.'),
+  QuotaForNewUser: quota(0, 'root', 'Given to every new account.'),
+  QuotaForInviter: quota(0, 'root', 'Given to who invited a new account.'),
+  QuotaForInvitee: quota(0, 'root', 'Given to an invited new account.'),
+  QuotaRemindThreshold: quota(1000, 'admin', 'Falling below it sends one reminder mail.'),
+  PreConsumedQuota: { kind: 'integer', default: '500', min: 1, max: 1_000_000, unit: 'tokens', writer: 'root', description: 'Slice of completion tokens that a stream holds ahead of what it has delivered.' },
+  QuotaPolicy: { kind: 'choice', default: 'strict', choices: ['strict', 'compat'], writer: 'root', description: 'strict: no balance ever goes below zero. compat: as one-api, a call that costs more than was held may overdraw.' },
+  UnpricedModelPolicy: { kind: 'choice', default: 'refuse', choices: ['refuse', 'fallback'], writer: 'root', description: 'A model without a price is refused, or charged at UnpricedModelRatio.' },
+  UnpricedModelRatio: { kind: 'number', default: '30', min: 0, max: 1e6, writer: 'root', description: 'Ratio of models without a price under UnpricedModelPolicy=fallback.' },
+  HoldWaitTime: seconds(5, 'How long a call waits for quota that other open calls of the same account may give back.'),
+  ModelRatio: table('{}', 'Model name → ratio (1 = $2 per million prompt tokens); overrides the built-in prices by name.'),
+  CompletionRatio: table('{}', 'Model name → price of a completion token over that of a prompt token.'),
+  GroupRatio: table('{"default":1,"vip":1,"svip":1}', 'Group name → multiplier; a group exists by standing here.'),
+  CacheRatio: table('{}', 'Model name → price of a cached prompt token over that of a prompt token.'),
+  CreateCacheRatio: table('{}', 'Model name → price of a prompt token written to the cache over that of a prompt token.'),
+  AudioRatio: table('{}', 'Model name → price of an audio prompt token over that of a prompt token.'),
+  AudioCompletionRatio: table('{}', 'Model name → price of an audio completion token over that of an audio prompt token.'),
+  ImageRatio: table('{}', 'Model name → price of an image prompt token over that of a prompt token.'),
+  ModelPrice: table('{}', 'Model name → price of one call in currency units, instead of ratios.'),
+  QuotaPerUnit: { kind: 'number', default: '500000', min: 1, max: 1e12, unit: 'quota', writer: 'root', description: 'Quota that makes one currency unit; for display and conversion only.' },
+  DisplayInCurrencyEnabled: bool(true, 'admin', 'Show quota as currency.'),
+  DisplayTokenStatEnabled: bool(true, 'admin', "The billing calls show the token's figures rather than the user's."),
+  ApproximateTokenEnabled: bool(false, 'admin', 'Count tokens as 0.38 of the bytes instead of with the tokenizer.'),
+  LogConsumeEnabled: bool(true, 'admin', 'Write a log row for every charged call.'),
+  AutomaticDisableChannelEnabled: bool(false, 'admin', 'Disable a channel whose key is refused or without credit.'),
+  AutomaticEnableChannelEnabled: bool(false, 'admin', 'Enable an automatically disabled channel that passes its test.'),
+  ChannelDisableThreshold: { kind: 'number', default: '5', min: 0, max: 86_400, unit: 'seconds', writer: 'admin', description: 'A channel slower than this in a test counts as failed. 0 = off.' },
+  RetryTimes: { kind: 'integer', default: '0', min: 0, max: 20, writer: 'admin', description: 'How many further channels are tried when one fails.' },
+  RetryAfterLimit: { kind: 'number', default: '60', min: 0, max: 86_400, unit: 'seconds', writer: 'admin', description: 'A channel that answers Retry-After is left alone for that long, but not longer than this.' },
+  ConnectTimeout: seconds(10, 'Time to reach the upstream.'),
+  FirstByteTimeout: seconds(120, 'Time from sending a request to the first byte of the answer.'),
+  StreamIdleTimeout: seconds(60, 'Longest silence within a stream.'),
+  RelayTimeout: seconds(0, 'Time for a whole call.'),
+  KeepAliveInterval: seconds(15, 'A stream that is silent for this long gets a comment line, so that proxies keep it open.'),
+  RequestSizeLimit: { kind: 'integer', default: String(32 * 1024 * 1024), min: 1024, max: 1024 * 1024 * 1024, unit: 'bytes', writer: 'admin', description: 'Largest body of a relayed request.' },
+} as const satisfies Record<string, OptionDefinition>
+
+export type OptionKey = keyof typeof optionDefinitions
+
+/** True for a key that exists; anything else is refused when written. */
+export function isOptionKey(key: string): key is OptionKey {
+  return Object.hasOwn(optionDefinitions, key)
+}

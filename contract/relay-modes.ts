@@ -1,0 +1,15 @@
+/** The kinds of relayed calls. A provider serves some of them; a log row and a metric name theirs. */
+export const relayModes = [
+  'chat',
+  'completions',
+  'embeddings',
+  'moderations',
+  'images',
+  'image-edits',
+  'image-variations',
+  'speech',
+  'transcriptions',
+  'translations',
+] as const
+
+export type RelayMode = (typeof relayModes)[number]

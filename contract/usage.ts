@@ -1,0 +1,18 @@
+/** Token counts of one call. Totals first; every other count is a subset of its total. Whole numbers, never negative. */
+export interface Usage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** Prompt tokens read from the upstream's cache. */
+  readonly cachedTokens?: number
+  /** Those of `cachedTokens` that are audio, too. They are counted in `audioPromptTokens` as well. */
+  readonly cachedAudioTokens?: number
+  /** Prompt tokens written to the upstream's cache. */
+  readonly cacheWriteTokens?: number
+  /** Those of `cacheWriteTokens` that are kept for an hour. */
+  readonly cacheWrite1hTokens?: number
+  readonly audioPromptTokens?: number
+  readonly imagePromptTokens?: number
+  readonly reasoningTokens?: number
+  readonly audioCompletionTokens?: number
+  readonly imageCompletionTokens?: number
+}

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+import { hashPassword } from '../../lib/password.ts'
+import { saveOption } from '../../store/options.ts'
+
+const password = 'correct horse'
+const hash = await hashPassword(password)
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+  })
+  afterEach(() => api.store.close())
+
+  const login = (username: string, given: string, address?: string) =>
+    api.call('POST', '/api/user/login', { body: { username, password: given }, ...(address ? { address } : {}) })
+
+  test('a login answers the account without secrets and starts a session', async () => {
+    const { id } = await api.addPerson({ username: 'ada', password: hash, role: 10 })
+    const answer = await login('ada', password)
+    expect(answer.json).toMatchObject({
+      success: true,
+      message: '',
+      data: { id, username: 'ada', display_name: 'ada', role: 10, status: 1, password: '', access_token: '' },
+    })
+    expect(JSON.stringify(answer.json)).not.toContain('argon2')
+    expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).json.data.id).toBe(id)
+  })
+
+  test('unknown user, wrong password and banned user get one and the same answer', async () => {
+    const { id } = await api.addPerson({ username: 'ada', password: hash })
+    const wrong = await login('ada', 'wrong password')
+    const unknown = await login('nobody', password)
+    await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).where('id', '=', id).execute())
+    const banned = await login('ada', password)
+    for (const answer of [wrong, unknown, banned]) {
+      expect([answer.status, answer.json]).toEqual([200, { success: false, message: wrong.json.message }])
+      expect(cookieOf(answer)).toBe('')
+    }
+  })
+
+  test('empty fields and accounts without a password are refused', async () => {
+    await api.addPerson({ username: 'oauth' })
+    expect((await login('oauth', '')).json.success).toBe(false)
+    expect((await login('', password)).json.success).toBe(false)
+    expect((await login('oauth', 'anything')).json.success).toBe(false)
+    expect((await api.call('POST', '/api/user/login', { body: { username: 1 } })).json.success).toBe(false)
+  })
+
+  test('an e-mail address logs in when exactly one account has it', async () => {
+    const one = await api.addPerson({ username: 'ada', password: hash })
+    const two = await api.addPerson({ username: 'bob', password: hash })
+    const setEmail = (id: number, email: string) =>
+      api.store.write((trx) => trx.updateTable('users').set({ email }).where('id', '=', id).execute())
+    await setEmail(one.id, 'Ada@Example.com')
+    expect((await login('ada@example.com', password)).json.data.username).toBe('ada')
+    await setEmail(two.id, 'ada@example.com')
+    expect((await login('ada@example.com', password)).json.success).toBe(false)
+  })
+
+  test('with password login off only root gets in', async () => {
+    await api.addPerson({ username: 'root', password: hash, role: 100 })
+    await api.addPerson({ username: 'admin', password: hash, role: 10 })
+    await api.store.write((trx) => saveOption(trx, 'PasswordLoginEnabled', 'false'))
+    await api.settings.reload()
+    expect((await login('admin', password)).json.success).toBe(false)
+    expect((await login('root', 'wrong password')).json.success).toBe(false)
+    expect((await login('root', password)).json.success).toBe(true)
+  })
+
+  test('a login with a live session replaces it', async () => {
+    await api.addPerson({ username: 'ada', password: hash })
+    const cookie = cookieOf(await login('ada', password))
+    await api.call('POST', '/api/user/login', { body: { username: 'ada', password }, cookie })
+    expect((await api.call('GET', '/api/user/self', { cookie })).status).toBe(401)
+  })
+
+  test('guessing at one account is stopped for that address only', async () => {
+    const strict = await createTestApi(api.store, {
+      rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
+    })
+    await api.addPerson({ username: 'ada', password: hash })
+    const guess = (address: string, given: string) =>
+      strict.call('POST', '/api/user/login', { body: { username: 'ada', password: given }, address })
+    for (let i = 0; i < 3; i++) expect((await guess('192.0.2.1', `guess ${i}`)).status).toBe(200)
+    const refused = await guess('192.0.2.1', password)
+    expect(refused.status).toBe(429)
+    expect(refused.json.success).toBe(false)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await guess('192.0.2.2', password)).json.success).toBe(true)
+  })
+
+  test('an imported bcrypt hash is replaced at the first login', async () => {
+    const bcrypt = await Bun.password.hash(password, { algorithm: 'bcrypt', cost: 4 })
+    const { id } = await api.addPerson({ username: 'old', password: bcrypt })
+    expect((await login('old', password)).json.success).toBe(true)
+    const row = await api.store.read
+      .selectFrom('users')
+      .select('password')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    expect(row.password).toStartWith('$argon2id$')
+    expect((await login('old', password)).json.success).toBe(true)
+  })
+
+  test('logins and failures leave a trail without passwords', async () => {
+    await api.addPerson({ username: 'ada', password: hash })
+    await login('ada', 'wrong password')
+    await login('ada', password)
+    const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
+    expect(rows.map((row) => [row.action, row.actor_name, row.ip])).toEqual([
+      ['login.fail', 'ada', '203.0.113.9'],
+      ['login', 'ada', '203.0.113.9'],
+    ])
+    expect(JSON.stringify(rows)).not.toMatch(/wrong password|correct horse/)
+  })
+})

@@ -1,0 +1,72 @@
+import { api } from '../../../contract/api/index.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { ApiFailure, tooManyRequests } from '../../http/api-failure.ts'
+import { addressKey } from '../../http/client-address.ts'
+import { createRateLimiter } from '../../http/rate-limit.ts'
+import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
+import { hashPassword, verifyPassword } from '../../lib/password.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { updateUser } from '../../store/user-changes.ts'
+import { userForLogin } from '../../store/users.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+import { blankUser } from '../user-view.ts'
+
+/** Per account and address: whoever guesses is stopped, the owner at another address is not locked out. */
+const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
+
+/** One text for every way to fail, so that it tells nothing about which accounts exist. */
+const loginFailed = 'The username or password is wrong, or the account has been banned.'
+
+export function mountAuth(
+  router: ApiRouter,
+  { store, settings, clock, rateRules }: Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'rateRules'>,
+): void {
+  const failures = createRateLimiter(rateRules?.loginFailures ?? loginFailureRule, clock)
+
+  servePublic(
+    router,
+    api.auth.login,
+    async ({ body, clientAddress, context }) => {
+      if (body.username === '' || body.password === '')
+        throw new ApiFailure('The username and the password are needed.')
+      const key = `${addressKey(clientAddress)} ${body.username.toLowerCase()}`
+      const wait = failures.wait(key)
+      if (wait > 0) throw tooManyRequests(wait)
+
+      const user = await userForLogin(store.read, body.username)
+      // Checked for unknown names too: it takes the same time, so that names cannot be told apart by it.
+      const matches = await verifyPassword(body.password, user?.password ?? '')
+      const byPassword = settings.current().PasswordLoginEnabled
+      if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
+        failures.take(key)
+        const actor = { id: 0, username: body.username }
+        await store.write((trx) =>
+          recordAudit(trx, auditEvent(clock, { person: actor, clientAddress }, 'login.fail', '')),
+        )
+        throw new ApiFailure(byPassword ? loginFailed : 'The administrator has turned off password login.')
+      }
+      failures.reset(key)
+      // An imported bcrypt hash becomes ours at the first chance.
+      const rehashed = user.password.startsWith('$argon2id$') ? undefined : await hashPassword(body.password)
+      await store.write(async (trx) => {
+        if (rehashed !== undefined) await updateUser(trx, user.id, { password: rehashed })
+        await router.sessions.start(context, trx, user.id)
+        await recordAudit(trx, auditEvent(clock, { person: user, clientAddress }, 'login', `user ${user.id}`))
+      })
+      const { id, username, display_name, role, status, group } = user
+      return { ...blankUser, id, username, display_name, role, status, group }
+    },
+    { critical: true },
+  )
+
+  servePublic(
+    router,
+    api.auth.logout,
+    async ({ context }) => {
+      if (router.sessions.hasCookie(context)) await store.write((trx) => router.sessions.end(context, trx))
+    },
+    { changesState: true },
+  )
+}

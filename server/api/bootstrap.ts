@@ -1,0 +1,103 @@
+import { roles } from '../../contract/roles.ts'
+import { type Clock, epochSeconds, systemClock } from '../lib/clock.ts'
+import { randomBase62 } from '../lib/ids.ts'
+import { hashPassword } from '../lib/password.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import { hasNoUsers, lockInstallation, saveSecretCheck, secretCheck } from '../store/installation.ts'
+import type { Store, Trx } from '../store/store.ts'
+import { addToken } from '../store/tokens.ts'
+import { addUser, updateUser } from '../store/user-changes.ts'
+
+const rootQuota = 100_000_000_000
+
+/** What the first start made. */
+export interface Bootstrap {
+  /** True when this process made the root account. */
+  created: boolean
+  /** The random password of the new root account, to be shown once; undefined when the operator chose it. */
+  generatedPassword: string | undefined
+}
+
+/** What the operator chose for the root account; the configuration of the process fits. */
+export interface RootConfig {
+  initialRootPassword: string | undefined
+  /** Key of a relay token, without `sk-`. */
+  initialRootToken: string | undefined
+  initialRootAccessToken: string | undefined
+}
+
+/** The database was filled under another SECRET_KEY. */
+export class SecretKeyMismatch extends Error {
+  constructor() {
+    super(
+      'SECRET_KEY does not belong to this database: what it holds was encrypted under another key. ' +
+        'Set SECRET_KEY (or the file secret.key in DATA_DIR) to the key this database was first used with.',
+    )
+  }
+}
+
+/**
+ * Makes a new database usable: checks that the secret key is its own, and makes the root account when there is no user.
+ * Of several processes that start at once one does it and the others find it done.
+ */
+export async function bootstrapRoot(
+  store: Store,
+  secrets: Secrets,
+  config: RootConfig,
+  clock: Clock = systemClock,
+): Promise<Bootstrap> {
+  const generated = config.initialRootPassword === undefined ? randomBase62(20) : undefined
+  const password = config.initialRootPassword ?? generated ?? ''
+  // Hashed before the transaction, which would hold up other writers meanwhile; in vain on all but the first start.
+  const hash = (await hasNoUsers(store.read)) ? await hashPassword(password) : undefined
+  const created = await store.write(async (trx) => {
+    await lockInstallation(trx)
+    await checkSecretKey(trx, secrets)
+    if (hash === undefined || !(await hasNoUsers(trx))) return false
+    await createRoot(trx, secrets, config, hash, epochSeconds(clock))
+    return true
+  })
+  return { created, generatedPassword: created ? generated : undefined }
+}
+
+async function checkSecretKey(trx: Trx, secrets: Secrets): Promise<void> {
+  const expected = secrets.fingerprint('check', 'check')
+  const stored = await secretCheck(trx)
+  if (stored === undefined) await saveSecretCheck(trx, expected)
+  else if (stored !== expected) throw new SecretKeyMismatch()
+}
+
+async function createRoot(
+  trx: Trx,
+  secrets: Secrets,
+  config: RootConfig,
+  password: string,
+  now: number,
+): Promise<void> {
+  const id = await addUser(trx, {
+    username: 'root',
+    display_name: 'Root User',
+    password,
+    role: roles.root,
+    quota: rootQuota,
+    created_time: now,
+  })
+  const { initialRootAccessToken, initialRootToken } = config
+  if (initialRootAccessToken !== undefined) {
+    await updateUser(trx, id, { access_token_hash: secrets.fingerprint(initialRootAccessToken, 'access-token') })
+  }
+  if (initialRootToken !== undefined) {
+    await addToken(trx, {
+      user_id: id,
+      key: secrets.seal(initialRootToken, 'token'),
+      key_hash: secrets.fingerprint(initialRootToken, 'token-key'),
+      name: 'initial',
+      created_time: now,
+      expired_time: -1,
+      remain_quota: 0,
+      unlimited_quota: true,
+      models: null,
+      subnet: null,
+    })
+  }
+}

@@ -1,0 +1,96 @@
+import type { api } from '../../../contract/api/index.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { recordAudit } from '../../store/audit.ts'
+import {
+  addChannel,
+  deleteChannel,
+  deleteDisabledChannels,
+  lockChannel,
+  setChannelStatus,
+  updateChannel,
+} from '../../store/channels.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+import { channelFields, splitKeys } from './channel-input.ts'
+
+/** What changes of channels work with. */
+export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
+
+/** Type of a channel whose maker names none. */
+const defaultType = 1
+
+/** Fields whose values the audit trail shows; prompts and mappings are long, keys are secret. */
+const shownFields = ['type', 'status', 'name', 'weight', 'priority', 'base_url', 'other', 'models', 'group', 'config']
+
+/** Makes one channel per key and returns their ids. */
+export async function createChannels(
+  deps: ChannelChangeDeps,
+  call: PersonCall<typeof api.channel.create>,
+): Promise<number[]> {
+  const { store, secrets, clock } = deps
+  const { body } = call
+  const keys = splitKeys(body.key ?? '')
+  if (!body.name || keys.length === 0) throw new ApiFailure('please fill in channel name and channel key!')
+  if (body.models === undefined) throw new ApiFailure('please select at least one model!')
+  const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)) }
+  return store.write(async (trx) => {
+    const ids: number[] = []
+    for (const key of keys) {
+      const sealed = secrets.seal(key, 'channel')
+      const id = await addChannel(trx, { ...fields, key: sealed, created_time: epochSeconds(clock) })
+      ids.push(id)
+      const detail = describeChange(fields, shownFields)
+      await recordAudit(trx, auditEvent(clock, call, 'channel.create', `channel ${id}`, detail))
+    }
+    return ids
+  })
+}
+
+/** Writes the fields that were sent; an empty key keeps the old one. */
+export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<typeof api.channel.update>): Promise<void> {
+  const { store, secrets, clock } = deps
+  const { id, key } = call.body
+  const fields = channelFields(call.body, knownTypes(deps))
+  if (key?.trim()) fields.key = secrets.seal(key.trim(), 'channel')
+  await store.write(async (trx) => {
+    const before = await lockChannel(trx, id)
+    if (!before) throw new ApiFailure('This channel does not exist.')
+    const names = Object.keys(fields)
+    if (names.length === 1 && fields.status !== undefined) await setChannelStatus(trx, id, fields.status)
+    else await updateChannel(trx, id, fields)
+    const detail = describeChange(fields, shownFields)
+    await recordAudit(trx, auditEvent(clock, call, 'channel.update', `channel ${id}`, detail))
+  })
+}
+
+/** Deletes a channel; one that is gone already is no failure. */
+export async function removeChannel(
+  { store, clock }: ChannelChangeDeps,
+  call: PersonCall<typeof api.channel.remove>,
+): Promise<void> {
+  const { id } = call.params
+  await store.write(async (trx) => {
+    if (!(await deleteChannel(trx, id))) return
+    await recordAudit(trx, auditEvent(clock, call, 'channel.delete', `channel ${id}`))
+  })
+}
+
+/** Deletes every channel that is not enabled and returns how many. */
+export async function removeDisabledChannels(
+  { store, clock }: ChannelChangeDeps,
+  call: PersonCall<typeof api.channel.removeDisabled>,
+): Promise<number> {
+  return store.write(async (trx) => {
+    const ids = await deleteDisabledChannels(trx)
+    const detail = ids.join(' ')
+    await recordAudit(trx, auditEvent(clock, call, 'channel.delete-disabled', `${ids.length} channels`, detail))
+    return ids.length
+  })
+}
+
+function knownTypes({ catalogue }: ChannelChangeDeps): (type: number) => boolean {
+  const types = new Set(catalogue().map((entry) => entry.type))
+  return (type) => types.has(type)
+}

@@ -1,0 +1,96 @@
+import * as z from 'zod/mini'
+import { channelConfigSchema, type createChannelBody } from '../../../contract/api/channel.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { parseInput } from '../../http/parse-input.ts'
+import { isMetadataHost } from '../../lib/metadata-address.ts'
+import { splitList } from '../../lib/split-list.ts'
+import type { ChannelFields } from '../../store/channels.ts'
+
+type Body = z.output<typeof createChannelBody>
+
+/** The fields of a channel that a body sends, checked and in the form in which they are stored; the key is not among them. */
+export function channelFields(body: Body, isKnownType: (type: number) => boolean): ChannelFields {
+  const fields: ChannelFields = {}
+  // Clients that send whole records send zeros for what they do not know.
+  if (body.type) {
+    if (!isKnownType(body.type)) throw new ApiFailure(`There is no channel type ${body.type}.`)
+    fields.type = body.type
+  }
+  if (body.status) fields.status = parseStatus(body.status)
+  if (body.name !== undefined) fields.name = body.name
+  if (body.weight != null) fields.weight = body.weight
+  if (body.priority != null) fields.priority = body.priority
+  if (body.base_url !== undefined) fields.base_url = parseBaseUrl(body.base_url ?? '')
+  if (body.other !== undefined) fields.other = body.other ?? ''
+  if (body.models !== undefined) fields.models = parseModels(body.models)
+  if (body.group !== undefined) fields.group = splitList(body.group).join(',') || 'default'
+  if (body.model_mapping !== undefined) fields.model_mapping = parseMapping(body.model_mapping ?? '')
+  if (body.config !== undefined) fields.config = parseConfig(body.config ?? '')
+  if (body.system_prompt !== undefined) fields.system_prompt = body.system_prompt ?? ''
+  return fields
+}
+
+/** One key a line; a channel is made for each. */
+export function splitKeys(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+function parseStatus(status: number): number {
+  if (!Object.values<number>(channelStatus).includes(status)) throw new ApiFailure('status must be 1, 2 or 3.')
+  return status
+}
+
+function parseModels(text: string): string {
+  const models = splitList(text)
+  if (models.length === 0) throw new ApiFailure('please select at least one model!')
+  return models.join(',')
+}
+
+function parseBaseUrl(text: string): string {
+  const url = text.replace(/\/+$/, '')
+  if (url === '') return ''
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  // Spark speaks WebSocket.
+  if (!parsed || !/^(https?|wss?):$/.test(parsed.protocol)) {
+    throw new ApiFailure('base_url must be an address that begins with https:// or http://.')
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new ApiFailure(
+      'base_url must not hold a user name or password: everybody who sees the channel would see them.',
+    )
+  }
+  if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be the metadata service of a cloud.')
+  return url
+}
+
+function parseMapping(text: string): string {
+  const mapping = text.trim() === '' ? {} : parseJson(text)
+  if (!z.safeParse(z.record(z.string(), z.string()), mapping).success) {
+    throw new ApiFailure('model mapping must be valid JSON format!')
+  }
+  return text.trim() === '' ? '{}' : text
+}
+
+function parseConfig(text: string): string {
+  if (text.trim() === '') return ''
+  const config = parseJson(text)
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw new ApiFailure('config must be a JSON object.')
+  }
+  // Other consoles send every field they know of, empty when unused.
+  const filled = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== '' && value !== null))
+  const { config: parsed } = parseInput(z.object({ config: channelConfigSchema }), { config: filled })
+  return Object.keys(parsed).length === 0 ? '' : JSON.stringify(parsed)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

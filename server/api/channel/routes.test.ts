@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createTestApi, type TestApi, testCatalogue } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+
+const secret = 'sk-upstream-secret'
+const plain = { name: 'main', key: secret, models: 'gpt-4', type: 1 }
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let admin: { id: number; token: string }
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    admin = await api.addPerson({ role: 10 })
+  })
+  afterEach(() => api.store.close())
+
+  const create = async (body: object = {}) =>
+    (await api.call('POST', '/api/channel/', { as: admin.token, body: { ...plain, ...body } })).json
+  const put = async (body: object) => (await api.call('PUT', '/api/channel/', { as: admin.token, body })).json
+  const get = async (path: string) => (await api.call('GET', `/api/channel/${path}`, { as: admin.token })).json
+  const remove = async (path: string) => (await api.call('DELETE', `/api/channel/${path}`, { as: admin.token })).json
+  const row = (id: number) =>
+    api.store.read.selectFrom('channels').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const abilities = async (id: number) => {
+    const rows = await api.store.read
+      .selectFrom('abilities')
+      .selectAll()
+      .where('channel_id', '=', id)
+      .orderBy('group')
+      .orderBy('model')
+      .execute()
+    return rows.map((each) => `${each.group}/${each.model} ${Boolean(each.enabled)} ${each.priority}`)
+  }
+
+  test('a new channel gets its abilities: groups times models, once each', async () => {
+    const { data, success } = await create({
+      models: 'gpt-4, gpt-4,,o1 ',
+      group: 'default,vip',
+      priority: 3,
+      weight: 7,
+    })
+    expect(success).toBe(true)
+    const channel = (await get(String(data[0]))).data
+    expect(channel).toEqual({
+      id: data[0],
+      type: 1,
+      key: '',
+      status: 1,
+      name: 'main',
+      weight: 7,
+      created_time: 1_700_000_000,
+      test_time: 0,
+      response_time: 0,
+      base_url: '',
+      other: '',
+      balance: 0,
+      balance_updated_time: 0,
+      models: 'gpt-4,o1',
+      group: 'default,vip',
+      used_quota: 0,
+      model_mapping: '',
+      priority: 3,
+      config: '',
+      system_prompt: '',
+    })
+    expect(await abilities(data[0])).toEqual([
+      'default/gpt-4 true 3',
+      'default/o1 true 3',
+      'vip/gpt-4 true 3',
+      'vip/o1 true 3',
+    ])
+    expect(api.notices).toContainEqual({ topic: 'channels', id: data[0] })
+  })
+
+  test('one channel per line of the key, keys sealed', async () => {
+    const { data } = await create({ key: ` ${secret}1 \r\n\n${secret}2\n` })
+    expect(data).toHaveLength(2)
+    const keys = await Promise.all(data.map(async (id: number) => api.secrets.open((await row(id)).key, 'channel')))
+    expect(keys).toEqual([`${secret}1`, `${secret}2`])
+    expect(JSON.stringify(await api.store.read.selectFrom('channels').selectAll().execute())).not.toContain(secret)
+  })
+
+  test('no answer ever holds a key, nor does the audit trail', async () => {
+    const { data } = await create()
+    const answers = [
+      await get(''),
+      await get('search?keyword=main'),
+      await get(String(data[0])),
+      await put({ id: data[0], key: `${secret}-new`, name: 'x' }),
+      await api.store.read.selectFrom('audit_events').selectAll().execute(),
+    ]
+    expect(JSON.stringify(answers)).not.toContain(secret)
+    expect(JSON.stringify(answers)).not.toContain('v1.')
+    expect(api.secrets.open((await row(data[0])).key, 'channel')).toBe(`${secret}-new`)
+  })
+
+  test('name, key and a model are needed; nothing is made without them', async () => {
+    const needed = 'please fill in channel name and channel key!'
+    expect((await create({ name: '' })).message).toBe(needed)
+    expect((await create({ key: ' \n ' })).message).toBe(needed)
+    expect((await create({ models: ' , ' })).message).toBe('please select at least one model!')
+    expect((await create({ models: undefined })).message).toBe('please select at least one model!')
+    expect((await get('')).data).toEqual([])
+  })
+
+  test('fields are checked', async () => {
+    const cases: [body: object, word: string][] = [
+      [{ model_mapping: '{' }, 'model mapping'],
+      [{ model_mapping: '[]' }, 'model mapping'],
+      [{ model_mapping: '{"a":1}' }, 'model mapping'],
+      [{ config: '[]' }, 'config'],
+      [{ config: '{"connect_timeout":"5"}' }, 'connect_timeout'],
+      [{ config: '{"http_version":"3"}' }, 'http_version'],
+      [{ config: '{"nonsense":1}' }, 'nonsense'],
+      [{ base_url: 'api.example.com' }, 'base_url'],
+      [{ base_url: 'file:///etc/passwd' }, 'base_url'],
+      [{ base_url: 'http://169.254.169.254/latest' }, 'metadata'],
+      [{ base_url: 'http://[::ffff:a9fe:a9fe]' }, 'metadata'],
+      [{ base_url: 'https://user:pw@example.com' }, 'base_url'],
+      [{ weight: -1 }, 'weight'],
+      [{ priority: 1.5 }, 'priority'],
+      [{ status: 4 }, 'status'],
+      [{ type: 999 }, 'type'],
+    ]
+    for (const [body, word] of cases) {
+      const answer = await create(body)
+      expect([body, answer.success]).toEqual([body, false])
+      expect(answer.message).toContain(word)
+    }
+  })
+
+  test('fields are put in one form', async () => {
+    const { data } = await create({
+      type: 0,
+      status: 0,
+      base_url: ' http://localhost:11434/v1// ',
+      model_mapping: '',
+      group: '',
+      config: '{"region":"","sk":"","api_version":"2024-01-01","relay_timeout":60}',
+      used_quota: 5,
+      balance: 5,
+    })
+    expect(await row(data[0])).toMatchObject({
+      type: 1,
+      status: 1,
+      base_url: 'http://localhost:11434/v1',
+      model_mapping: '{}',
+      group: 'default',
+      config: '{"api_version":"2024-01-01","relay_timeout":60}',
+      used_quota: 0,
+      balance: 0,
+    })
+  })
+
+  test('a toggle of {id, status} leaves the rest, and abilities follow', async () => {
+    const { data } = await create({ base_url: 'http://a.example', priority: 2 })
+    const off = await put({ id: data[0], status: 2 })
+    expect(off.data).toMatchObject({
+      status: 2,
+      name: 'main',
+      models: 'gpt-4',
+      base_url: 'http://a.example',
+      priority: 2,
+    })
+    expect(await abilities(data[0])).toEqual(['default/gpt-4 false 2'])
+    await put({ id: data[0], status: 1 })
+    expect(await abilities(data[0])).toEqual(['default/gpt-4 true 2'])
+    expect(api.secrets.open((await row(data[0])).key, 'channel')).toBe(secret)
+  })
+
+  test('an edit writes what is sent, empty text included; an empty key keeps the old one', async () => {
+    const id = (await create({ base_url: 'http://a.example', other: 'v1', models: 'a,b', system_prompt: 'be nice' }))
+      .data[0]
+    await put({
+      id,
+      base_url: '',
+      other: '',
+      key: '',
+      models: 'b,c',
+      group: 'vip',
+      system_prompt: '',
+      status: 3,
+      priority: -1,
+    })
+    expect(await row(id)).toMatchObject({
+      base_url: '',
+      other: '',
+      models: 'b,c',
+      group: 'vip',
+      system_prompt: '',
+      status: 3,
+    })
+    expect(await abilities(id)).toEqual(['vip/b false -1', 'vip/c false -1'])
+    expect(api.secrets.open((await row(id)).key, 'channel')).toBe(secret)
+    expect((await put({ id: 99_999, status: 1 })).success).toBe(false)
+    expect((await put({ status: 1 })).success).toBe(false)
+  })
+
+  test('editing does not touch the figures that calls move meanwhile', async () => {
+    const id = (await create()).data[0]
+    const spend = () =>
+      api.store.write((trx) =>
+        trx
+          .updateTable('channels')
+          .set((eb) => ({ used_quota: eb('used_quota', '+', 7) }))
+          .where('id', '=', id)
+          .execute(),
+      )
+    const edits = Array.from({ length: 5 }, (_, i) => put({ id, name: `n${i}`, models: `m${i}`, used_quota: 0 }))
+    await Promise.all([...Array.from({ length: 10 }, spend), ...edits])
+    expect((await row(id)).used_quota).toBe(70)
+    expect(await abilities(id)).toHaveLength(1)
+  })
+
+  test('more models than one statement takes', async () => {
+    const models = Array.from({ length: 1200 }, (_, i) => `model-${i}`).join(',')
+    const id = (await create({ models, group: 'a,b' })).data[0]
+    expect(await abilities(id)).toHaveLength(2400)
+  })
+
+  test('lists ten a page and finds by id and beginning of the name', async () => {
+    for (let i = 0; i < 11; i++) await create({ name: `c${i}` })
+    const answer = await api.call('GET', '/api/channel/?p=0', { as: admin.token })
+    expect(answer.json.data).toHaveLength(10)
+    expect(answer.headers.get('x-total-count')).toBe('11')
+    expect((await get('?p=1')).data.map((each: { name: string }) => each.name)).toEqual(['c0'])
+    const last = (await get('search?keyword=c10')).data
+    expect(last).toHaveLength(1)
+    expect((await get(`search?keyword=${last[0].id}`)).data[0].name).toBe('c10')
+    expect((await get(`search?keyword=${secret}`)).data).toEqual([])
+  })
+
+  test('deleting one is no failure when it is gone; deleting all disabled ones tells how many', async () => {
+    const ids = (await create({ key: 'a\nb\nc' })).data
+    expect(await remove(`${ids[0]}/`)).toEqual({ success: true, message: '' })
+    expect((await remove(`${ids[0]}`)).success).toBe(true)
+    expect(await abilities(ids[0])).toEqual([])
+    await put({ id: ids[1], status: 3 })
+    expect(await remove('disabled')).toEqual({ success: true, message: '', data: 1 })
+    expect((await get('')).data.map((each: { id: number }) => each.id)).toEqual([ids[2]])
+  })
+
+  test('models is a bare list, types the catalogue', async () => {
+    const models = await get('models')
+    expect(Object.keys(models)).toEqual(['object', 'data'])
+    expect(models.data.map((each: { id: string; owned_by: string }) => `${each.owned_by}/${each.id}`)).toEqual([
+      'openai/gpt-4',
+      'openai/gpt-3.5-turbo',
+    ])
+    expect((await get('types')).data).toEqual(testCatalogue)
+  })
+
+  test('a test answers the seconds beside success, in failure too', async () => {
+    const id = (await create()).data[0]
+    expect(await get(`test/${id}/`)).toEqual({ success: true, message: '', time: 1.234 })
+    const calls: unknown[] = []
+    const failing = await createTestApi(api.store, {
+      testChannel: async (...given) => {
+        calls.push(given)
+        return { ok: false, timeMs: 500, message: 'refused' }
+      },
+      testAllChannels: async (scope) => scope === 'disabled',
+    })
+    const test = (path: string) => failing.call('GET', `/api/channel/test${path}`, { as: admin.token })
+    expect((await test(`/${id}?model=gpt-4`)).json).toEqual({ success: false, message: 'refused', time: 0.5 })
+    expect(calls).toEqual([[id, 'gpt-4']])
+    expect((await test('/99999')).json).toEqual({ success: false, message: 'This channel does not exist.', time: 0 })
+    expect((await test('?scope=disabled')).json.success).toBe(true)
+    expect((await test('')).json.message).toContain('already running')
+  })
+
+  test('visitors get 401, ordinary users a failure', async () => {
+    const user = await api.addPerson()
+    for (const [method, path] of [
+      ['GET', '/api/channel/'],
+      ['GET', '/api/channel/search'],
+      ['GET', '/api/channel/models'],
+      ['GET', '/api/channel/types'],
+      ['GET', '/api/channel/test'],
+      ['GET', '/api/channel/test/1'],
+      ['GET', '/api/channel/1'],
+      ['POST', '/api/channel/'],
+      ['PUT', '/api/channel/'],
+      ['DELETE', '/api/channel/disabled'],
+      ['DELETE', '/api/channel/1'],
+    ] as const) {
+      expect((await api.call(method, path)).status).toBe(401)
+      expect((await api.call(method, path, { as: user.token })).json).toMatchObject({ success: false })
+    }
+  })
+})

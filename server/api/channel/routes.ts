@@ -1,0 +1,94 @@
+import type { Channel } from '../../../contract/api/channel.ts'
+import { api } from '../../../contract/api/index.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { listed, pageOf } from '../../http/list-page.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { type ChannelRow, channelById, listChannels } from '../../store/channels.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import {
+  type ChannelChangeDeps,
+  createChannels,
+  removeChannel,
+  removeDisabledChannels,
+  saveChannel,
+} from './change-channels.ts'
+import { modelList } from './model-list.ts'
+
+type ChannelDeps = ChannelChangeDeps & Pick<ApiDeps, 'testChannel' | 'testAllChannels'> & { announce: Announce }
+
+/** The upstream channels; their keys go in and never come out. */
+export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
+  const { store, catalogue, announce } = deps
+
+  serve(router, api.channel.list, async ({ query, context }) =>
+    listed(context, await listChannels(store.read, pageOf(query))).map(channelView),
+  )
+
+  serve(router, api.channel.search, async ({ query, context }) =>
+    listed(context, await listChannels(store.read, pageOf(query), query.keyword)).map(channelView),
+  )
+
+  // The fixed paths come before /api/channel/{id}, which would take them for an id.
+  serve(router, api.channel.models, () => modelList(catalogue()))
+  serve(router, api.channel.types, () => catalogue().map((entry) => ({ ...entry, models: [...entry.models] })))
+  mountTests(router, deps)
+  serve(router, api.channel.get, async ({ params }) => shown(params.id))
+
+  serve(router, api.channel.create, async (call) => {
+    const ids = await createChannels(deps, call)
+    await announce({ topic: 'channels', id: ids.length === 1 ? (ids[0] ?? 0) : 0 })
+    return ids
+  })
+
+  serve(router, api.channel.update, async (call) => {
+    await saveChannel(deps, call)
+    await announce({ topic: 'channels', id: call.body.id })
+    return shown(call.body.id)
+  })
+
+  serve(router, api.channel.removeDisabled, async (call) => {
+    const count = await removeDisabledChannels(deps, call)
+    await announce({ topic: 'channels', id: 0 })
+    return count
+  })
+
+  serve(router, api.channel.remove, async (call) => {
+    await removeChannel(deps, call)
+    await announce({ topic: 'channels', id: call.params.id })
+  })
+
+  async function shown(id: number): Promise<Channel> {
+    const row = await channelById(store.read, id)
+    if (!row) throw new ApiFailure('This channel does not exist.')
+    return channelView(row)
+  }
+}
+
+function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: ChannelDeps): void {
+  serve(
+    router,
+    api.channel.testAll,
+    async ({ query }) => {
+      if (!(await testAllChannels(query.scope))) throw new ApiFailure('A test of the channels is already running.')
+    },
+    { changesState: true },
+  )
+
+  serve(
+    router,
+    api.channel.test,
+    async ({ params, query }) => {
+      const failed = (message: string, time: number) => new ApiFailure(message, 200, { extra: { time } })
+      if (!(await channelById(store.read, params.id))) throw failed('This channel does not exist.', 0)
+      const result = await testChannel(params.id, query.model || undefined)
+      const time = result.timeMs / 1000
+      if (!result.ok) throw failed(result.message, time)
+      return { time }
+    },
+    { changesState: true },
+  )
+}
+
+function channelView(row: ChannelRow): Channel {
+  return { ...row, key: '' }
+}

@@ -1,0 +1,48 @@
+import type { ChannelTypeEntry } from '../../contract/api/channel.ts'
+import type { RateRule } from '../http/rate-limit.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import type { SettingsSource } from '../settings/settings.ts'
+import type { Notice, Store } from '../store/store.ts'
+
+/** How a channel test went. */
+export interface ChannelTest {
+  ok: boolean
+  timeMs: number
+  /** Why it failed; empty when it did not. */
+  message: string
+}
+
+/** What the management API is built from. */
+export interface ApiDeps {
+  store: Store
+  settings: SettingsSource
+  secrets: Secrets
+  clock: Clock
+  /** Addresses or CIDRs of proxies whose X-Forwarded-* is believed. */
+  trustedProxies: readonly string[]
+  version: string
+  /** Epoch seconds at which this process started. */
+  startTime: number
+  catalogue(): readonly ChannelTypeEntry[]
+  testChannel(id: number, model?: string): Promise<ChannelTest>
+  /** Starts a run over all channels; false when one is under way. */
+  testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
+  warn(message: string): void
+  /** Limits other than the default ones. */
+  rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule }
+}
+
+/** Tells every node that something cached is out of date. */
+export type Announce = (notice: Notice) => Promise<void>
+
+/** Publishes a notice of a change that is already committed: when that fails, caches expire by themselves a little later. */
+export function announcer({ store, warn }: Pick<ApiDeps, 'store' | 'warn'>): Announce {
+  return async (notice) => {
+    try {
+      await store.notices.publish(notice)
+    } catch (error) {
+      warn(`the notice ${notice.topic} ${notice.id} could not be published: ${String(error)}`)
+    }
+  }
+}

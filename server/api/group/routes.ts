@@ -1,0 +1,8 @@
+import { api } from '../../../contract/api/index.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** Groups exist by standing in the option GroupRatio. */
+export function mountGroups(router: ApiRouter, { settings }: Pick<ApiDeps, 'settings'>): void {
+  serve(router, api.group.list, () => Object.keys(settings.current().GroupRatio).sort())
+}

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { optionDefinitions } from '../../../contract/options.ts'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let root: { token: string }
+  let admin: { token: string }
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    root = await api.addPerson({ username: 'root', role: 100 })
+    admin = await api.addPerson({ username: 'admin', role: 10 })
+  })
+  afterEach(() => api.store.close())
+
+  const put = (key: string, value: unknown, as = root) =>
+    api.call('PUT', '/api/option/', { as: as.token, body: { key, value } })
+  const list = async (as = admin): Promise<Record<string, string>> => {
+    const { data } = (await api.call('GET', '/api/option/', { as: as.token })).json
+    return Object.fromEntries(data.map(({ key, value }: { key: string; value: string }) => [key, value]))
+  }
+
+  test('lists every option but the secret ones, all as text', async () => {
+    await put('TurnstileSecretKey', 'ts-secret')
+    await put('SMTPToken', 'smtp-secret')
+    for (const who of [admin, root]) {
+      const options = await list(who)
+      expect(options.RetryTimes).toBe('0')
+      expect(options.PasswordLoginEnabled).toBe('true')
+      for (const key of [
+        'TurnstileSecretKey',
+        'SMTPToken',
+        'GitHubClientSecret',
+        'WeChatServerToken',
+        '_secret_check',
+      ]) {
+        expect(options).not.toHaveProperty(key)
+      }
+      expect(JSON.stringify(options)).not.toMatch(/ts-secret|smtp-secret/)
+    }
+    const shown = Object.values(optionDefinitions).filter(
+      (definition) => !('secret' in definition && definition.secret),
+    )
+    expect(Object.keys(await list())).toHaveLength(shown.length)
+  })
+
+  test('a change is in force with the next call', async () => {
+    expect((await put('SystemName', 'My Gate')).json).toEqual({ success: true, message: '' })
+    expect((await list()).SystemName).toBe('My Gate')
+    expect((await api.call('GET', '/api/status')).json.data.system_name).toBe('My Gate')
+    expect(api.notices).toContainEqual({ topic: 'settings', id: 0 })
+  })
+
+  test('admins write what their role may, root the rest', async () => {
+    expect((await put('Notice', 'hello', admin)).json.success).toBe(true)
+    const refused = await put('ModelRatio', '{}', admin)
+    expect([refused.status, refused.json.success]).toEqual([200, false])
+    expect((await put('ModelRatio', '{"gpt-4":15}', root)).json.success).toBe(true)
+  })
+
+  test('a body that cannot be decoded is 400', async () => {
+    expect((await put('RetryTimes', 3)).status).toBe(400)
+    expect((await put('RegisterEnabled', true)).status).toBe(400)
+    expect((await api.call('PUT', '/api/option/', { as: root.token, body: '{' })).status).toBe(400)
+    expect((await api.call('PUT', '/api/option/', { as: root.token })).status).toBe(400)
+  })
+
+  test('a bad value is refused before it is stored, and the old one stays', async () => {
+    await put('ModelRatio', '{"gpt-4":15}')
+    for (const [key, value] of [
+      ['ModelRatio', '{'],
+      ['ModelRatio', '{"gpt-4":-1}'],
+      ['GroupRatio', '{"default":"x"}'],
+      ['RetryTimes', '-1'],
+      ['RetryTimes', '1.5'],
+      ['RetryTimes', ''],
+      ['PasswordLoginEnabled', 'yes'],
+      ['QuotaPolicy', 'lax'],
+      ['NoSuchOption', 'x'],
+      ['_secret_check', 'x'],
+      ['TopUpLink', 'javascript:alert(1)'],
+      ['Logo', '//evil.example/x'],
+    ] as const) {
+      const answer = await put(key, value)
+      expect([key, value, answer.status, answer.json.success]).toEqual([key, value, 200, false])
+    }
+    expect((await list()).ModelRatio).toBe('{"gpt-4":15}')
+  })
+
+  test('switches need what they work with', async () => {
+    for (const [key, need] of [
+      ['GitHubOAuthEnabled', 'GitHubClientId'],
+      ['WeChatAuthEnabled', 'WeChatServerAddress'],
+      ['TurnstileCheckEnabled', 'TurnstileSiteKey'],
+      ['EmailDomainRestrictionEnabled', 'EmailDomainWhitelist'],
+    ] as const) {
+      await put(need, need === 'EmailDomainWhitelist' ? ',' : '')
+      expect([key, (await put(key, 'true')).json.success]).toEqual([key, false])
+      expect((await put(key, 'false')).json.success).toBe(true)
+      await put(need, need === 'WeChatServerAddress' ? 'https://wechat.example' : 'example.com')
+      expect([key, (await put(key, 'true')).json.success]).toEqual([key, true])
+    }
+  })
+
+  test('a final slash of server addresses goes', async () => {
+    await put('ServerAddress', 'https://gate.example/')
+    expect((await list()).ServerAddress).toBe('https://gate.example')
+  })
+
+  test('the trail shows old and new value, but of secrets only that they changed', async () => {
+    await put('RetryTimes', '2')
+    await put('SMTPToken', 'smtp-secret')
+    const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
+    expect(rows.map((row) => [row.actor_name, row.target, row.detail])).toEqual([
+      ['root', 'RetryTimes', '"0" → "2"'],
+      ['root', 'SMTPToken', 'changed'],
+    ])
+  })
+
+  test('groups are the keys of GroupRatio, sorted', async () => {
+    await put('GroupRatio', '{"vip":0.5,"default":1,"alpha":2}')
+    expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['alpha', 'default', 'vip'])
+  })
+
+  test('visitors get 401, ordinary users a failure', async () => {
+    const user = await api.addPerson()
+    for (const [method, path] of [
+      ['GET', '/api/option/'],
+      ['PUT', '/api/option/'],
+      ['GET', '/api/group/'],
+    ] as const) {
+      expect((await api.call(method, path)).status).toBe(401)
+      const answer = await api.call(method, path, { as: user.token })
+      expect([answer.status, answer.json.success]).toEqual([200, false])
+    }
+  })
+})

@@ -1,0 +1,68 @@
+import { api } from '../../../contract/api/index.ts'
+import { isOptionKey, type OptionDefinition, type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import { mayAccess } from '../../../contract/roles.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { OptionError, parseOption } from '../../settings/parse-option.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { optionRows, saveOption } from '../../store/options.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import { checkOption } from './check-option.ts'
+
+const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
+
+/** The options of the installation, as stored text. */
+export function mountOptions(
+  router: ApiRouter,
+  { store, settings, clock, announce }: Pick<ApiDeps, 'store' | 'settings' | 'clock'> & { announce: Announce },
+): void {
+  serve(router, api.option.list, async () => {
+    const stored = new Map((await optionRows(store.read)).map((row) => [row.key, row.value]))
+    return (Object.keys(definitions) as OptionKey[])
+      .filter((key) => !definitions[key].secret)
+      .map((key) => ({ key, value: stored.get(key) ?? definitions[key].default }))
+  })
+
+  serve(
+    router,
+    api.option.update,
+    async (call) => {
+      const { key } = call.body
+      if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
+      const definition = definitions[key]
+      if (!mayAccess(call.person.role, definition.writer)) {
+        throw new ApiFailure('Only a super admin may change this option.')
+      }
+      const value = normalise(key, call.body.value)
+      await store.write(async (trx) => {
+        const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
+        const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
+        checkOption(key, value, current)
+        await saveOption(trx, key, value)
+        const detail = definition.secret ? 'changed' : `${shorten(current(key))} → ${shorten(value)}`
+        await recordAudit(trx, auditEvent(clock, call, 'option.update', key, detail))
+      })
+      // The notice makes every node reload in its own time; whoever saved must see the new value with the next call.
+      await announce({ topic: 'settings', id: 0 })
+      await settings.reload()
+    },
+    { badBodyStatus: 400 },
+  )
+}
+
+/** The text to store; throws what is wrong with it. */
+function normalise(key: OptionKey, value: string): string {
+  const text = key === 'ServerAddress' || key === 'WeChatServerAddress' ? value.trim().replace(/\/+$/, '') : value
+  try {
+    parseOption(key, text)
+  } catch (error) {
+    if (error instanceof OptionError) throw new ApiFailure(`${error.message}.`)
+    throw error
+  }
+  return text
+}
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)
+}

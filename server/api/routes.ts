@@ -1,0 +1,52 @@
+import type { Hono } from 'hono'
+import { tooManyRequests } from '../http/api-failure.ts'
+import type { AppEnv } from '../http/app-env.ts'
+import { addressKey, clientAddress } from '../http/client-address.ts'
+import { createRateLimiter } from '../http/rate-limit.ts'
+import type { ApiRouter } from '../http/serve-endpoint.ts'
+import { createSessions } from '../http/session.ts'
+import { unknownPath } from '../http/unknown-path.ts'
+import { mountAuth } from './auth/routes.ts'
+import { mountChannels } from './channel/routes.ts'
+import { type ApiDeps, announcer } from './deps.ts'
+import { mountGroups } from './group/routes.ts'
+import { mountLogs } from './log/routes.ts'
+import { mountOptions } from './option/routes.ts'
+import { mountStatus } from './status/routes.ts'
+import { mountTokens } from './token/routes.ts'
+import { mountUsers } from './user/routes.ts'
+import { mountSelf } from './user/self-routes.ts'
+
+const apiRule = { limit: 480, windowMs: 180_000 }
+const criticalRule = { limit: 20, windowMs: 1_200_000 }
+
+/** The management API: everything under /api, unknown paths included, so nothing may be mounted there after it. */
+export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
+  const { clock, warn } = deps
+  const apiLimit = createRateLimiter(deps.rateRules?.api ?? apiRule, clock)
+  // The limits and the audit trail read the caller's address.
+  app.use('/api/*', clientAddress(deps.trustedProxies))
+  app.use('/api/*', async (c, next) => {
+    const wait = apiLimit.take(addressKey(c.get('clientAddress')))
+    if (wait === 0) return next()
+    c.header('Retry-After', String(wait))
+    return c.json({ success: false, message: tooManyRequests(wait).message }, 429)
+  })
+
+  const sessions = createSessions(deps)
+  const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
+  const router: ApiRouter = { app, sessions, criticalLimit, warn }
+  const announce = announcer(deps)
+  mountStatus(router, deps)
+  mountAuth(router, deps)
+  mountSelf(router, { ...deps, announce })
+  mountUsers(router, { ...deps, announce })
+  mountTokens(router, { ...deps, announce })
+  mountChannels(router, { ...deps, announce })
+  mountLogs(router, deps)
+  mountOptions(router, { ...deps, announce })
+  mountGroups(router, deps)
+
+  app.all('/api', unknownPath)
+  app.all('/api/*', unknownPath)
+}

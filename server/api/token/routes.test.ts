@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let me: { id: number; token: string }
+  let other: { id: number; token: string }
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    me = await api.addPerson()
+    other = await api.addPerson({ role: 100 })
+  })
+  afterEach(() => api.store.close())
+
+  const create = async (body: unknown = {}, as = me.token) => (await api.call('POST', '/api/token/', { as, body })).json
+  const put = async (body: unknown, query = '', as = me.token) =>
+    (await api.call('PUT', `/api/token/${query}`, { as, body })).json
+  const get = async (path = '', as = me.token) => api.call('GET', `/api/token/${path}`, { as })
+  const row = (id: number) =>
+    api.store.read.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const set = (id: number, fields: object) =>
+    api.store.write((trx) => trx.updateTable('tokens').set(fields).where('id', '=', id).execute())
+  const unexplained = async (id: number) => {
+    const { remain_quota, used_quota, granted_quota } = await row(id)
+    return remain_quota + used_quota - granted_quota
+  }
+
+  test('a new token: 48 characters shown to its owner, encrypted in the table', async () => {
+    const { data, success } = await create({
+      name: 'mine',
+      remain_quota: 500_000,
+      expired_time: -1,
+      unlimited_quota: false,
+    })
+    expect(success).toBe(true)
+    expect(data).toEqual({
+      id: data.id,
+      user_id: me.id,
+      key: expect.stringMatching(/^[0-9A-Za-z]{48}$/),
+      status: 1,
+      name: 'mine',
+      created_time: 1_700_000_000,
+      accessed_time: 1_700_000_000,
+      expired_time: -1,
+      remain_quota: 500_000,
+      unlimited_quota: false,
+      used_quota: 0,
+      models: null,
+      subnet: null,
+    })
+    const stored = await row(data.id)
+    expect(stored).toMatchObject({ granted_quota: 500_000, key_hash: api.secrets.fingerprint(data.key, 'token-key') })
+    expect(JSON.stringify(stored)).not.toContain(data.key)
+    expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
+  })
+
+  test('what is left out: no name, no quota, never expires', async () => {
+    for (const body of [{}, { expired_time: 0, remain_quota: null, models: '', subnet: null }]) {
+      expect((await create(body)).data).toMatchObject({
+        name: '',
+        remain_quota: 0,
+        expired_time: -1,
+        unlimited_quota: false,
+        models: null,
+        subnet: null,
+      })
+    }
+  })
+
+  test('models and networks are put in one form', async () => {
+    const { data } = await create({
+      models: ' gpt-4 , gpt-4,,claude-3',
+      subnet: '10.0.0.0/8, 192.0.2.1,2001:db8::1,2001:db8::/32',
+    })
+    expect(data).toMatchObject({
+      models: 'gpt-4,claude-3',
+      subnet: '10.0.0.0/8,192.0.2.1/32,2001:db8::1/128,2001:db8::/32',
+    })
+    expect((await put({ id: data.id, models: null, subnet: '' })).data).toMatchObject({ models: null, subnet: null })
+  })
+
+  test('bad input is refused by name of the field', async () => {
+    const cases: [body: object, word: string][] = [
+      [{ name: 'x'.repeat(31) }, 'name'],
+      [{ remain_quota: -1 }, 'remain_quota'],
+      [{ remain_quota: 1e15 + 1 }, 'remain_quota'],
+      [{ remain_quota: 1.5 }, 'remain_quota'],
+      [{ remain_quota: '5' }, 'remain_quota'],
+      [{ expired_time: -2 }, 'expired_time'],
+      [{ unlimited_quota: 1 }, 'unlimited_quota'],
+      [{ subnet: '10.0.0.0/33' }, 'subnet'],
+      [{ subnet: '10.1' }, 'subnet'],
+      [{ subnet: 'home' }, 'subnet'],
+    ]
+    for (const [body, word] of cases) {
+      const answer = await create(body)
+      expect([body, answer.success]).toEqual([body, false])
+      expect(answer.message).toContain(word)
+    }
+    expect((await create({ name: '字'.repeat(30) })).success).toBe(true)
+  })
+
+  test('lists own tokens only, ten a page, newest first', async () => {
+    for (let i = 0; i < 12; i++) await create({ name: `t${i}`, remain_quota: i, unlimited_quota: i === 3 })
+    await create({ name: 'theirs' }, other.token)
+    const first = await get('?p=0')
+    expect(first.json.data.map((each: { name: string }) => each.name)).toEqual(
+      't11 t10 t9 t8 t7 t6 t5 t4 t3 t2'.split(' '),
+    )
+    expect(first.headers.get('x-total-count')).toBe('12')
+    expect((await get('?p=1')).json.data).toHaveLength(2)
+    expect((await get('?order=remain_quota')).json.data[0].name).toBe('t3')
+    expect((await get('search?keyword=T1')).json.data.map((each: { name: string }) => each.name)).toEqual([
+      't11',
+      't10',
+      't1',
+    ])
+    expect((await get('search?keyword=theirs')).json.data).toEqual([])
+    expect((await get('search?keyword=%25')).json.data).toEqual([])
+  })
+
+  test("somebody else's token does not exist, for root neither", async () => {
+    const { id } = (await create({ name: 'mine' })).data
+    expect((await get(String(id))).json.success).toBe(true)
+    expect((await get(String(id), other.token)).json).toEqual({ success: false, message: 'This token does not exist.' })
+    expect((await put({ id, name: 'stolen' }, '', other.token)).success).toBe(false)
+    expect((await put({ id, status: 2 }, '?status_only=true', other.token)).success).toBe(false)
+    expect((await api.call('DELETE', `/api/token/${id}`, { as: other.token })).json.success).toBe(false)
+    expect(await row(id)).toMatchObject({ name: 'mine', status: 1 })
+    // The owner cannot be changed by naming another one.
+    await put({ id, user_id: other.id, key: 'x', used_quota: 5 })
+    expect(await row(id)).toMatchObject({ user_id: me.id, used_quota: 0 })
+  })
+
+  test('an update writes what is sent, zero included, and leaves the rest', async () => {
+    const { id, key } = (await create({ name: 'a', remain_quota: 100, models: 'm' })).data
+    expect((await put({ id, remain_quota: 0 })).data).toMatchObject({ name: 'a', remain_quota: 0, models: 'm', key })
+    expect((await put({ id, name: '', unlimited_quota: true, expired_time: 1_800_000_000 })).data).toMatchObject({
+      name: '',
+      unlimited_quota: true,
+      expired_time: 1_800_000_000,
+      remain_quota: 0,
+    })
+    expect((await put({ id, expired_time: null, remain_quota: null })).data.expired_time).toBe(1_800_000_000)
+    expect((await put({ id, expired_time: 0 })).data.expired_time).toBe(-1)
+    expect((await put({ id, status: 2 })).data.status).toBe(1)
+    expect((await put({ name: 'no id' })).message).toBe('id is missing.')
+  })
+
+  test('the toggle writes the status and nothing else, and only 1 or 2', async () => {
+    const { id } = (await create({ name: 'a', remain_quota: 100 })).data
+    expect((await put({ id, status: 2 }, '?status_only=true')).data).toMatchObject({
+      status: 2,
+      name: 'a',
+      remain_quota: 100,
+    })
+    expect((await put({ id, status: 1, name: 'b' }, '?status_only=true')).data).toMatchObject({ status: 1, name: 'a' })
+    for (const status of [0, 3, 4, 99, undefined]) {
+      expect([status, (await put({ id, status }, '?status_only=true')).success]).toEqual([status, false])
+    }
+    expect(api.notices).toContainEqual({ topic: 'token', id })
+  })
+
+  test('an expired or exhausted token must be mended before it is enabled', async () => {
+    const { id } = (await create({ remain_quota: 10 })).data
+    await set(id, { status: 3, expired_time: 1_600_000_000 })
+    expect((await put({ id, status: 1 }, '?status_only=true')).message).toContain('expired')
+    expect((await put({ id, status: 1, expired_time: -1 })).success).toBe(false)
+    expect((await put({ id, status: 3, expired_time: -1 })).data.status).toBe(3)
+    expect((await put({ id, status: 1 }, '?status_only=true')).data.status).toBe(1)
+    await set(id, { status: 4, remain_quota: 0 })
+    expect((await put({ id, status: 1 }, '?status_only=true')).message).toContain('quota')
+    await put({ id, unlimited_quota: true })
+    expect((await put({ id, status: 1 }, '?status_only=true')).data.status).toBe(1)
+  })
+
+  test('calls that spend while the owner edits lose nothing', async () => {
+    const { id } = (await create({ remain_quota: 1000 })).data
+    const spend = () =>
+      api.store.write((trx) =>
+        trx
+          .updateTable('tokens')
+          .set((eb) => ({ remain_quota: eb('remain_quota', '-', 7), used_quota: eb('used_quota', '+', 7) }))
+          .where('id', '=', id)
+          .execute(),
+      )
+    await Promise.all([
+      ...Array.from({ length: 10 }, spend),
+      ...Array.from({ length: 10 }, () => put({ id, remain_quota_delta: 5 })),
+      ...Array.from({ length: 5 }, (_, i) => put({ id, name: `edit ${i}` })),
+      ...Array.from({ length: 5 }, () => put({ id, status: 2 }, '?status_only=true')),
+    ])
+    expect(await row(id)).toMatchObject({ remain_quota: 1000 - 70 + 50, status: 2 })
+    await Promise.all([spend(), put({ id, remain_quota: 300 }), spend()])
+    expect(await unexplained(id)).toBe(0)
+    expect((await put({ id, remain_quota_delta: -10_000 })).success).toBe(false)
+    expect((await put({ id, remain_quota: 1, remain_quota_delta: 1 })).success).toBe(false)
+  })
+
+  test('an overdrawn token that is sent back whole is no fault', async () => {
+    const { id } = (await create({ remain_quota: 5 })).data
+    await set(id, { remain_quota: -20, used_quota: 25 })
+    expect((await put({ id, name: 'x', remain_quota: -20 })).success).toBe(true)
+    expect((await put({ id, remain_quota: -1 })).success).toBe(false)
+    expect(await unexplained(id)).toBe(0)
+  })
+
+  test('deleting', async () => {
+    const { id } = (await create()).data
+    expect((await api.call('DELETE', `/api/token/${id}/`, { as: me.token })).json).toEqual({
+      success: true,
+      message: '',
+    })
+    expect((await api.call('DELETE', `/api/token/${id}`, { as: me.token })).json.success).toBe(false)
+    expect((await get(String(id))).json.success).toBe(false)
+  })
+
+  test('visitors get 401', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/token/'],
+      ['GET', '/api/token/search'],
+      ['GET', '/api/token/1'],
+      ['POST', '/api/token/'],
+      ['PUT', '/api/token/'],
+      ['DELETE', '/api/token/1'],
+    ] as const) {
+      expect((await api.call(method, path)).status).toBe(401)
+    }
+  })
+})

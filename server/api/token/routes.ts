@@ -1,0 +1,83 @@
+import { api } from '../../../contract/api/index.ts'
+import type { Token } from '../../../contract/api/token.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { listed, pageOf } from '../../http/list-page.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { randomBase62 } from '../../lib/ids.ts'
+import type { Secrets } from '../../lib/secrets.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { addToken, deleteToken, listTokens, type TokenRow, tokenOf } from '../../store/tokens.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
+import { updateOwnToken } from './update-token.ts'
+
+type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Announce }
+
+const keyLength = 48
+
+/** A person's own tokens; everybody else's do not exist here, for admins neither. */
+export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
+  const { store, secrets, clock, announce } = deps
+  const view = (row: TokenRow) => tokenView(row, secrets)
+
+  serve(router, api.token.list, async ({ person, query, context }) =>
+    listed(context, await listTokens(store.read, person.id, pageOf(query))).map(view),
+  )
+
+  serve(router, api.token.search, async ({ person, query, context }) =>
+    listed(context, await listTokens(store.read, person.id, pageOf(query), query.keyword)).map(view),
+  )
+
+  serve(router, api.token.get, async ({ person, params }) => {
+    const row = await tokenOf(store.read, person.id, params.id)
+    if (!row) throw new ApiFailure('This token does not exist.')
+    return view(row)
+  })
+
+  serve(router, api.token.create, async (call) => {
+    const { body, person } = call
+    const remain_quota = body.remain_quota ?? 0
+    if (remain_quota < 0) throw new ApiFailure('remain_quota must not be below zero.')
+    const key = randomBase62(keyLength)
+    const row = await store.write(async (trx) => {
+      const made = await addToken(trx, {
+        user_id: person.id,
+        key: secrets.seal(key, 'token'),
+        key_hash: secrets.fingerprint(key, 'token-key'),
+        name: body.name ?? '',
+        created_time: epochSeconds(clock),
+        expired_time: parseExpiry(body.expired_time),
+        remain_quota,
+        unlimited_quota: body.unlimited_quota ?? false,
+        models: parseModels(body.models ?? null),
+        subnet: parseSubnet(body.subnet ?? null),
+      })
+      await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${made.id}`, made.name))
+      return made
+    })
+    // A node may remember that this key is unknown.
+    await announce({ topic: 'token', id: row.id })
+    return view(row)
+  })
+
+  serve(router, api.token.update, async (call) => {
+    const row = await updateOwnToken(deps, call)
+    await announce({ topic: 'token', id: row.id })
+    return view(row)
+  })
+
+  serve(router, api.token.remove, async (call) => {
+    const { id } = call.params
+    await store.write(async (trx) => {
+      if (!(await deleteToken(trx, call.person.id, id))) throw new ApiFailure('This token does not exist.')
+      await recordAudit(trx, auditEvent(clock, call, 'token.delete', `token ${id}`))
+    })
+    await announce({ topic: 'token', id })
+  })
+}
+
+function tokenView(row: TokenRow, secrets: Secrets): Token {
+  return { ...row, key: secrets.open(row.key, 'token'), unlimited_quota: Boolean(row.unlimited_quota) }
+}

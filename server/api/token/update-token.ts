@@ -1,0 +1,82 @@
+import type { api } from '../../../contract/api/index.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { recordAudit } from '../../store/audit.ts'
+import type { Trx } from '../../store/store.ts'
+import {
+  addTokenQuota,
+  lockToken,
+  setTokenQuota,
+  type TokenFields,
+  type TokenRow,
+  tokenOf,
+  updateToken,
+} from '../../store/tokens.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
+
+type Update = PersonCall<typeof api.token.update>
+
+/** Changes a token of the caller: its status alone, or everything but its status. Returns the new row. */
+export async function updateOwnToken(
+  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  call: Update,
+): Promise<TokenRow> {
+  const { body, person, query } = call
+  return store.write(async (trx) => {
+    const token = await lockToken(trx, person.id, body.id)
+    if (!token) throw new ApiFailure('This token does not exist.')
+    if (body.status === tokenStatus.enabled) refuseToEnable(token, epochSeconds(clock))
+    const fields = query.status_only ? { status: wantedStatus(call) } : wantedFields(call)
+    await updateToken(trx, token.id, fields)
+    const quota = query.status_only ? {} : await changeQuota(trx, call, token)
+    const detail = describeChange({ ...fields, ...quota }, [...Object.keys(fields), 'remain_quota'])
+    await recordAudit(trx, auditEvent(clock, call, 'token.update', `token ${token.id}`, detail))
+    const changed = await tokenOf(trx, person.id, token.id)
+    if (!changed) throw new ApiFailure('This token does not exist.')
+    return changed
+  })
+}
+
+/** What ended a token must be changed first; the stored values count, as in one-api. */
+function refuseToEnable(token: TokenRow, nowSeconds: number): void {
+  if (token.status === tokenStatus.expired && token.expired_time !== -1 && token.expired_time <= nowSeconds) {
+    throw new ApiFailure('The token has expired. Change its expiry time first, or let it never expire.')
+  }
+  if (token.status === tokenStatus.exhausted && token.remain_quota <= 0 && !token.unlimited_quota) {
+    throw new ApiFailure('The quota of the token is used up. Raise its remaining quota first, or make it unlimited.')
+  }
+}
+
+function wantedStatus({ body }: Update): number {
+  if (body.status !== tokenStatus.enabled && body.status !== tokenStatus.disabled) {
+    throw new ApiFailure('status must be 1 or 2.')
+  }
+  return body.status
+}
+
+function wantedFields({ body }: Update): TokenFields {
+  const fields: TokenFields = {}
+  if (body.name !== undefined) fields.name = body.name
+  if (body.expired_time != null) fields.expired_time = parseExpiry(body.expired_time)
+  if (body.unlimited_quota !== undefined) fields.unlimited_quota = body.unlimited_quota
+  if (body.models !== undefined) fields.models = parseModels(body.models)
+  if (body.subnet !== undefined) fields.subnet = parseSubnet(body.subnet)
+  return fields
+}
+
+/** Moves what remains; returns the new figure for the audit trail, or nothing when it stays. */
+async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise<{ remain_quota?: number }> {
+  if (body.remain_quota != null && body.remain_quota_delta !== undefined) {
+    throw new ApiFailure('Send either remain_quota or remain_quota_delta, not both.')
+  }
+  const wanted = body.remain_quota ?? token.remain_quota + (body.remain_quota_delta ?? 0)
+  if (wanted === token.remain_quota) return {}
+  if (wanted < 0) throw new ApiFailure('remain_quota must not be below zero.')
+  if (body.remain_quota_delta === undefined) await setTokenQuota(trx, token.id, wanted)
+  else await addTokenQuota(trx, token.id, body.remain_quota_delta)
+  return { remain_quota: wanted }
+}

@@ -1,0 +1,66 @@
+import type { api } from '../../../contract/api/index.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { endSessionsOf } from '../../store/sessions.ts'
+import { deleteUser, updateUser } from '../../store/user-changes.ts'
+import { lockUser, type UserRow } from '../../store/users.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** What changes of accounts work with. */
+export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock'>
+
+/** People act on accounts of lower roles only; root acts on every account. */
+export function refuseUnlessAbove(person: { role: number }, target: { role: number }): void {
+  if (person.role <= target.role && person.role < roles.root) {
+    throw new ApiFailure('You do not have the permission to act on an account with a role as high as your own.')
+  }
+}
+
+/** Carries out one of the actions of the user list and returns the account's new status and role. */
+export async function manageUser(
+  { store, clock }: UserDeps,
+  call: PersonCall<typeof api.user.manage>,
+): Promise<{ id: number; status: number; role: number }> {
+  const { username, action } = call.body
+  return store.write(async (trx) => {
+    const target = await lockUser(trx, { username })
+    if (!target) throw new ApiFailure('This user does not exist.')
+    refuseUnlessAbove(call.person, target)
+    const changed = outcome(call.person, target, action)
+    if (action === 'delete') await deleteUser(trx, target.id)
+    else await updateUser(trx, target.id, changed)
+    if (action === 'disable' || action === 'demote') await endSessionsOf(trx, target.id)
+    await recordAudit(trx, auditEvent(clock, call, `user.${action}`, `user ${target.id}`, username))
+    return { id: target.id, ...changed }
+  })
+}
+
+function outcome(
+  person: { role: number },
+  { role, status }: UserRow,
+  action: PersonCall<typeof api.user.manage>['body']['action'],
+): { role: number; status: number } {
+  const isRoot = role >= roles.root
+  switch (action) {
+    case 'disable':
+      if (isRoot) throw new ApiFailure('A super admin cannot be banned.')
+      return { role, status: userStatus.disabled }
+    case 'enable':
+      return { role, status: userStatus.enabled }
+    case 'delete':
+      if (isRoot) throw new ApiFailure('A super admin cannot be deleted.')
+      return { role, status: userStatus.deleted }
+    case 'promote':
+      if (person.role < roles.root) throw new ApiFailure('Only a super admin can make somebody an admin.')
+      if (role >= roles.admin) throw new ApiFailure('This user is an admin already.')
+      return { role: roles.admin, status }
+    case 'demote':
+      if (isRoot) throw new ApiFailure('A super admin cannot be demoted.')
+      if (role <= roles.user) throw new ApiFailure('This user is an ordinary user already.')
+      return { role: roles.user, status }
+  }
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod/mini'
+import { usernameSchema } from '../../../contract/api/user.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { parseInput } from '../../http/parse-input.ts'
+import type { Trx } from '../../store/store.ts'
+import { usernameTaken } from '../../store/users.ts'
+
+const named = z.object({ username: usernameSchema })
+
+/**
+ * The name that a change asks for, checked; undefined when it stays. The rules hold for new names only: accounts that
+ * were imported may have older ones and are sent back whole by clients.
+ */
+export async function newUsername(
+  trx: Trx,
+  user: { id: number; username: string },
+  wanted: string | undefined,
+): Promise<string | undefined> {
+  if (wanted === undefined || wanted === '' || wanted === user.username) return undefined
+  const { username } = parseInput(named, { username: wanted })
+  await refuseTakenName(trx, username, user.id)
+  return username
+}
+
+/** Refuses a name that another account has. */
+export async function refuseTakenName(trx: Trx, username: string, exceptId = 0): Promise<void> {
+  if (await usernameTaken(trx, username, exceptId)) throw new ApiFailure('This username is already taken.')
+}

@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+import { hashPassword } from '../../lib/password.ts'
+import { saveOption } from '../../store/options.ts'
+
+const password = 'correct horse'
+const hash = await hashPassword(password)
+
+type Person = { id: number; username: string; token: string }
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let root: Person
+  let admin: Person
+  let user: Person
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    root = await api.addPerson({ username: 'root', role: 100 })
+    admin = await api.addPerson({ username: 'admin', role: 10 })
+    user = await api.addPerson({ username: 'user', quota: 1000, password: hash })
+  })
+  afterEach(() => api.store.close())
+
+  const put = (body: unknown, as = admin.token) => api.call('PUT', '/api/user/', { as, body })
+  const manage = (username: string, action: string, as = root.token) =>
+    api.call('POST', '/api/user/manage', { as, body: { username, action } })
+  const row = (id: number) =>
+    api.store.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const spend = (amount: number) =>
+    api.store.write((trx) =>
+      trx
+        .updateTable('users')
+        .set((eb) => ({ quota: eb('quota', '-', amount), used_quota: eb('used_quota', '+', amount) }))
+        .where('id', '=', user.id)
+        .execute(),
+    )
+  const balances = async (id: number) => {
+    const { quota, used_quota, granted_quota } = await row(id)
+    return { quota, unexplained: quota + used_quota - granted_quota }
+  }
+
+  test('lists ten a page, newest first, with the number of all in a header', async () => {
+    for (let i = 0; i < 9; i++) await api.addPerson()
+    const list = async (query: string) => api.call('GET', `/api/user/${query}`, { as: admin.token })
+    const first = await list('?p=0')
+    expect(first.json.data).toHaveLength(10)
+    expect(first.headers.get('x-total-count')).toBe('12')
+    expect((await list('?p=1')).json.data.map((each: Person) => each.username)).toEqual(['admin', 'root'])
+    expect((await list('?p=2')).json.data).toEqual([])
+    expect((await list('?p=-1')).json.data).toEqual(first.json.data)
+    expect((await list('?p=x&size=abc&sort=password')).json.data).toEqual(first.json.data)
+    expect((await list('?size=100')).json.data).toHaveLength(12)
+    expect((await list('?sort=username&order=asc&size=1')).json.data[0].username).toBe('admin')
+    await put({ id: user.id, quota: 5 })
+    expect((await list('?order=quota&size=100')).json.data.at(-1).username).toBe('user')
+  })
+
+  test('no list, search or single answer holds a secret', async () => {
+    for (const path of ['/api/user/', '/api/user/search?keyword=', `/api/user/${user.id}`]) {
+      const text = JSON.stringify((await api.call('GET', path, { as: root.token })).json)
+      expect(text).not.toMatch(/argon2|_hash|access-token-of/)
+    }
+  })
+
+  test('search finds ids and beginnings, and takes % and _ as they are', async () => {
+    await api.addPerson({ username: 'u_er' })
+    const search = async (keyword: string) => {
+      const answer = await api.call('GET', `/api/user/search?keyword=${encodeURIComponent(keyword)}`, {
+        as: admin.token,
+      })
+      return answer.json.data.map((each: Person) => each.username)
+    }
+    expect(await search('USE')).toEqual(['user'])
+    expect(await search('ser')).toEqual([])
+    expect(await search('u_')).toEqual(['u_er'])
+    expect(await search('%')).toEqual([])
+    expect(await search('\\')).toEqual([])
+    expect(await search(` ${user.id} `)).toEqual(['user'])
+    expect(await search('')).toHaveLength(4)
+  })
+
+  test('admins read lower roles and themselves; root reads all', async () => {
+    const get = async (id: number, as: Person) =>
+      (await api.call('GET', `/api/user/${id}`, { as: as.token })).json.success
+    expect(await get(user.id, admin)).toBe(true)
+    expect(await get(admin.id, admin)).toBe(true)
+    expect(await get(root.id, admin)).toBe(false)
+    expect(await get(admin.id, root)).toBe(true)
+    expect(await get(99_999, root)).toBe(false)
+    expect((await api.call('GET', '/api/user/abc', { as: root.token })).json.message).toBe('id must be a number.')
+  })
+
+  test('creating makes an ordinary user with the bonus of new users', async () => {
+    await api.store.write((trx) => saveOption(trx, 'QuotaForNewUser', '500000'))
+    await api.settings.reload()
+    const create = (body: object) => api.call('POST', '/api/user/', { as: admin.token, body })
+    const made = (await create({ username: 'new', password, role: 1 })).json.data
+    expect(made).toMatchObject({ username: 'new', display_name: 'new', role: 1, quota: 500_000, group: 'default' })
+    expect(await balances(made.id)).toEqual({ quota: 500_000, unexplained: 0 })
+    const logs = await api.store.read.selectFrom('logs').selectAll().execute()
+    expect(logs[0]).toMatchObject({ type: 4, user_id: made.id, quota: 0, content: 'New user bonus $1.000000 quota' })
+    expect((await api.call('POST', '/api/user/login', { body: { username: 'new', password } })).json.success).toBe(true)
+    for (const body of [
+      { username: 'NEW', password },
+      { username: '', password },
+      { username: 'x', password: 'short' },
+      { username: 'y', password, role: 10 },
+      { password },
+    ]) {
+      expect([body, (await create(body)).json.success]).toEqual([body, false])
+    }
+  })
+
+  test('an update writes the fields sent; quota 0 is a value', async () => {
+    await put({ id: user.id, display_name: 'Somebody', group: 'vip', quota: 0 })
+    expect(await row(user.id)).toMatchObject({
+      username: 'user',
+      display_name: 'Somebody',
+      group: 'vip',
+      quota: 0,
+      role: 1,
+    })
+    await put({ id: user.id, display_name: '', group: '', quota: null })
+    expect(await row(user.id)).toMatchObject({ display_name: '', group: 'vip', quota: 0 })
+    expect(await balances(user.id)).toEqual({ quota: 0, unexplained: 0 })
+    expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
+  })
+
+  test('a changed quota is logged to the user, an unchanged one is not', async () => {
+    await put({ id: user.id, quota: 1000, display_name: 'x' })
+    await put({ id: user.id, quota: 600_000 })
+    const logs = await api.store.read.selectFrom('logs').selectAll().execute()
+    expect(logs.map((log) => [log.type, log.user_id, log.content])).toEqual([
+      [3, user.id, 'Admin changed user quota from $0.002000 quota to $1.200000 quota'],
+    ])
+  })
+
+  test('calls that spend while somebody edits lose nothing', async () => {
+    const edits = [
+      ...Array.from({ length: 10 }, () => spend(7)),
+      ...Array.from({ length: 10 }, () => put({ id: user.id, quota_delta: 5 })),
+      ...Array.from({ length: 5 }, (_, i) => put({ id: user.id, display_name: `edit ${i}` })),
+      ...Array.from({ length: 5 }, () => manage('user', 'enable')),
+    ]
+    await Promise.all(edits)
+    expect(await balances(user.id)).toEqual({ quota: 1000 - 70 + 50, unexplained: 0 })
+    await Promise.all([spend(10), put({ id: user.id, quota: 400 }), spend(10)])
+    expect((await balances(user.id)).unexplained).toBe(0)
+  })
+
+  test('refuses quotas that make no sense', async () => {
+    for (const body of [
+      { quota: -1 },
+      { quota: 1.5 },
+      { quota: '5' },
+      { quota: 1e16 },
+      { quota_delta: -1001 },
+      { quota: 1, quota_delta: 1 },
+    ]) {
+      expect([body, (await put({ id: user.id, ...body })).json.success]).toEqual([body, false])
+    }
+    expect(await balances(user.id)).toEqual({ quota: 1000, unexplained: 0 })
+  })
+
+  test('an overdrawn balance that is sent back unchanged is no fault', async () => {
+    await spend(1500)
+    expect((await put({ id: user.id, quota: -500, display_name: 'x' })).json.success).toBe(true)
+    expect(await balances(user.id)).toEqual({ quota: -500, unexplained: 0 })
+  })
+
+  test('admins cannot edit their equals, nor change roles', async () => {
+    const other = await api.addPerson({ role: 10 })
+    expect((await put({ id: other.id, display_name: 'x' })).json.success).toBe(false)
+    expect((await put({ id: root.id, password: 'new password' })).json.success).toBe(false)
+    expect((await put({ id: admin.id, quota: 1e9 })).json.success).toBe(false)
+    expect((await put({ id: user.id, role: 10 })).json.success).toBe(false)
+    expect((await put({ id: user.id, role: 1, status: 1 })).json.success).toBe(true)
+    expect((await put({ id: user.id, role: 10 }, root.token)).json.data.role).toBe(10)
+    expect((await put({ id: user.id, role: 50 }, root.token)).json.success).toBe(false)
+    expect((await put({ id: root.id, role: 1 }, root.token)).json.success).toBe(false)
+    expect((await put({ id: 99_999, quota: 1 }, root.token)).json.success).toBe(false)
+  })
+
+  test('a password set by an admin ends sessions and access token', async () => {
+    const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
+    await put({ id: user.id, password: 'battery staple' })
+    expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(login) })).status).toBe(401)
+    expect((await api.call('GET', '/api/user/self', { as: user.token })).json.success).toBe(false)
+  })
+
+  test('manage: what each action does', async () => {
+    expect((await manage('user', 'promote')).json.data).toEqual({ status: 1, role: 10 })
+    expect((await manage('user', 'demote')).json.data).toEqual({ status: 1, role: 1 })
+    const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
+    expect((await manage('user', 'disable')).json.data).toEqual({ status: 2, role: 1 })
+    expect((await manage('user', 'enable')).json.data).toEqual({ status: 1, role: 1 })
+    // The ban ended the session for good; lifting it does not bring it back.
+    expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(login) })).status).toBe(401)
+    expect((await manage('user', 'delete')).json.success).toBe(true)
+    expect((await manage('user', 'enable')).json.success).toBe(false)
+    expect(await row(user.id)).toMatchObject({ status: 3, email: '', access_token_hash: null, quota: 1000 })
+  })
+
+  test('manage: refusals', async () => {
+    for (const [username, action, as] of [
+      ['root', 'disable', root],
+      ['root', 'delete', root],
+      ['root', 'demote', root],
+      ['admin', 'promote', root],
+      ['user', 'demote', root],
+      ['user', 'promote', admin],
+      ['admin', 'disable', admin],
+      ['root', 'disable', admin],
+      ['nobody', 'disable', root],
+      ['user', 'explode', root],
+    ] as const) {
+      const answer = await manage(username, action, as.token)
+      expect([username, action, answer.status, answer.json.success]).toEqual([username, action, 200, false])
+    }
+  })
+
+  test('delete by id needs a higher role', async () => {
+    const remove = async (id: number, as: Person) =>
+      (await api.call('DELETE', `/api/user/${id}/`, { as: as.token })).json
+    expect((await remove(root.id, root)).success).toBe(false)
+    expect((await remove(admin.id, admin)).success).toBe(false)
+    expect(await remove(user.id, admin)).toEqual({ success: true, message: '' })
+    expect((await remove(user.id, admin)).success).toBe(false)
+  })
+
+  test('every call refuses visitors with 401 and ordinary users with a failure', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/user/'],
+      ['GET', '/api/user/search'],
+      ['GET', `/api/user/${user.id}`],
+      ['POST', '/api/user/'],
+      ['PUT', '/api/user/'],
+      ['POST', '/api/user/manage'],
+      ['DELETE', `/api/user/${user.id}`],
+    ] as const) {
+      expect((await api.call(method, path)).status).toBe(401)
+      const answer = await api.call(method, path, { as: user.token, ...(method === 'GET' ? {} : { body: {} }) })
+      expect([path, answer.status, answer.json.success]).toEqual([path, 200, false])
+      expect(answer.json.message).toContain('permission')
+    }
+  })
+
+  test('admin actions leave a trail', async () => {
+    await manage('user', 'disable')
+    await put({ id: user.id, quota: 5, password: 'battery staple' })
+    const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
+    expect(rows.map((each) => [each.actor_name, each.action, each.target, each.detail])).toEqual([
+      ['root', 'user.disable', `user ${user.id}`, 'user'],
+      ['admin', 'user.update', `user ${user.id}`, 'password quota="-995"'],
+    ])
+  })
+})

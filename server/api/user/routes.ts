@@ -1,0 +1,89 @@
+import { api } from '../../../contract/api/index.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { Person } from '../../http/app-env.ts'
+import { listed, pageOf } from '../../http/list-page.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { hashPassword } from '../../lib/password.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { addAccountLog } from '../../store/logs.ts'
+import { addUser, deleteUser } from '../../store/user-changes.ts'
+import { listUsers, lockUser, userById } from '../../store/users.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { Announce } from '../deps.ts'
+import { quotaText } from '../quota-text.ts'
+import { userView } from '../user-view.ts'
+import { manageUser, refuseUnlessAbove, type UserDeps } from './manage-user.ts'
+import { refuseTakenName } from './new-username.ts'
+import { updateUserAsAdmin } from './update-user.ts'
+
+/** What admins do with the accounts of others. */
+export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Announce }): void {
+  const { store, settings, clock, announce } = deps
+
+  serve(router, api.user.list, async ({ query, context }) =>
+    listed(context, await listUsers(store.read, pageOf(query))).map(userView),
+  )
+
+  serve(router, api.user.search, async ({ query, context }) =>
+    listed(context, await listUsers(store.read, pageOf(query), query.keyword)).map(userView),
+  )
+
+  serve(router, api.user.get, async ({ params, person }) => userView(await readable(params.id, person)))
+
+  serve(router, api.user.create, async (call) => {
+    const { body, person } = call
+    if (body.role !== undefined && body.role >= person.role) {
+      throw new ApiFailure('You cannot make an account with a role as high as your own.')
+    }
+    const password = await hashPassword(body.password)
+    const quota = settings.current().QuotaForNewUser
+    const id = await store.write(async (trx) => {
+      await refuseTakenName(trx, body.username)
+      const now = epochSeconds(clock)
+      const { username } = body
+      const display_name = body.display_name || username
+      const id = await addUser(trx, { username, display_name, password, quota, created_time: now })
+      if (quota > 0) {
+        const content = `New user bonus ${quotaText(settings.current(), quota)}`
+        await addAccountLog(trx, { user_id: id, username, created_at: now, type: logType.system, content })
+      }
+      await recordAudit(trx, auditEvent(clock, call, 'user.create', `user ${id}`, username))
+      return id
+    })
+    return userView(await readable(id, person))
+  })
+
+  serve(router, api.user.update, async (call) => {
+    await updateUserAsAdmin(deps, call)
+    await announce({ topic: 'user', id: call.body.id })
+    return userView(await readable(call.body.id, call.person))
+  })
+
+  serve(router, api.user.manage, async (call) => {
+    const { id, status, role } = await manageUser(deps, call)
+    await announce({ topic: 'user', id })
+    return { status, role }
+  })
+
+  serve(router, api.user.remove, async (call) => {
+    const { id } = call.params
+    await store.write(async (trx) => {
+      const target = await lockUser(trx, { id })
+      if (!target) throw new ApiFailure('This user does not exist.')
+      if (target.role >= call.person.role)
+        throw new ApiFailure('You cannot delete an account with a role as high as your own.')
+      await deleteUser(trx, id)
+      await recordAudit(trx, auditEvent(clock, call, 'user.delete', `user ${id}`, target.username))
+    })
+    await announce({ topic: 'user', id })
+  })
+
+  async function readable(id: number, person: Person) {
+    const row = await userById(store.read, id)
+    if (!row) throw new ApiFailure('This user does not exist.')
+    if (row.id !== person.id) refuseUnlessAbove(person, row)
+    return row
+  }
+}

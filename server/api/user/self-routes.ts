@@ -1,0 +1,79 @@
+import { api } from '../../../contract/api/index.ts'
+import { roles } from '../../../contract/roles.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { randomHex } from '../../lib/ids.ts'
+import { hashPassword } from '../../lib/password.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { modelsOfGroup } from '../../store/channels.ts'
+import { endSessionsOf } from '../../store/sessions.ts'
+import { deleteUser, type UserFields, updateUser } from '../../store/user-changes.ts'
+import { lockUser, userById } from '../../store/users.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import { userView } from '../user-view.ts'
+import { newUsername } from './new-username.ts'
+
+/** What people do with their own account. */
+export function mountSelf(
+  router: ApiRouter,
+  { store, secrets, clock, announce }: Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Announce },
+): void {
+  serve(router, api.user.self, async ({ person }) => {
+    const row = await userById(store.read, person.id)
+    if (!row) throw new ApiFailure('This user does not exist.')
+    return userView(row)
+  })
+
+  serve(router, api.user.updateSelf, async (call) => {
+    const { person, body, context } = call
+    // Hashing takes a tenth of a second: not inside the transaction, which would hold up all other writers.
+    const password = body.password ? await hashPassword(body.password) : undefined
+    await store.write(async (trx) => {
+      const me = await lockUser(trx, { id: person.id })
+      if (!me) throw new ApiFailure('This user does not exist.')
+      const fields: UserFields = {}
+      const username = await newUsername(trx, me, body.username)
+      if (username !== undefined) fields.username = username
+      if (body.display_name !== undefined) fields.display_name = body.display_name
+      if (password !== undefined) fields.password = password
+      await updateUser(trx, me.id, fields)
+      if (password !== undefined) {
+        // Everybody who knew the old password is out; whoever changed it goes on with a new session.
+        await endSessionsOf(trx, me.id)
+        if (router.sessions.hasCookie(context)) await router.sessions.start(context, trx, me.id)
+      }
+      const detail = describeChange(fields, ['username', 'display_name'])
+      await recordAudit(trx, auditEvent(clock, call, 'user.update-self', `user ${me.id}`, detail))
+    })
+    await announce({ topic: 'user', id: person.id })
+  })
+
+  serve(router, api.user.deleteSelf, async (call) => {
+    const { person, context } = call
+    if (person.role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
+    await store.write(async (trx) => {
+      await deleteUser(trx, person.id)
+      await router.sessions.end(context, trx)
+      await recordAudit(trx, auditEvent(clock, call, 'user.delete-self', `user ${person.id}`))
+    })
+    await announce({ topic: 'user', id: person.id })
+  })
+
+  serve(
+    router,
+    api.user.accessToken,
+    async (call) => {
+      const token = randomHex(16)
+      await store.write(async (trx) => {
+        const access_token_hash = secrets.fingerprint(token, 'access-token')
+        await updateUser(trx, call.person.id, { access_token_hash })
+        await recordAudit(trx, auditEvent(clock, call, 'user.new-access-token', `user ${call.person.id}`))
+      })
+      return token
+    },
+    { changesState: true },
+  )
+
+  serve(router, api.user.availableModels, ({ person }) => modelsOfGroup(store.read, person.group))
+}

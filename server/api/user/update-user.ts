@@ -1,0 +1,89 @@
+import type { api } from '../../../contract/api/index.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { hashPassword } from '../../lib/password.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { addAccountLog } from '../../store/logs.ts'
+import { endSessionsOf } from '../../store/sessions.ts'
+import type { Trx } from '../../store/store.ts'
+import { addUserQuota, revokeLogins, setUserQuota, type UserFields, updateUser } from '../../store/user-changes.ts'
+import { lockUser, type UserRow } from '../../store/users.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
+import { quotaText } from '../quota-text.ts'
+import { refuseUnlessAbove, type UserDeps } from './manage-user.ts'
+import { newUsername } from './new-username.ts'
+
+type Update = PersonCall<typeof api.user.update>
+
+/** Writes what an admin changed of somebody's account, and nothing else of the row. */
+export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<void> {
+  const { store, clock } = deps
+  const { body, person } = call
+  if (body.quota != null && body.quota_delta !== undefined) {
+    throw new ApiFailure('Send either quota or quota_delta, not both.')
+  }
+  const password = body.password ? await hashPassword(body.password) : undefined
+  await store.write(async (trx) => {
+    const target = await lockUser(trx, { id: body.id })
+    if (!target) throw new ApiFailure('This user does not exist.')
+    refuseUnlessAbove(person, target)
+    const fields: UserFields = { ...roleAndStatus(call, target) }
+    const username = await newUsername(trx, target, body.username)
+    if (username !== undefined) fields.username = username
+    if (body.display_name !== undefined) fields.display_name = body.display_name
+    if (body.group) fields.group = body.group
+    if (password !== undefined) fields.password = password
+    await updateUser(trx, target.id, fields)
+    const delta = await changeQuota(deps, trx, call, { ...target, username: username ?? target.username })
+    // A password set by somebody else is given because the account may be in wrong hands: no login of before survives.
+    if (password !== undefined) await revokeLogins(trx, target.id)
+    else if (fields.status === userStatus.disabled || (fields.role ?? target.role) < target.role) {
+      await endSessionsOf(trx, target.id)
+    }
+    const shown = { ...fields, ...(delta === 0 ? {} : { quota: `${delta > 0 ? '+' : ''}${delta}` }) }
+    const detail = describeChange(shown, ['username', 'display_name', 'group', 'role', 'status', 'quota'])
+    await recordAudit(trx, auditEvent(clock, call, 'user.update', `user ${target.id}`, detail))
+  })
+}
+
+/** Clients send role and status back as they got them; only a difference is a wish. */
+function roleAndStatus({ body, person }: Update, target: UserRow): UserFields {
+  const fields: UserFields = {}
+  if (body.role && body.role !== target.role) {
+    if (person.role < roles.root) throw new ApiFailure('Only a super admin can change roles.')
+    if (target.role >= roles.root) throw new ApiFailure('A super admin cannot be demoted.')
+    if (!Object.values<number>(roles).includes(body.role)) throw new ApiFailure('role must be 1, 10 or 100.')
+    fields.role = body.role
+  }
+  if (body.status && body.status !== target.status) {
+    if (body.status !== userStatus.enabled && body.status !== userStatus.disabled) {
+      throw new ApiFailure('status must be 1 or 2.')
+    }
+    if (target.role >= roles.root) throw new ApiFailure('A super admin cannot be banned.')
+    fields.status = body.status
+  }
+  return fields
+}
+
+/** Moves the balance and tells the user so in the logs; returns the difference. */
+async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: UserRow): Promise<number> {
+  const wanted = body.quota ?? target.quota + (body.quota_delta ?? 0)
+  if (wanted === target.quota) return 0
+  if (wanted < 0) throw new ApiFailure('The quota must not be below zero.')
+  if (body.quota_delta === undefined) await setUserQuota(trx, target.id, wanted)
+  else await addUserQuota(trx, target.id, body.quota_delta)
+  const settings = deps.settings.current()
+  const content = `Admin changed user quota from ${quotaText(settings, target.quota)} to ${quotaText(settings, wanted)}`
+  await addAccountLog(trx, {
+    user_id: target.id,
+    username: target.username,
+    created_at: epochSeconds(deps.clock),
+    type: logType.manage,
+    content,
+  })
+  return wanted - target.quota
+}

@@ -1,0 +1,109 @@
+/** The price of speech and of transcription. */
+import type { Usage } from '../../contract/usage.ts'
+import { scaleDecimal } from './decimal.ts'
+import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
+
+/** A charge in quota; `estimated` when the upstream gave no measure and the text had to stand in for the sound. */
+export interface AudioCharge {
+  readonly quota: number
+  readonly estimated: boolean
+  /** What was charged, for the log: tokens, or the characters or milliseconds in place of prompt tokens. */
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+/** The text to be spoken, and the usage where the upstream reports one. */
+export interface SpeechMeasure {
+  readonly input: string
+  readonly usage?: Usage
+}
+
+/** Any of these; the most exact that suits the model's price is used. */
+export interface TranscriptionMeasure {
+  /** Length of the sound. */
+  readonly seconds?: number
+  readonly usage?: Usage
+  /** Tokens of the text that was heard. */
+  readonly textTokens?: number
+}
+
+/** Speech takes about 15 UTF-8 bytes a second in Latin script and in Chinese alike, and 1,250 sound tokens a minute. */
+const speechTokensPer900Bytes = 1250
+/** Speech has about 200 text tokens a minute, and a minute of sound is about 1,000 prompt tokens. */
+const textTokensPerMinute = 200
+const soundTokensPerMinute = 1000
+
+const millisecondsPerHour = 3_600_000n
+
+/**
+ * The price of speech made from text: per character (Unicode code point) for tts-1 and its kin, by tokens for models that are
+ * priced so, where the tokens of the sound are estimated from the text if the upstream reports none.
+ * @param groupRatio millionths
+ */
+export function speechCharge({ input, usage }: SpeechMeasure, sheet: PriceSheet, groupRatio: bigint): AudioCharge {
+  if (sheet.basis !== 'tokens') return counted(characterCount(input), 0, sheet, groupRatio, false)
+  if (usage) return fromUsage(usage, sheet, groupRatio)
+  const bytes = Buffer.byteLength(input)
+  return counted(Math.ceil(bytes / 3), Math.ceil((bytes * speechTokensPer900Bytes) / 900), sheet, groupRatio, true)
+}
+
+/**
+ * The price of sound turned into text: by its length for whisper-1 and its kin, by tokens for models that report usage.
+ * With nothing but the text to go by, its length stands for the length of the sound.
+ * @param groupRatio millionths
+ */
+export function transcriptionCharge(
+  { seconds, usage, textTokens = 0 }: TranscriptionMeasure,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+): AudioCharge {
+  const estimatedSeconds = Math.ceil((textTokens * 60) / textTokensPerMinute)
+  if (sheet.basis === 'duration') {
+    return soundCharge(seconds ?? estimatedSeconds, sheet, groupRatio, seconds === undefined, textTokens)
+  }
+  if (usage) return fromUsage(usage, sheet, groupRatio)
+  const promptTokens = Math.ceil(((seconds ?? estimatedSeconds) * soundTokensPerMinute) / 60)
+  const guess = { promptTokens, audioPromptTokens: promptTokens, completionTokens: textTokens }
+  return { ...fromUsage(guess, sheet, groupRatio), estimated: true }
+}
+
+function soundCharge(
+  seconds: number,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+  estimated: boolean,
+  completionTokens: number,
+): AudioCharge {
+  const measured = scaleDecimal(String(seconds), 3)
+  if (!measured || measured.value < 0n) throw new RangeError(`not a length of sound: ${seconds}`)
+  const least = BigInt(sheet.minimumSeconds) * 1000n
+  const milliseconds = measured.value > 0n && measured.value < least ? least : measured.value
+  const charged = milliseconds === 0n ? 0n : sheet.perCall
+  const quota = roundUp(
+    (sheet.perHour * milliseconds + charged * millisecondsPerHour) * groupRatio,
+    millisecondsPerHour,
+  )
+  return { quota, estimated, promptTokens: Number(milliseconds), completionTokens }
+}
+
+function fromUsage(usage: Usage, sheet: PriceSheet, groupRatio: bigint): AudioCharge {
+  const { promptTokens, completionTokens } = usage
+  return { quota: chargeTokens(usage, sheet, groupRatio), estimated: false, promptTokens, completionTokens }
+}
+
+function counted(
+  promptTokens: number,
+  completionTokens: number,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+  estimated: boolean,
+): AudioCharge {
+  const usage = { promptTokens, completionTokens, audioCompletionTokens: completionTokens }
+  return { ...fromUsage(usage, sheet, groupRatio), estimated }
+}
+
+function characterCount(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+import { defaultPriceData } from './default-prices.gen.ts'
+import { defaultPricesSource, findDefaultPrice, listDefaultPrices } from './default-prices.ts'
+import { extraPriceTable } from './default-prices-extra.ts'
+
+/** $ per million prompt and completion tokens. */
+function price(model: string, channelType = 0): string {
+  const found = findDefaultPrice(model, channelType)
+  const prices = found?.sets[0]?.prices
+  return prices ? `${Number(prices.input) / 5e11} ${Number(prices.output) / 5e11}` : 'none'
+}
+
+describe('findDefaultPrice', () => {
+  test.each([
+    ['gpt-4o', 1, '2.5 10'],
+    ['gpt-4o-2024-08-06', 1, '2.5 10'],
+    ['gpt-4o-2024-05-13', 1, '5 15'],
+    ['GPT-4o', 1, '2.5 10'],
+    ['gpt-4', 1, '30 60'],
+    ['gpt-3.5-turbo-0613', 1, '1.5 2'],
+    ['o3-mini', 1, '1.1 4.4'],
+    ['gpt-5-nano-2025-08-07', 1, '0.05 0.4'],
+    ['ft:gpt-4o-mini-2024-07-18:org::abc123', 1, '0.3 1.2'],
+    ['claude-sonnet-4-5-20250929', 14, '3 15'],
+    ['claude-sonnet-4-5@20250929', 42, '3 15'],
+    ['claude-3-opus-20240229', 14, '15 75'],
+    ['claude-haiku-4-5-20251001', 14, '1 5'],
+    ['claude-haiku-4-5-20251001', 33, '1.1 5.5'],
+    ['global.anthropic.claude-haiku-4-5-20251001-v1:0', 33, '1 5'],
+    ['us.anthropic.claude-3-5-sonnet-20241022-v2:0', 33, '3 15'],
+    ['gemini-2.5-pro', 24, '1.25 10'],
+    ['gemini-2.0-flash-001', 24, '0.1 0.4'],
+    ['gemini-1.5-flash-8b', 24, '0.0375 0.15'],
+    ['grok-4', 45, '3 15'],
+    ['mistral-large-latest', 28, '2 6'],
+    ['openai/gpt-4o', 20, '2.5 10'],
+    ['anthropic/claude-sonnet-4.5', 20, '3 15'],
+    ['llama-3.3-70b-versatile', 29, '0.59 0.79'],
+    ['llama3-70b-8192', 33, '2.65 3.5'],
+    ['meta/meta-llama-3-70b-instruct', 46, '0.65 2.75'],
+    ['text-embedding-3-small', 1, '0.02 0.02'],
+    ['qwen-plus', 17, '0.114286 0.285714'],
+    ['step-1-8k', 32, '0.714286 2.857142'],
+    ['ERNIE-Bot', 15, '1.714286 1.714286'],
+    ['SparkDesk-v3.5', 18, '2.571428 2.571428'],
+    ['glm-4-flash', 16, '0 0'],
+  ])('%s on type %p', (model, channelType, expected) => {
+    expect(price(model, channelType)).toBe(expected)
+  })
+
+  test.each([
+    'openrouter/auto',
+    'gpt-9',
+    'claude-sonnet-5-5',
+    'gpt-4o-mini-turbo',
+    'gemini-2.5-pro-ultra',
+    '',
+    'constructor',
+    '-latest',
+  ])('"%s" is not priced', (model) => {
+    expect(price(model)).toBe('none')
+  })
+
+  test('a long name of dates does not take long', () => {
+    const start = performance.now()
+    expect(price(`x${'-2024'.repeat(2000)}`)).toBe('none')
+    expect(performance.now() - start).toBeLessThan(500)
+  })
+})
+
+describe('the tables', () => {
+  test('every line can be read and nothing is negative or absurd', () => {
+    let count = 0
+    for (const { name, sets } of listDefaultPrices()) {
+      count++
+      for (const { prices, tiers } of sets) {
+        for (const value of [...Object.values(prices), ...tiers.flatMap((tier) => Object.values(tier.prices))]) {
+          if (value < 0n || value > 500n * 10n ** 12n) throw new Error(`${name}: ${value}`)
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(1500)
+  })
+
+  test('only free models are free', () => {
+    const free = [...listDefaultPrices()].filter(({ sets }) => sets.some(({ prices }) => prices.input === 0n))
+    expect(
+      free.map(({ name }) => name).filter((name) => !/:free$|moderation|flash$|^glm-4v?-flash$/.test(name)),
+    ).toEqual([])
+  })
+
+  test('by hand stands only what the generated table lacks, but for these', () => {
+    const names = (table: string) =>
+      table
+        .split('\n')
+        .flatMap((line) => (line.includes(' | ') ? (line.split(' | ')[0] ?? '').toLowerCase().split(' ') : []))
+    const generated = new Set(names(defaultPriceData.table))
+    expect(names(extraPriceTable).filter((name) => generated.has(name))).toEqual([
+      'gpt-4o-audio-preview',
+      'gpt-4o-mini-audio-preview',
+      'gpt-4o-mini-audio',
+    ])
+  })
+
+  test('the source has a date', () => {
+    expect(defaultPricesSource).toEqual({
+      name: '@pydantic/genai-prices',
+      version: expect.any(String),
+      date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    })
+  })
+})

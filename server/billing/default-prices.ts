@@ -1,0 +1,144 @@
+/** The prices that come with the program: which model costs what when no option says otherwise. */
+import { defaultPriceData } from './default-prices.gen.ts'
+import { extraPriceTable } from './default-prices-extra.ts'
+import { type PriceSet, parsePrices } from './price-lines.ts'
+
+/** The default price of a model: its sets of prices (the first always holds, see setInForce) and who charges them. */
+export interface DefaultPrice {
+  readonly provider: string
+  readonly sets: readonly PriceSet[]
+}
+
+/** A default price with the names it is known by; `channelType` is 0 for prices that are not bound to one. */
+export interface ListedPrice extends DefaultPrice {
+  readonly name: string
+  readonly channelType: number
+}
+
+/** Where the default prices come from and the day that data was published, for display. */
+export const defaultPricesSource = {
+  name: defaultPriceData.source,
+  version: defaultPriceData.version,
+  date: defaultPriceData.date,
+} as const
+
+/** A line of a table; its prices are parsed when first asked for. */
+interface Line {
+  readonly provider: string
+  readonly text: string
+  parsed: DefaultPrice | undefined
+}
+
+interface Index {
+  readonly byName: Map<string, Line>
+  readonly byType: Map<string, Line>
+}
+
+let built: Index | undefined
+
+/**
+ * The default price of a model on a channel of this type: the reseller's own price if the type is one, else the maker's.
+ * Names match without regard to case; a name with a date, build number or word such as "latest" after it is priced as the
+ * model without it, unless that snapshot has a price of its own. Undefined when the model is not in the tables.
+ */
+export function findDefaultPrice(model: string, channelType: number): DefaultPrice | undefined {
+  const index = defaultIndex()
+  const name = model.toLowerCase()
+  const line = lookUp(index.byType, name, `(${channelType})`) ?? lookUp(index.byName, name, '')
+  return line && priceOf(line)
+}
+
+/** All default prices, one for each name. */
+export function* listDefaultPrices(): Generator<ListedPrice> {
+  const { byName, byType } = defaultIndex()
+  for (const [name, line] of byName) yield { name, channelType: 0, ...priceOf(line) }
+  for (const [key, line] of byType) {
+    const open = key.lastIndexOf('(')
+    yield { name: key.slice(0, open), channelType: Number(key.slice(open + 1, -1)), ...priceOf(line) }
+  }
+}
+
+/**
+ * Names under which a model may stand in a table, most exact first: itself, then without its fine-tune suffix, region, and
+ * trailing dates and words that do not change a price.
+ */
+function* nameCandidates(name: string): Generator<string> {
+  yield name
+  const roots = [name]
+  if (name.startsWith('ft:')) roots.push(name.split(':').slice(0, 2).join(':'))
+  if (regionPrefix.test(name)) roots.push(name.replace(regionPrefix, ''))
+  if (/(?:^|\.)anthropic\.claude-/.test(name)) roots.push(name.slice(name.indexOf('claude-')))
+  for (const root of roots) {
+    if (root !== name) yield root
+    let rest = root
+    for (let shorter = withoutSnapshot(rest); shorter !== rest; shorter = withoutSnapshot(rest)) {
+      rest = shorter
+      yield rest
+    }
+  }
+}
+
+/** Cross-region inference profiles: "us.anthropic.claude-…" is priced as "anthropic.claude-…" when it has no price itself. */
+const regionPrefix = /^(?:us|eu|ap|apac|jp|au|ca|sa|us-gov|global)\.(?=[a-z0-9-]+\.)/
+
+/** A date or build number (three digits and more, a day or month after or before a year) or a word that names a state. */
+const snapshotTail =
+  /(?:[-@:.](?:latest|preview|exp|experimental|beta|thinking|stable|default|original|v\d+(?::\d+)?|\d{3,8}|20\d\d-\d\d-\d\d|\d\d-20\d\d|\d\d-\d\d))$/
+
+function withoutSnapshot(name: string): string {
+  const shorter = name.replace(snapshotTail, '')
+  return shorter === '' ? name : shorter
+}
+
+function lookUp(table: ReadonlyMap<string, Line>, name: string, suffix: string): Line | undefined {
+  for (const candidate of nameCandidates(name)) {
+    const line = table.get(candidate + suffix)
+    if (line) return line
+  }
+  return undefined
+}
+
+function priceOf(line: Line): DefaultPrice {
+  line.parsed ??= { provider: line.provider, sets: parsePrices(line.text) }
+  return line.parsed
+}
+
+function defaultIndex(): Index {
+  built ??= buildIndex([extraPriceTable, defaultPriceData.table])
+  return built
+}
+
+/** Reads the names of each line; sections earlier in the tables claim a bare name first. */
+function buildIndex(tables: readonly string[]): Index {
+  const index: Index = { byName: new Map(), byType: new Map() }
+  for (const table of tables) {
+    let provider = ''
+    let channelType = '0'
+    for (const text of table.split('\n')) {
+      if (text === '') continue
+      if (text.startsWith('# ')) {
+        ;[, provider = '', channelType = '0'] = text.split(' ')
+        continue
+      }
+      const bar = text.indexOf(' | ')
+      const line: Line = { provider, text: text.slice(bar + 3), parsed: undefined }
+      for (const name of text.slice(0, bar).toLowerCase().split(' ')) addName(index, name, channelType, line)
+    }
+  }
+  return index
+}
+
+function addName({ byName, byType }: Index, name: string, channelType: string, line: Line): void {
+  const bound = name.endsWith(')')
+  if (bound) {
+    byType.set(name, line)
+    return
+  }
+  if (channelType === '0') {
+    if (!byName.has(name)) byName.set(name, line)
+    return
+  }
+  const known = lookUp(byName, name, '')
+  if (!known) byName.set(name, line)
+  else if (known.text !== line.text) byType.set(`${name}(${channelType})`, line)
+}

@@ -1,0 +1,169 @@
+/** The price of generated images: per image by size and quality, or by tokens where the model answers with usage. */
+import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
+
+/** What an image request asks for. */
+export interface ImageRequest {
+  readonly model: string
+  readonly size?: string
+  readonly quality?: string
+  readonly n?: number
+  /** Length of the prompt in UTF-8 bytes. */
+  readonly promptBytes: number
+  /** Text tokens of the prompt where they were counted; the bytes are the ceiling otherwise. */
+  readonly promptTokens?: number
+  /** Tokens of images sent along. */
+  readonly imagePromptTokens?: number
+}
+
+/** A price, or why the request cannot be priced; the codes are those of the error table. */
+export type ImageCharge =
+  | {
+      readonly ok: true
+      /** The charge; for a model that is charged by tokens, a ceiling to hold until its usage is known. */
+      readonly quota: number
+      /** True: charge `chargeTokens` of the usage that the upstream reports, with its output as imageCompletionTokens. */
+      readonly byTokens: boolean
+      readonly n: number
+      readonly size: string
+    }
+  | {
+      readonly ok: false
+      readonly code: 'size_not_supported' | 'n_not_within_range' | 'prompt_too_long'
+      readonly message: string
+      readonly param: string
+    }
+
+interface ImageModel {
+  /** Size → multiplier of the price in thousandths. Absent: any size, at the same price. */
+  readonly sizes?: Readonly<Record<string, bigint>>
+  readonly largestN: number
+  readonly promptBytes?: number
+}
+
+const dallE2: ImageModel = {
+  sizes: { '256x256': 1000n, '512x512': 1125n, '1024x1024': 1250n },
+  largestN: 10,
+  promptBytes: 1000,
+}
+const aliStableDiffusion: ImageModel = {
+  sizes: { '512x1024': 1000n, '1024x768': 1000n, '1024x1024': 1000n, '576x1024': 1000n, '1024x576': 1000n },
+  largestN: 4,
+  promptBytes: 4000,
+}
+const models: Readonly<Record<string, ImageModel>> = {
+  'dall-e': dallE2,
+  'dall-e-2': dallE2,
+  'dall-e-3': {
+    sizes: { '1024x1024': 1000n, '1024x1792': 2000n, '1792x1024': 2000n },
+    largestN: 1,
+    promptBytes: 4000,
+  },
+  'ali-stable-diffusion-xl': aliStableDiffusion,
+  'ali-stable-diffusion-v1.5': aliStableDiffusion,
+  'wanx-v1': {
+    sizes: { '1024x1024': 1000n, '720x1280': 1000n, '1280x720': 1000n },
+    largestN: 4,
+    promptBytes: 4000,
+  },
+  'cogview-3': { largestN: 1, promptBytes: 833 },
+  'step-1x-medium': {
+    sizes: {
+      '256x256': 1000n,
+      '512x512': 1000n,
+      '768x768': 1000n,
+      '1024x1024': 1000n,
+      '1280x800': 1000n,
+      '800x1280': 1000n,
+    },
+    largestN: 1,
+    promptBytes: 4000,
+  },
+}
+const gptImage: ImageModel = {
+  sizes: { '1024x1024': 1000n, '1024x1536': 1500n, '1536x1024': 1500n, auto: 1500n },
+  largestN: 10,
+  promptBytes: 128_000,
+}
+const anyModel: ImageModel = { largestN: 10 }
+
+/** Output tokens of a 1024x1024 image; larger ones need them in proportion to their area, at most. */
+const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: number, high: number])[] = [
+  [/^gpt-image-1(?:$|[-.])/, 272, 1056, 4160],
+  [/^(?:gpt-image|chatgpt-image)/, 800, 2600, 7000],
+  [/./, 2600, 2600, 2600],
+]
+
+/**
+ * The price of an image request in quota, rounded up once. Left out: n is 1, size is 1024x1024 (what costs most of the
+ * model's sizes when it is charged by tokens, as the model chooses then).
+ * @param groupRatio millionths
+ */
+export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio: bigint): ImageCharge {
+  const byTokens = chargedByTokens(sheet)
+  const model = models[request.model] ?? (/^gpt-image-1(?:$|[-.])/.test(request.model) ? gptImage : anyModel)
+  const size = request.size || (byTokens ? 'auto' : '1024x1024')
+  const n = request.n ?? 1
+  if (!Number.isInteger(n) || n < 1 || n > model.largestN) {
+    return refusal('n_not_within_range', 'n', `n must be from 1 to ${model.largestN} for ${request.model}`)
+  }
+  if (model.promptBytes !== undefined && request.promptBytes > model.promptBytes) {
+    return refusal('prompt_too_long', 'prompt', `the prompt may have ${model.promptBytes} bytes for ${request.model}`)
+  }
+  const sizeRatio = sizeRatioOf(model, size)
+  if (sizeRatio === undefined) {
+    const sizes = Object.keys(model.sizes ?? {}).join(', ')
+    return refusal('size_not_supported', 'size', `size ${size} is not supported by ${request.model}; use ${sizes}`)
+  }
+  if (byTokens) return { ok: true, quota: ceiling(request, size, n, sheet, groupRatio), byTokens, n, size }
+  const perImage = sheet.perCall + sheet.prices.input * 1000n
+  const amount = perImage * sizeRatio * qualityRatio(request, size) * BigInt(n) * groupRatio
+  return { ok: true, quota: roundUp(amount, 1_000_000n), byTokens, n, size }
+}
+
+/** Own keys only: a size called "constructor" is not a size. */
+function sizeRatioOf(model: ImageModel, size: string): bigint | undefined {
+  if (!model.sizes) return 1000n
+  return Object.hasOwn(model.sizes, size) ? model.sizes[size] : undefined
+}
+
+/** In thousandths. */
+function qualityRatio({ model, quality }: ImageRequest, size: string): bigint {
+  if (model !== 'dall-e-3' || quality !== 'hd') return 1000n
+  return size === '1024x1024' ? 2000n : 1500n
+}
+
+/** Models that answer with token usage; any other is charged per image, and its ratio is a thousandth of an image's price. */
+function chargedByTokens(sheet: PriceSheet): boolean {
+  return sheet.basis === 'tokens' && sheet.perCall === 0n && /^(?:gpt-|chatgpt-|gemini-)/.test(sheet.model)
+}
+
+function ceiling(request: ImageRequest, size: string, n: number, sheet: PriceSheet, groupRatio: bigint): number {
+  const imagePromptTokens = request.imagePromptTokens ?? 0
+  const completionTokens = n * outputTokens(request.model, size, request.quality)
+  return chargeTokens(
+    {
+      promptTokens: (request.promptTokens ?? request.promptBytes) + imagePromptTokens,
+      imagePromptTokens,
+      completionTokens,
+      imageCompletionTokens: completionTokens,
+    },
+    sheet,
+    groupRatio,
+  )
+}
+
+function outputTokens(model: string, size: string, quality: string | undefined): number {
+  const [, low = 0, medium = 0, high = 0] = squareTokens.find(([pattern]) => pattern.test(model)) ?? []
+  const square = quality === 'low' ? low : quality === 'medium' ? medium : high
+  const [, width, height] = /^(\d{2,5})x(\d{2,5})$/.exec(size) ?? [size, '1024', '1536']
+  const pixels = Math.max(Number(width) * Number(height), 1024 * 1024)
+  return Math.ceil((square * pixels) / (1024 * 1024))
+}
+
+function refusal(
+  code: 'size_not_supported' | 'n_not_within_range' | 'prompt_too_long',
+  param: string,
+  message: string,
+): ImageCharge {
+  return { ok: false, code, message, param }
+}

@@ -1,0 +1,119 @@
+/** How much a model may answer at most, from the makers' public documentation. */
+
+/** Start of a model name → largest number of completion tokens; the longest start that fits holds. */
+const limits: Readonly<Record<string, number>> = {
+  'gpt-3.5': 4096,
+  'gpt-3.5-turbo-16k': 16_384,
+  'gpt-4': 8192,
+  'gpt-4-0125': 4096,
+  'gpt-4-1106': 4096,
+  'gpt-4-32k': 32_768,
+  'gpt-4-turbo': 4096,
+  'gpt-4-vision': 4096,
+  'gpt-4.1': 32_768,
+  'gpt-4.5': 16_384,
+  'gpt-4o': 16_384,
+  'gpt-4o-2024-05-13': 4096,
+  'gpt-4o-realtime': 4096,
+  'gpt-5': 128_000,
+  'gpt-5-chat': 16_384,
+  'gpt-5-pro': 272_000,
+  'gpt-5.1-chat': 16_384,
+  'gpt-5.2-chat': 16_384,
+  'gpt-6': 128_000,
+  'gpt-audio': 16_384,
+  'gpt-oss': 131_072,
+  'gpt-realtime': 4096,
+  'chatgpt-4o': 16_384,
+  'codex-mini': 100_000,
+  'computer-use': 1024,
+  o1: 100_000,
+  'o1-mini': 65_536,
+  'o1-preview': 32_768,
+  o3: 100_000,
+  'o4-mini': 100_000,
+  'claude-2': 4096,
+  'claude-instant': 4096,
+  'claude-3-haiku': 4096,
+  'claude-3-opus': 4096,
+  'claude-3-sonnet': 4096,
+  'claude-3-5': 8192,
+  'claude-3.5': 8192,
+  'claude-3-7': 64_000,
+  'claude-3.7': 64_000,
+  'claude-haiku-4': 64_000,
+  'claude-opus-4': 32_000,
+  'claude-opus-4-5': 64_000,
+  'claude-opus-4-6': 128_000,
+  'claude-opus-4-7': 128_000,
+  'claude-opus-4-8': 128_000,
+  'claude-opus-4.5': 64_000,
+  'claude-opus-4.6': 128_000,
+  'claude-opus-4.7': 128_000,
+  'claude-opus-4.8': 128_000,
+  'claude-opus-5': 128_000,
+  'claude-sonnet-4': 64_000,
+  'claude-sonnet-4-6': 128_000,
+  'claude-sonnet-4.6': 128_000,
+  'claude-sonnet-5': 128_000,
+  'claude-fable-5': 128_000,
+  'gemini-1': 8192,
+  'gemini-1.0': 2048,
+  'gemini-pro': 2048,
+  'gemini-2.0': 8192,
+  'gemini-2.5': 65_536,
+  'gemini-2.5-flash-image': 32_768,
+  'gemini-3': 65_536,
+  'deepseek-chat': 8192,
+  'deepseek-reasoner': 65_536,
+  'deepseek-v3': 65_536,
+  'deepseek-r1': 65_536,
+  'deepseek-v4': 393_216,
+  'grok-2': 131_072,
+  'grok-3': 131_072,
+  'grok-4': 256_000,
+  'grok-code': 256_000,
+  'mistral-': 131_072,
+  'ministral-': 131_072,
+  'magistral-': 40_960,
+  'codestral-': 256_000,
+  'command-r': 4096,
+  'command-a': 8192,
+  'qwen-max': 8192,
+  'qwen-plus': 32_768,
+  'qwen-turbo': 16_384,
+  'qwen2.5': 8192,
+  qwen3: 65_536,
+  'glm-4': 4096,
+  'glm-4.5': 98_304,
+  'glm-4.6': 131_072,
+  'glm-4.7': 131_072,
+  'glm-5': 131_072,
+  'moonshot-v1-8k': 8192,
+  'moonshot-v1-32k': 32_768,
+  'moonshot-v1-128k': 131_072,
+  'kimi-': 262_144,
+  'minimax-m': 196_608,
+  'ernie-': 2048,
+  sonar: 8192,
+}
+
+const longestStart = Math.max(...Object.keys(limits).map((start) => start.length))
+
+/**
+ * The most completion tokens that a model can answer with; undefined when it is not known. A vendor before the name
+ * ("openai/gpt-4o", "us.anthropic.claude-…") is left out of the comparison.
+ */
+export function maxOutputTokens(model: string): number | undefined {
+  const name = model
+    .toLowerCase()
+    .replace(/^.*\//, '')
+    .replace(/^(?:[a-z-]+\.)*(?=claude-)/, '')
+    .replace(/^ft:/, '')
+    .replace(/^gpt-35/, 'gpt-3.5')
+  for (let length = Math.min(name.length, longestStart); length > 1; length--) {
+    const start = name.slice(0, length)
+    if (Object.hasOwn(limits, start)) return limits[start]
+  }
+  return undefined
+}

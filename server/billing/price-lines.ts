@@ -1,0 +1,145 @@
+/**
+ * The text form of the default price tables, one model per line, so that a change of price is a one-line diff:
+ *
+ *     name alias alias | in=2.5 out=15 read=0.25 >272000 in=5 out=22.5 read=0.5 ; @2027-01-01 in=5 out=30
+ *
+ * `in out read write write1h audio audioRead image think audioOut imageOut`  $ per million tokens
+ * `char`  $ per million characters · `pic`  $ per image · `hour`  $ per hour of sound · `call`  $ per call, on top
+ * `min`  shortest sound charged, in seconds
+ * `>N`  prices that change once the prompt has more than N tokens
+ * `;`  another set of prices: `@2027-01-01` from that day (UTC), `@01:00-04:00` in those hours (UTC); the last that applies wins
+ * `# name type`  starts the section of a provider; type is the channel type for which its own prices are used, 0 for none
+ */
+
+import { scaleDecimal, scaleRational } from './decimal.ts'
+import type { ClassPrices, PriceBasis, PriceTier } from './price.ts'
+
+/** When a set of prices holds: from a moment on, or between two minutes of the UTC day (which may pass midnight). */
+export type PriceCondition = { readonly fromMs: number } | { readonly fromMinute: number; readonly toMinute: number }
+
+/** One set of prices of a model, in the units of price.ts. */
+export interface PriceSet {
+  readonly condition: PriceCondition | undefined
+  readonly basis: PriceBasis
+  readonly prices: ClassPrices
+  readonly tiers: readonly PriceTier[]
+  readonly perCall: bigint
+  readonly perHour: bigint
+  readonly minimumSeconds: number
+}
+
+/** Currency units are turned into quota at this rate in the tables: ratio 1 = $2 per million tokens = 1 quota per token. */
+const quotaPerUnit = 500_000n
+/** What a minute of sound counts as when a model ratio prices it. */
+export const tokensPerSoundHour = 12_000n
+
+/** Parses the price part of a line. Throws on text that is not in the grammar: the tables are part of the program. */
+export function parsePrices(text: string): readonly PriceSet[] {
+  return text.split(';').map((part) => parseSet(part.trim()))
+}
+
+function parseSet(text: string): PriceSet {
+  const words = text.split(/\s+/)
+  const condition = words[0]?.startsWith('@') ? parseCondition(words.shift() ?? '') : undefined
+  const base = new Map<string, bigint>()
+  const tiers: { above: number; fields: Map<string, bigint> }[] = []
+  let fields = base
+  for (const word of words) {
+    if (word.startsWith('>')) {
+      fields = new Map()
+      tiers.push({ above: Number(word.slice(1)), fields })
+      continue
+    }
+    const [field = '', value = ''] = word.split('=')
+    const scaled = scaleDecimal(value, 12)
+    if (!scaled || scaled.rounded || scaled.value < 0n)
+      throw new Error(`default prices: cannot read "${word}" in "${text}"`)
+    fields.set(field, scaled.value)
+  }
+  const perHour = (base.get('hour') ?? 0n) * quotaPerUnit
+  const unit = inputPrice(base, perHour)
+  const prices = classPrices(base, unit)
+  return {
+    condition,
+    basis: basisOf(base),
+    prices,
+    tiers: tiers
+      .map(({ above, fields: changed }) => {
+        const merged = new Map([...base, ...changed])
+        return { above, prices: classPrices(merged, (merged.get('in') ?? 0n) / 2n) }
+      })
+      .sort((a, b) => b.above - a.above),
+    perCall: (base.get('call') ?? 0n) * quotaPerUnit,
+    perHour,
+    minimumSeconds: Number((base.get('min') ?? 0n) / 1_000_000_000_000n),
+  }
+}
+
+function inputPrice(fields: ReadonlyMap<string, bigint>, perHour: bigint): bigint {
+  const image = fields.get('pic')
+  if (image !== undefined) return image * (quotaPerUnit / 1000n)
+  if (perHour > 0n) return scaleRational(perHour, 1n, tokensPerSoundHour)
+  const perMillion = fields.get('in') ?? fields.get('char')
+  if (perMillion === undefined) throw new Error(`default prices: no input price in ${[...fields.keys()].join(' ')}`)
+  return perMillion / 2n
+}
+
+function basisOf(fields: ReadonlyMap<string, bigint>): PriceBasis {
+  if (fields.has('pic')) return 'image'
+  if (fields.has('char')) return 'characters'
+  return fields.has('hour') ? 'duration' : 'tokens'
+}
+
+/** A class without a price of its own costs what the plain token of its side costs; sound is charged by its length alone. */
+function classPrices(fields: ReadonlyMap<string, bigint>, input: bigint): ClassPrices {
+  const price = (field: string, otherwise: bigint): bigint => {
+    const perMillion = fields.get(field)
+    return perMillion === undefined ? otherwise : perMillion / 2n
+  }
+  const output = price('out', fields.has('in') ? input : 0n)
+  const audioInput = price('audio', input)
+  const cacheWrite = price('write', input)
+  return {
+    input,
+    cachedInput: price('read', input),
+    cacheWrite,
+    cacheWrite1h: price('write1h', cacheWrite),
+    audioInput,
+    cachedAudioInput: price('audioRead', audioInput),
+    imageInput: price('image', input),
+    output,
+    reasoning: price('think', output),
+    audioOutput: price('audioOut', output),
+    imageOutput: price('imageOut', output),
+  }
+}
+
+function parseCondition(word: string): PriceCondition {
+  const hours = /^@(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(word)
+  if (hours) {
+    const [, fromHour, fromMinute, toHour, toMinute] = hours
+    return {
+      fromMinute: Number(fromHour) * 60 + Number(fromMinute),
+      toMinute: Number(toHour) * 60 + Number(toMinute),
+    }
+  }
+  const fromMs = Date.parse(`${word.slice(1)}T00:00:00Z`)
+  if (Number.isNaN(fromMs)) throw new Error(`default prices: cannot read the condition "${word}"`)
+  return { fromMs }
+}
+
+/** Which set holds at a moment: the last whose condition is met; the first has none. */
+export function setInForce(sets: readonly PriceSet[], nowMs: number): number {
+  for (let index = sets.length - 1; index > 0; index--) {
+    const condition = sets[index]?.condition
+    if (condition && holds(condition, nowMs)) return index
+  }
+  return 0
+}
+
+function holds(condition: PriceCondition, nowMs: number): boolean {
+  if ('fromMs' in condition) return nowMs >= condition.fromMs
+  const minute = Math.floor(nowMs / 60_000) % 1440
+  const { fromMinute, toMinute } = condition
+  return fromMinute <= toMinute ? minute >= fromMinute && minute < toMinute : minute >= fromMinute || minute < toMinute
+}

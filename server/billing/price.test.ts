@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'bun:test'
+import { scaleDecimal } from './decimal.ts'
+import { chargeTokens, type PriceSheet, quotaOne, ratioOne, tokensAffordable } from './price.ts'
+import type { Usage } from '../../contract/usage.ts'
+import { createPriceBook } from './ratios.ts'
+
+function micro(text: string): bigint {
+  const scaled = scaleDecimal(text, 6)
+  if (!scaled || scaled.rounded) throw new Error(`not exact: ${text}`)
+  return scaled.value
+}
+
+function sheetOf(model: string, options: Record<string, string>): PriceSheet {
+  const tables = Object.entries(options).map(([name, value]) => [name, JSON.stringify({ [model]: Number(value) })])
+  const sheet = createPriceBook(Object.fromEntries(tables)).sheet(model, 1)
+  if (!sheet) throw new Error(`${model} has no price`)
+  return sheet
+}
+
+const plain = (ratio: string, completionRatio = '1') =>
+  sheetOf('some-model', { ModelRatio: ratio, CompletionRatio: completionRatio })
+const counts = (promptTokens: number, completionTokens = 0): Usage => ({ promptTokens, completionTokens })
+
+describe('chargeTokens', () => {
+  const cases: [string, Usage, PriceSheet, string, number][] = [
+    ['100 tokens at ratio 1.1 are 110, not 111', counts(100), plain('1.1'), '1', 110],
+    ['one token at ratio 0.000001 is 1', counts(1), plain('0.000001'), '0.000001', 1],
+    ['one token at ratio 1 is 1', counts(1), plain('1'), '1', 1],
+    ['just above a whole number is rounded up', counts(1_000_001), plain('0.000001'), '1', 2],
+    ['exactly a whole number is not', counts(1_000_000), plain('0.000001'), '1', 1],
+    ['0.1 + 0.2 is 0.3', counts(10, 10), plain('0.1', '2'), '1', 3],
+    ['no tokens cost nothing', counts(0), plain('30'), '1', 0],
+    ['ratio 0 costs nothing', counts(5000, 5000), plain('0'), '1', 0],
+    ['group ratio 0 costs nothing', counts(5000, 5000), plain('1'), '0', 0],
+    ['a billion tokens at ratio 1000', counts(1e9), plain('1000'), '1', 1e12],
+    ['a billion tokens at a long ratio', counts(1e9 + 1, 1e9 + 1), plain('999.999999', '1'), '1', 2_000_000_000_000],
+    ['beyond what a number holds', counts(1e9, 1e9), plain('1000000'), '1000000', Number.MAX_SAFE_INTEGER],
+    [
+      'reference example A, prices of 0.5.4 (one-api truncates twice: 1379)',
+      counts(1000, 400),
+      plain('0.75', '1.333333'),
+      '1.2',
+      1380,
+    ],
+    ['reference example B, prices of main', counts(1000, 400), plain('0.25', '3'), '1.2', 660],
+    [
+      'reference example B with the default price of gpt-3.5-turbo',
+      counts(1000, 400),
+      sheetOf('gpt-3.5-turbo', {}),
+      '1.2',
+      660,
+    ],
+    ['reference example D: nothing was answered', counts(0), plain('0.75', '1.333333'), '1.2', 0],
+    ['reference example E: 200,000 at ratio 0.9', counts(222_222, 0), plain('0.75'), '1.2', 200_000],
+  ]
+  test.each(cases)('%s', (_, usage, sheet, group, quota) => {
+    expect(chargeTokens(usage, sheet, micro(group))).toBe(quota)
+  })
+
+  test('classes have their own prices', () => {
+    const sheet = sheetOf('classy', {
+      ModelRatio: '1',
+      CompletionRatio: '4',
+      CacheRatio: '0.1',
+      CreateCacheRatio: '1.25',
+      AudioRatio: '20',
+      AudioCompletionRatio: '2',
+      ImageRatio: '3',
+    })
+    const charge = (usage: Partial<Usage>) => chargeTokens({ ...counts(1000, 1000), ...usage }, sheet, ratioOne)
+    expect(charge({})).toBe(1000 + 4000)
+    expect(charge({ cachedTokens: 400 })).toBe(600 + 40 + 4000)
+    expect(charge({ cacheWriteTokens: 400 })).toBe(600 + 500 + 4000)
+    expect(charge({ audioPromptTokens: 100 })).toBe(900 + 2000 + 4000)
+    expect(charge({ imagePromptTokens: 100 })).toBe(900 + 300 + 4000)
+    expect(charge({ audioCompletionTokens: 100 })).toBe(1000 + 3600 + 4000)
+    expect(charge({ reasoningTokens: 900 })).toBe(1000 + 4000)
+    expect(charge({ cachedTokens: 400, cacheWriteTokens: 300, audioPromptTokens: 100 })).toBe(
+      200 + 40 + 375 + 2000 + 4000,
+    )
+  })
+
+  test('parts that exceed their total are not charged above it, the dear ones first', () => {
+    const sheet = sheetOf('classy', { ModelRatio: '1', CacheRatio: '0.1', AudioRatio: '20' })
+    const usage = { ...counts(100), cachedTokens: 90, audioPromptTokens: 50 }
+    expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 20 + 5)
+  })
+
+  test('audio read from the cache is taken from both classes once', () => {
+    const sheet = sheetOf('gemini-2.5-flash', {})
+    const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
+    // 200 cached audio at $0.1, 100 audio at $1, 300 cached text at $0.03, 400 text at $0.3
+    expect(chargeTokens(usage, sheet, ratioOne)).toBe(Math.ceil(10 + 50 + 4.5 + 60))
+  })
+
+  test('cache writes kept for an hour', () => {
+    const sheet = sheetOf('claude-opus-4-5', {})
+    const usage = { ...counts(1000), cacheWriteTokens: 1000, cacheWrite1hTokens: 400 }
+    expect(chargeTokens(usage, sheet, ratioOne)).toBe(600 * 3.125 + 400 * 5)
+  })
+
+  test('a long prompt moves the whole call to its tier', () => {
+    const sheet = sheetOf('gemini-2.5-pro', {})
+    expect(chargeTokens(counts(200_000, 1000), sheet, ratioOne)).toBe(125_000 + 5000)
+    expect(chargeTokens(counts(200_001, 1000), sheet, ratioOne)).toBe(250_002 + 7500)
+    expect(chargeTokens({ ...counts(300_000), cachedTokens: 100_000 }, sheet, ratioOne)).toBe(250_000 + 12_500)
+  })
+
+  test('a price per call is paid without tokens too, and is all there is', () => {
+    const sheet = sheetOf('some-call', { ModelPrice: '0.04' })
+    expect(chargeTokens(counts(0), sheet, ratioOne)).toBe(20_000)
+    expect(chargeTokens(counts(5000, 5000), sheet, micro('0.5'))).toBe(10_000)
+  })
+
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%p is not a token count', (count) => {
+    expect(() => chargeTokens(counts(count), plain('1'), ratioOne)).toThrow(RangeError)
+    expect(() => chargeTokens(counts(0, count), plain('1'), ratioOne)).toThrow(RangeError)
+  })
+
+  test('agrees with exact fractions on random calls', () => {
+    const random = generator(20_261_121)
+    for (let round = 0; round < 5000; round++) {
+      const ratio = BigInt(random(5_000_000))
+      const completion = BigInt(random(9_000_000))
+      const group = BigInt(random(3_000_000))
+      const usage = counts(random(2_000_000), random(200_000))
+      const sheet = pricedAt(ratio, completion)
+      const charged = BigInt(chargeTokens(usage, sheet, group))
+      // charged − 1 < exact ≤ charged, as fractions over 10^18
+      const exact =
+        (BigInt(usage.promptTokens) * ratio * 1_000_000n + BigInt(usage.completionTokens) * ratio * completion) * group
+      expect(charged * 10n ** 18n >= exact).toBe(true)
+      expect(exact === 0n ? charged === 0n : (charged - 1n) * 10n ** 18n < exact).toBe(true)
+    }
+  })
+})
+
+describe('tokensAffordable', () => {
+  test('is the largest count that does not cost more', () => {
+    const random = generator(7)
+    for (let round = 0; round < 2000; round++) {
+      const sheet = pricedAt(BigInt(1 + random(5_000_000)), BigInt(1 + random(9_000_000)))
+      const group = BigInt(1 + random(3_000_000))
+      const prompt = random(100_000)
+      const quota = random(2_000_000)
+      const tokens = tokensAffordable(quota, sheet, group, prompt)
+      if (tokens === -1) expect(chargeTokens(counts(prompt), sheet, group)).toBeGreaterThan(quota)
+      else {
+        expect(chargeTokens(counts(prompt, tokens), sheet, group)).toBeLessThanOrEqual(quota)
+        expect(chargeTokens(counts(prompt, tokens + 1), sheet, group)).toBeGreaterThan(quota)
+      }
+    }
+  })
+
+  test('free completions, and a prompt that is too dear', () => {
+    expect(tokensAffordable(10, plain('1', '0'), ratioOne, 10)).toBe(Number.MAX_SAFE_INTEGER)
+    expect(tokensAffordable(10, plain('1', '2'), ratioOne, 10)).toBe(0)
+    expect(tokensAffordable(10, plain('1', '2'), ratioOne, 11)).toBe(-1)
+    expect(tokensAffordable(-5, plain('1', '2'), ratioOne, 0)).toBe(-1)
+    expect(tokensAffordable(10, plain('1'), 0n, 1000)).toBe(Number.MAX_SAFE_INTEGER)
+  })
+
+  test('takes the classes of the prompt into account', () => {
+    const sheet = sheetOf('classy', { ModelRatio: '1', CompletionRatio: '2', CacheRatio: '0.1' })
+    const prompt = { ...counts(1000), cachedTokens: 1000 }
+    expect(tokensAffordable(200, sheet, ratioOne, prompt)).toBe(50)
+    expect(tokensAffordable(200, sheet, ratioOne, 1000)).toBe(-1)
+  })
+})
+
+/** A sheet straight from millionths, beside the decimal reader. */
+function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
+  const base = plain('1')
+  const input = ratio * ratioOne
+  const output = ratio * completion
+  const prices = { ...base.prices, input, output, reasoning: output }
+  return { ...base, prices }
+}
+
+/** A small repeatable source of whole numbers below a limit. */
+function generator(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+}
+
+test('units', () => {
+  expect(quotaOne).toBe(ratioOne * ratioOne)
+})

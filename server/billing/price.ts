@@ -1,0 +1,179 @@
+/**
+ * The price of a call: token counts × class prices × group ratio, in exact integers, rounded up once.
+ *
+ * Units. A class price is in picoquota (1e-12 quota) per token, so that a model ratio in millionths times a multiplier in
+ * millionths is exact. A group ratio is in millionths. A charge is a whole number of quota units.
+ */
+import type { Usage } from '../../contract/usage.ts'
+
+/** Prices of the token classes, each in picoquota per token. */
+export interface ClassPrices {
+  readonly input: bigint
+  readonly cachedInput: bigint
+  readonly cacheWrite: bigint
+  readonly cacheWrite1h: bigint
+  readonly audioInput: bigint
+  readonly cachedAudioInput: bigint
+  readonly imageInput: bigint
+  readonly output: bigint
+  readonly reasoning: bigint
+  readonly audioOutput: bigint
+  readonly imageOutput: bigint
+}
+
+/** Other prices for the whole call once its prompt is longer than `above` tokens. */
+export interface PriceTier {
+  readonly above: number
+  readonly prices: ClassPrices
+}
+
+/**
+ * What the `input` price is paid for: a token; a character of speech input; a thousandth of an image; or a token's worth
+ * of sound (200 to the minute, so that whisper-1's ratio of 15 is its $0.006 a minute).
+ */
+export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration'
+
+/** Everything that the price of one model on one channel type needs; made by the price book, frozen. */
+export interface PriceSheet {
+  readonly model: string
+  readonly basis: PriceBasis
+  readonly prices: ClassPrices
+  /** Longest threshold first. */
+  readonly tiers: readonly PriceTier[]
+  /** Paid once for each call, in picoquota. */
+  readonly perCall: bigint
+  /** Price of an hour of sound in picoquota; 0 unless the basis is `duration`. */
+  readonly perHour: bigint
+  /** Sound shorter than this many seconds is charged as this many. */
+  readonly minimumSeconds: number
+  /** Where the model ratio comes from: an option, or the default table. */
+  readonly source: 'option' | 'default'
+  /** Decimal texts for the log: input price as a ratio (1 = one quota unit per token), and output price over input price. */
+  readonly modelRatio: string
+  readonly completionRatio: string
+}
+
+/** One as a ratio in millionths. */
+export const ratioOne = 1_000_000n
+/** One quota unit in picoquota. */
+export const quotaOne = 1_000_000_000_000n
+
+const unitsPerQuota = quotaOne * ratioOne
+const largestQuota = BigInt(Number.MAX_SAFE_INTEGER)
+
+/**
+ * Charge for a call in quota. Exact, rounded up once; 0 only when the exact price is 0. A result beyond 2^53 − 1 is
+ * answered as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
+ * @param groupRatio millionths
+ */
+export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint): number {
+  const prices = pricesAt(sheet, usage.promptTokens)
+  return roundUp((sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)) * groupRatio)
+}
+
+/**
+ * How many plain completion tokens `quota` still pays for after the prompt: the largest count whose charge does not exceed
+ * it; −1 when the prompt alone is too dear; 2^53 − 1 when completion tokens are free.
+ * @param prompt prompt tokens, or a usage whose completion side is ignored
+ * @param groupRatio millionths
+ */
+export function tokensAffordable(quota: number, sheet: PriceSheet, groupRatio: bigint, prompt: number | Usage): number {
+  const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
+  const prices = pricesAt(sheet, usage.promptTokens)
+  const budget = BigInt(Math.floor(quota)) * unitsPerQuota
+  const rest = budget - (sheet.perCall + promptAmount(usage, prices)) * groupRatio
+  if (rest < 0n) return -1
+  let completionPrice = prices.output
+  if (prices.reasoning > completionPrice) completionPrice = prices.reasoning
+  const perToken = completionPrice * groupRatio
+  if (perToken === 0n) return Number.MAX_SAFE_INTEGER
+  return clampToSafe(rest / perToken)
+}
+
+/** The class prices that hold for a prompt of this many tokens. */
+function pricesAt(sheet: PriceSheet, promptTokens: number): ClassPrices {
+  for (const tier of sheet.tiers) if (promptTokens > tier.above) return tier.prices
+  return sheet.prices
+}
+
+/**
+ * Picoquota × millionths → whole quota, rounded up, held to what a number can say.
+ * @param scale further factor by which the amount is too large
+ */
+export function roundUp(amount: bigint, scale = 1n): number {
+  const unit = scale === 1n ? unitsPerQuota : unitsPerQuota * scale
+  return clampToSafe((amount + unit - 1n) / unit)
+}
+
+function clampToSafe(value: bigint): number {
+  return Number(value > largestQuota ? largestQuota : value)
+}
+
+/**
+ * Classes are fitted into the total in turn, the plain ones last, so that a report whose parts exceed their total never
+ * charges more tokens than the total, and what overlaps is charged once.
+ */
+function promptAmount(usage: Usage, prices: ClassPrices): bigint {
+  let left = whole(usage.promptTokens)
+  if (left === 0) return 0n
+  let amount = 0n
+  const cached = usage.cachedTokens ?? 0
+  const audio = usage.audioPromptTokens ?? 0
+  if (audio > 0) {
+    const cachedAudio = least(usage.cachedAudioTokens ?? 0, least(audio, cached))
+    const taken = least(audio, left)
+    const fromCache = least(cachedAudio, taken)
+    amount += BigInt(fromCache) * prices.cachedAudioInput + BigInt(taken - fromCache) * prices.audioInput
+    left -= taken
+  }
+  if (usage.imagePromptTokens) {
+    const taken = least(usage.imagePromptTokens, left)
+    amount += BigInt(taken) * prices.imageInput
+    left -= taken
+  }
+  if (usage.cacheWriteTokens) {
+    const taken = least(usage.cacheWriteTokens, left)
+    const hour = least(usage.cacheWrite1hTokens ?? 0, taken)
+    amount += BigInt(taken - hour) * prices.cacheWrite
+    if (hour > 0) amount += BigInt(hour) * prices.cacheWrite1h
+    left -= taken
+  }
+  if (cached > 0) {
+    const cachedAudio = least(usage.cachedAudioTokens ?? 0, least(audio, cached))
+    const taken = least(cached - cachedAudio, left)
+    amount += BigInt(taken) * prices.cachedInput
+    left -= taken
+  }
+  return left === 0 ? amount : amount + BigInt(left) * prices.input
+}
+
+function completionAmount(usage: Usage, prices: ClassPrices): bigint {
+  let left = whole(usage.completionTokens)
+  if (left === 0) return 0n
+  let amount = 0n
+  if (usage.audioCompletionTokens) {
+    const taken = least(usage.audioCompletionTokens, left)
+    amount += BigInt(taken) * prices.audioOutput
+    left -= taken
+  }
+  if (usage.imageCompletionTokens) {
+    const taken = least(usage.imageCompletionTokens, left)
+    amount += BigInt(taken) * prices.imageOutput
+    left -= taken
+  }
+  if (usage.reasoningTokens && prices.reasoning !== prices.output) {
+    const taken = least(usage.reasoningTokens, left)
+    amount += BigInt(taken) * prices.reasoning
+    left -= taken
+  }
+  return left === 0 ? amount : amount + BigInt(left) * prices.output
+}
+
+function least(count: number, limit: number): number {
+  return Math.min(whole(count), limit)
+}
+
+function whole(count: number): number {
+  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`not a token count: ${count}`)
+  return count
+}

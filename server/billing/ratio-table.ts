@@ -1,0 +1,58 @@
+/** The JSON texts of the ratio options: name → number, parsed exactly. */
+import { scaleDecimal } from './decimal.ts'
+
+/** Name → ratio in millionths. */
+export type RatioTable = ReadonlyMap<string, bigint>
+
+/** A table, or the reason why the text is none. `rounded` names the entries that had more than six decimals. */
+export type ParsedRatioTable =
+  | { readonly ok: true; readonly table: RatioTable; readonly rounded: readonly string[] }
+  | { readonly ok: false; readonly error: string }
+
+/** The largest ratio, or price of a call in currency units, that a table may hold. */
+const largestRatio = 1_000_000
+
+/**
+ * Parses the text of a ratio option. It must be one JSON object whose values are numbers from 0 to `largestRatio`.
+ * Ratios have six decimals: what has more is rounded to the nearest millionth and named in `rounded`; what would round to
+ * 0 without being 0 is an error, because it would make a model free. An empty text is an empty table.
+ */
+export function readRatioTable(text: string): ParsedRatioTable {
+  if (text.trim() === '') return { ok: true, table: new Map(), rounded: [] }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { ok: false, error: `not valid JSON: ${error instanceof Error ? error.message : String(error)}` }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { ok: false, error: 'must be a JSON object of names and numbers' }
+  }
+  return ratioTableOf(value)
+}
+
+/** The same for an object that was parsed before. */
+export function ratioTableOf(entries: object): ParsedRatioTable {
+  const table = new Map<string, bigint>()
+  const rounded: string[] = []
+  for (const [name, entry] of Object.entries(entries)) {
+    const parsed = parseEntry(entry)
+    if ('error' in parsed) return { ok: false, error: `"${name}": ${parsed.error}` }
+    table.set(name, parsed.value)
+    if (parsed.rounded) rounded.push(name)
+  }
+  return { ok: true, table, rounded }
+}
+
+type ParsedEntry = { readonly value: bigint; readonly rounded: boolean } | { readonly error: string }
+
+/** A number prints as the shortest decimal that means it, which is the text that was read up to fifteen digits. */
+function parseEntry(entry: unknown): ParsedEntry {
+  if (typeof entry !== 'number' || !Number.isFinite(entry)) return { error: 'must be a number' }
+  if (entry < 0) return { error: 'must not be negative' }
+  if (entry > largestRatio) return { error: `must not be more than ${largestRatio}` }
+  const scaled = entry < 1e-12 ? { value: 0n, rounded: entry > 0 } : scaleDecimal(String(entry), 6)
+  if (!scaled) return { error: 'must be a number' }
+  if (scaled.value === 0n && entry > 0) return { error: 'must be 0 or at least 0.000001' }
+  return scaled
+}

@@ -1,0 +1,279 @@
+/** The price book: ratio options over default prices, answered as one price sheet per model and channel type. */
+import { basisByName, genericPrices } from './by-name.ts'
+import { decimalText, scaleDecimal, scaleRational } from './decimal.ts'
+import { findDefaultPrice } from './default-prices.ts'
+import { type ClassPrices, type PriceSheet, quotaOne, ratioOne } from './price.ts'
+import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
+import { type RatioTable, ratioTableOf, readRatioTable } from './ratio-table.ts'
+
+/** The options that hold a ratio table. */
+export const ratioOptions = [
+  'ModelRatio',
+  'CompletionRatio',
+  'GroupRatio',
+  'CacheRatio',
+  'CreateCacheRatio',
+  'AudioRatio',
+  'AudioCompletionRatio',
+  'ImageRatio',
+  'ModelPrice',
+] as const
+
+export type RatioOption = (typeof ratioOptions)[number]
+
+/** Options as they are stored (texts) or as parseRatioTable answers them (objects); what is missing has its default. */
+export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<string, number>>>> & {
+  readonly QuotaPerUnit?: string | number
+  readonly UnpricedModelPolicy?: string
+  readonly UnpricedModelRatio?: string | number
+}
+
+/**
+ * Checks the JSON text of a ratio option and answers it as an object, values rounded to six decimals. Throws an Error whose
+ * message says what is wrong; see readRatioTable for the rules.
+ */
+export function parseRatioTable(text: string): Readonly<Record<string, number>> {
+  const parsed = readRatioTable(text)
+  if (!parsed.ok) throw new Error(parsed.error)
+  return Object.fromEntries([...parsed.table].map(([name, ratio]) => [name, Number(decimalText(ratio, 6))]))
+}
+
+/** What a price book needs besides the options. */
+export interface PriceBookContext {
+  /** The present in epoch milliseconds; some models change price at a date or with the hour. */
+  readonly nowMs?: () => number
+  /** A table whose text is broken is taken from this book; without one it is empty, so that the defaults hold. */
+  readonly previous?: PriceBook
+}
+
+/** Prices and group ratios of one version of the settings. */
+export interface PriceBook {
+  /**
+   * The price sheet of a model (its upstream name) on a channel of this type, at this moment; undefined when it has no
+   * price. Keep the sheet from hold to settle, so that a call is charged at the price at which it began.
+   */
+  sheet(model: string, channelType: number): PriceSheet | undefined
+  /** Ratio of a group in millionths; 1 for a group that is not in the table. */
+  groupRatio(group: string): bigint
+  readonly tables: Readonly<Record<RatioOption, RatioTable>>
+  /** One text for each option that could not be read, with the option's name. */
+  readonly problems: readonly string[]
+}
+
+/** The sheets of a model, one for each set of default prices, and the conditions that choose between them. */
+interface Priced {
+  readonly sheets: readonly PriceSheet[]
+  readonly sets: readonly PriceSet[]
+}
+
+const defaultGroups: RatioTable = new Map(['default', 'vip', 'svip'].map((group) => [group, ratioOne]))
+/** Model names come from requests, so the cache starts again when it holds this many. */
+const cacheLimit = 5000
+
+/** Builds the price book of one version of the settings. Never throws: what cannot be read is in `problems`. */
+export function createPriceBook(
+  options: PriceOptions,
+  { nowMs = Date.now, previous }: PriceBookContext = {},
+): PriceBook {
+  const problems: string[] = []
+  const tables = readTables(options, previous, problems)
+  const quotaPerUnit = readNumber(options, 'QuotaPerUnit', 500_000n * ratioOne, problems)
+  const fallback =
+    options.UnpricedModelPolicy === 'fallback'
+      ? readNumber(options, 'UnpricedModelRatio', 30n * ratioOne, problems)
+      : undefined
+  const cache = new Map<string, Priced | undefined>()
+
+  const priced = (model: string, channelType: number): Priced | undefined => {
+    const key = `${channelType} ${model}`
+    const known = cache.get(key)
+    if (known || cache.has(key)) return known
+    if (cache.size >= cacheLimit) cache.clear()
+    const made = priceModel(pricedName(model), channelType, { tables, quotaPerUnit, fallback })
+    cache.set(key, made)
+    return made
+  }
+
+  return {
+    tables,
+    problems,
+    groupRatio: (group) => tables.GroupRatio.get(group) ?? ratioOne,
+    sheet: (model, channelType) => {
+      const found = priced(model, channelType)
+      if (!found) return undefined
+      return found.sheets[found.sheets.length === 1 ? 0 : setInForce(found.sets, nowMs())]
+    },
+  }
+}
+
+function readTables(
+  options: PriceOptions,
+  previous: PriceBook | undefined,
+  problems: string[],
+): Record<RatioOption, RatioTable> {
+  const read = (option: RatioOption): RatioTable => {
+    const stored = options[option]
+    const otherwise: RatioTable = option === 'GroupRatio' ? defaultGroups : new Map()
+    if (stored === undefined) return otherwise
+    const parsed = typeof stored === 'string' ? readRatioTable(stored) : ratioTableOf(stored)
+    if (parsed.ok) return parsed.table
+    problems.push(`${option}: ${parsed.error}`)
+    return previous?.tables[option] ?? otherwise
+  }
+  return {
+    ModelRatio: read('ModelRatio'),
+    CompletionRatio: read('CompletionRatio'),
+    GroupRatio: read('GroupRatio'),
+    CacheRatio: read('CacheRatio'),
+    CreateCacheRatio: read('CreateCacheRatio'),
+    AudioRatio: read('AudioRatio'),
+    AudioCompletionRatio: read('AudioCompletionRatio'),
+    ImageRatio: read('ImageRatio'),
+    ModelPrice: read('ModelPrice'),
+  }
+}
+
+/** A number option in millionths. */
+function readNumber(
+  options: PriceOptions,
+  option: 'QuotaPerUnit' | 'UnpricedModelRatio',
+  otherwise: bigint,
+  problems: string[],
+): bigint {
+  const stored = options[option]
+  if (stored === undefined) return otherwise
+  const scaled = scaleDecimal(String(stored), 6)
+  if (scaled && scaled.value >= 0n) return scaled.value
+  problems.push(`${option}: must be a number that is not negative`)
+  return otherwise
+}
+
+/** Web-search variants are priced as the model itself. */
+function pricedName(model: string): string {
+  return /^(?:qwen|command)-.*-internet$/.test(model) ? model.slice(0, -'-internet'.length) : model
+}
+
+interface Rates {
+  readonly tables: Record<RatioOption, RatioTable>
+  readonly quotaPerUnit: bigint
+  readonly fallback: bigint | undefined
+}
+
+/** Options go before defaults, and within each the name with the channel type before the bare name. */
+function priceModel(model: string, channelType: number, { tables, quotaPerUnit, fallback }: Rates): Priced | undefined {
+  const bound = `${model}(${channelType})`
+  const option = (name: RatioOption): bigint | undefined => tables[name].get(bound) ?? tables[name].get(model)
+  const callPrice = option('ModelPrice')
+  const known = findDefaultPrice(model, channelType)
+  const ratio = option('ModelRatio') ?? (known ? undefined : fallback)
+  if (callPrice !== undefined) {
+    const basis = known?.sets[0]?.basis ?? basisByName(model)
+    const sheet: PriceSheet = { ...freeSheet, model, basis, perCall: callPrice * quotaPerUnit }
+    return { sheets: [Object.freeze(sheet)], sets: [] }
+  }
+  if (!known && ratio === undefined) return undefined
+  const sets = known?.sets ?? [genericPrices(model)]
+  return { sheets: sets.map((set) => Object.freeze(sheetOf(model, set, ratio, option))), sets }
+}
+
+const free: ClassPrices = {
+  input: 0n,
+  cachedInput: 0n,
+  cacheWrite: 0n,
+  cacheWrite1h: 0n,
+  audioInput: 0n,
+  cachedAudioInput: 0n,
+  imageInput: 0n,
+  output: 0n,
+  reasoning: 0n,
+  audioOutput: 0n,
+  imageOutput: 0n,
+}
+const freeSheet = {
+  prices: free,
+  tiers: [],
+  perHour: 0n,
+  minimumSeconds: 0,
+  source: 'option',
+  modelRatio: '0',
+  completionRatio: '0',
+} as const
+
+function sheetOf(
+  model: string,
+  set: PriceSet,
+  ratio: bigint | undefined,
+  option: (name: RatioOption) => bigint | undefined,
+): PriceSheet {
+  const prices = withOptions(set.prices, ratio, option)
+  const perHour = ratio === undefined ? set.perHour : ratio * ratioOne * tokensPerSoundHour
+  return {
+    model,
+    basis: set.basis,
+    prices,
+    tiers: set.tiers.map((tier) => ({ above: tier.above, prices: inProportion(tier.prices, set.prices, prices) })),
+    perCall: ratio === undefined ? set.perCall : 0n,
+    perHour: set.basis === 'duration' ? perHour : 0n,
+    minimumSeconds: set.minimumSeconds,
+    source: ratio === undefined ? 'default' : 'option',
+    modelRatio: decimalText(scaleRational(prices.input, ratioOne, quotaOne), 6),
+    completionRatio: prices.input === 0n ? '0' : decimalText(scaleRational(prices.output, ratioOne, prices.input), 6),
+  }
+}
+
+/**
+ * Default class prices under the options. A class that no option names keeps its proportion to the price it follows: cached
+ * to input, reasoning to output, and so on.
+ */
+function withOptions(
+  base: ClassPrices,
+  ratio: bigint | undefined,
+  option: (name: RatioOption) => bigint | undefined,
+): ClassPrices {
+  const input = ratio === undefined ? base.input : ratio * ratioOne
+  const times = (name: RatioOption, price: bigint, otherwise: bigint): bigint => {
+    const multiplier = option(name)
+    return multiplier === undefined ? otherwise : (price * multiplier) / ratioOne
+  }
+  const output = times('CompletionRatio', input, follow(base.output, base.input, input))
+  const cacheWrite = times('CreateCacheRatio', input, follow(base.cacheWrite, base.input, input))
+  const audioInput = times('AudioRatio', input, follow(base.audioInput, base.input, input))
+  const audioAnchor = option('AudioRatio') === undefined ? follow(base.audioOutput, base.output, output) : audioInput
+  return {
+    input,
+    output,
+    cacheWrite,
+    audioInput,
+    cachedInput: times('CacheRatio', input, follow(base.cachedInput, base.input, input)),
+    cacheWrite1h: follow(base.cacheWrite1h, base.cacheWrite, cacheWrite),
+    cachedAudioInput: follow(base.cachedAudioInput, base.audioInput, audioInput),
+    imageInput: times('ImageRatio', input, follow(base.imageInput, base.input, input)),
+    reasoning: follow(base.reasoning, base.output, output),
+    audioOutput: times('AudioCompletionRatio', audioInput, audioAnchor),
+    imageOutput: follow(base.imageOutput, base.output, output),
+  }
+}
+
+/** The price that stands to `anchor` as `from` stood to `fromAnchor`; the anchor itself where there was no price. */
+function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
+  if (fromAnchor === anchor) return from
+  return fromAnchor === 0n ? anchor : scaleRational(from, anchor, fromAnchor)
+}
+
+/** A tier's prices, moved as the base prices were moved by the options. */
+function inProportion(tier: ClassPrices, from: ClassPrices, to: ClassPrices): ClassPrices {
+  const moved = (name: keyof ClassPrices): bigint => follow(tier[name], from[name], to[name])
+  return {
+    input: moved('input'),
+    cachedInput: moved('cachedInput'),
+    cacheWrite: moved('cacheWrite'),
+    cacheWrite1h: moved('cacheWrite1h'),
+    audioInput: moved('audioInput'),
+    cachedAudioInput: moved('cachedAudioInput'),
+    imageInput: moved('imageInput'),
+    output: moved('output'),
+    reasoning: moved('reasoning'),
+    audioOutput: moved('audioOutput'),
+    imageOutput: moved('imageOutput'),
+  }
+}

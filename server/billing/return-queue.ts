@@ -1,0 +1,82 @@
+/** Calls that wait, in order of arrival, for quota that other calls of the same account give back. */
+export interface ReturnQueue {
+  /**
+   * Calls `attempt` when quota came back, once this waiter is the first of its account, until it says done or nothing
+   * came back for `patienceMs`. Resolves with the last value, or undefined when it never got a try.
+   */
+  wait<T>(
+    account: string,
+    patienceMs: number,
+    attempt: () => Promise<{ value: T; done: boolean }>,
+  ): Promise<T | undefined>
+  /** Tells that an account got quota back. */
+  returned(account: string): void
+}
+
+interface Line {
+  /** Wakes the first waiter. */
+  wake: () => void
+  waiting: number
+  /** Resolves when the waiter before has left. */
+  tail: Promise<void>
+  /** When quota last came back; patience counts from there. */
+  movedAtMs: number
+}
+
+/** Other processes give back without telling us, so the first waiter also looks by itself. */
+const pollMs = 25
+
+export function createReturnQueue(nowMs: () => number): ReturnQueue {
+  const lines = new Map<string, Line>()
+
+  return {
+    async wait(account, patienceMs, attempt) {
+      const line = lines.get(account) ?? {
+        wake: () => undefined,
+        waiting: 0,
+        tail: Promise.resolve(),
+        movedAtMs: nowMs(),
+      }
+      lines.set(account, line)
+      line.waiting++
+      if (line.waiting === 1) line.movedAtMs = nowMs()
+      const before = line.tail
+      let leave = () => {}
+      line.tail = new Promise((resolve) => {
+        leave = resolve
+      })
+      await before
+      try {
+        return await tryUntilDone(line, patienceMs, attempt)
+      } finally {
+        line.waiting--
+        if (line.waiting === 0) lines.delete(account)
+        leave()
+      }
+    },
+    returned(account) {
+      const line = lines.get(account)
+      if (!line) return
+      line.movedAtMs = nowMs()
+      line.wake()
+    },
+  }
+
+  async function tryUntilDone<T>(
+    line: Line,
+    patienceMs: number,
+    attempt: () => Promise<{ value: T; done: boolean }>,
+  ): Promise<T | undefined> {
+    for (;;) {
+      const { value, done } = await attempt()
+      if (done || nowMs() - line.movedAtMs >= patienceMs) return value
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs)
+        line.wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { randomHex } from './lib/ids.ts'
+
+/** Everything the environment says, read once. */
+export interface Config {
+  port: number
+  host: string
+  dataDir: string
+  /** `postgres://…`, or the path of the SQLite file. */
+  databaseUrl: string
+  sqliteSynchronous: 'NORMAL' | 'FULL'
+  secretKey: string
+  initialRootPassword: string | undefined
+  initialRootToken: string | undefined
+  initialRootAccessToken: string | undefined
+  /** CIDRs of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[]
+  workers: number
+  /** Bearer token for /metrics; without one only loopback may read it. */
+  metricsToken: string | undefined
+  logLevel: 'debug' | 'info' | 'warn' | 'error'
+  /** How long SIGTERM lets open calls go on. */
+  drainTimeoutMs: number
+}
+
+/** One sentence per fault. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Reads the configuration; throws ConfigError with every fault found. Creates the data folder and the secret key. */
+export function loadConfig(env: Env = process.env): Config {
+  const faults: string[] = []
+  const value = (name: string) => (env[name]?.trim() ? env[name]?.trim() : undefined)
+  const integer = (name: string, fallback: number, min: number, max: number) => {
+    const text = value(name)
+    if (text === undefined) return fallback
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= min && number <= max) return number
+    faults.push(`${name} is "${text}", but must be a whole number from ${min} to ${max}.`)
+    return fallback
+  }
+  const choice = <T extends string>(name: string, fallback: T, choices: readonly T[]): T => {
+    const text = value(name)
+    const found = choices.find((each) => each === text)
+    if (text !== undefined && found === undefined) faults.push(`${name} is "${text}", but must be one of ${choices.join(', ')}.`)
+    return found ?? fallback
+  }
+
+  const dataDir = resolve(value('DATA_DIR') ?? './data')
+  const url = databaseUrl(value('DATABASE_URL') ?? value('SQL_DSN'), dataDir, faults)
+  const isPostgres = url.startsWith('postgres')
+  const workers = integer('WORKERS', isPostgres ? availableParallelism() : 1, 1, 256)
+  if (!isPostgres && workers > 1) faults.push('WORKERS above 1 needs PostgreSQL: SQLite serves one process.')
+  const initialRootPassword = value('INITIAL_ROOT_PASSWORD')
+  if (initialRootPassword !== undefined && initialRootPassword.length < 8) {
+    faults.push('INITIAL_ROOT_PASSWORD must have at least 8 characters.')
+  }
+  const initialRootToken = value('INITIAL_ROOT_TOKEN')?.replace(/^sk-/, '')
+  if (initialRootToken !== undefined && !/^[A-Za-z0-9_]{16,128}$/.test(initialRootToken)) {
+    faults.push('INITIAL_ROOT_TOKEN must be 16 to 128 letters, digits or underscores, with or without sk- before them.')
+  }
+  const initialRootAccessToken = value('INITIAL_ROOT_ACCESS_TOKEN')
+  if (initialRootAccessToken !== undefined && initialRootAccessToken.length < 16) {
+    faults.push('INITIAL_ROOT_ACCESS_TOKEN must have at least 16 characters.')
+  }
+  const config: Omit<Config, 'secretKey'> = {
+    port: integer('PORT', 3000, 0, 65_535),
+    host: value('HOST') ?? '0.0.0.0',
+    dataDir,
+    databaseUrl: url,
+    sqliteSynchronous: choice('SQLITE_SYNCHRONOUS', 'NORMAL', ['NORMAL', 'FULL']),
+    initialRootPassword,
+    initialRootToken,
+    initialRootAccessToken,
+    trustedProxies: proxies(value('TRUSTED_PROXIES'), faults),
+    workers,
+    metricsToken: value('METRICS_TOKEN'),
+    logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error']),
+    drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
+  }
+  const secretKey = faults.length === 0 ? readSecretKey(value('SECRET_KEY'), dataDir, faults) : ''
+  if (faults.length > 0) throw new ConfigError(faults)
+  return { ...config, secretKey }
+}
+
+function databaseUrl(text: string | undefined, dataDir: string, faults: string[]): string {
+  if (text === undefined) return join(dataDir, 'tollgate.db')
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text
+  faults.push('DATABASE_URL must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).')
+  return join(dataDir, 'tollgate.db')
+}
+
+function proxies(text: string | undefined, faults: string[]): string[] {
+  const list = (text ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '')
+  for (const item of list) {
+    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item)) faults.push(`TRUSTED_PROXIES has "${item}", which is neither an address nor a CIDR.`)
+  }
+  return list
+}
+
+function readSecretKey(given: string | undefined, dataDir: string, faults: string[]): string {
+  if (given !== undefined) {
+    if (given.length < 16) faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
+    return given
+  }
+  const file = join(dataDir, 'secret.key')
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    if (!existsSync(file)) writeFileSync(file, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
+    chmodSync(file, 0o600)
+    const key = readFileSync(file, 'utf8').trim()
+    if (key.length < 16) faults.push(`${file} is too short to be a secret key; restore it from a backup.`)
+    return key
+  } catch (error) {
+    faults.push(`The secret key ${file} cannot be read or made: ${error instanceof Error ? error.message : String(error)}.`)
+    return ''
+  }
+}

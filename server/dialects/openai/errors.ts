@@ -1,0 +1,51 @@
+import type { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+
+/** The body of an OpenAI-shaped error. */
+export interface OpenAiError {
+  message: string
+  type: string
+  param: string | null
+  code: string | number | null
+}
+
+/** GatewayError → the caller's error object; the request id lets a person find the call in the logs. */
+export function errorObject(error: GatewayError, requestId: string): OpenAiError {
+  return { message: `${error.message} (request id: ${requestId})`, type: error.type, param: error.param, code: error.code }
+}
+
+/** One event that tells an OpenAI client that the stream failed. */
+export function errorEvent(error: GatewayError, requestId: string): string {
+  return `data: ${JSON.stringify({ error: errorObject(error, requestId) })}\n\n`
+}
+
+/** What an upstream's error body says. `shaped` is its own error object when it has OpenAI's shape. */
+export interface UpstreamErrorBody {
+  message: string
+  shaped: JsonObject | undefined
+}
+
+/**
+ * Finds the message in an upstream's error body, in one-api's order of fields. Text that is not JSON (an HTML page of
+ * a proxy, say) is not passed on: it helps nobody and may name internals.
+ */
+export function readErrorBody(text: string, status: number): UpstreamErrorBody {
+  const fallback = `bad response status code ${status}`
+  const body = tryParse(text)
+  const object = Array.isArray(body) ? body[0] : body
+  if (!isObject(object)) return { message: fallback, shaped: undefined }
+  const error = object['error']
+  if (isObject(error) && typeof error['message'] === 'string') return { message: error['message'], shaped: error }
+  const header = object['header']
+  const candidates = [
+    object['message'],
+    object['msg'],
+    object['err'],
+    object['error_msg'],
+    isObject(header) ? header['message'] : undefined,
+    typeof error === 'string' ? error : undefined,
+    object['detail'],
+  ]
+  const found = candidates.find((value): value is string => typeof value === 'string' && value !== '')
+  return { message: found ?? fallback, shaped: undefined }
+}

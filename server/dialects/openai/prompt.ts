@@ -1,0 +1,91 @@
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { PromptText } from '../dialect.ts'
+
+/** Tokens each message costs beside its texts, and the start of the answer (OpenAI's cookbook on counting tokens). */
+const perMessage = 3
+const perReply = 3
+const perName = 1
+/** An image at low detail, and one of 1024×1024 at high detail (OpenAI's vision guide); sizes are not fetched. */
+const lowDetailImage = 85
+const highDetailImage = 765
+/** Input audio is about 10 tokens per second; base64 of compressed speech is about 1,000 characters per 0.5 s. */
+const base64CharactersPerAudioToken = 200
+/** A file is text and pages; its size says little more than the order of magnitude. */
+const base64CharactersPerFileToken = 12
+
+/** Texts and fixed tokens of a chat request: messages, tool definitions and the response schema. */
+export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
+  if (!Array.isArray(messages)) throw wrong('messages', 'a list of messages')
+  const texts: string[] = []
+  let fixedTokens = perReply
+  for (const message of messages as unknown[]) {
+    if (!isObject(message)) throw wrong('messages', 'a list of objects')
+    if (typeof message['role'] !== 'string') throw wrong('messages', 'a list of objects that each have a role')
+    fixedTokens += perMessage
+    texts.push(message['role'])
+    if (typeof message['name'] === 'string') {
+      texts.push(message['name'])
+      fixedTokens += perName
+    }
+    fixedTokens += addContent(message['content'], texts)
+    for (const field of ['reasoning_content', 'refusal']) {
+      const value = message[field]
+      if (typeof value === 'string') texts.push(value)
+    }
+    for (const field of ['tool_calls', 'function_call']) {
+      if (message[field]) texts.push(JSON.stringify(message[field]))
+    }
+  }
+  for (const field of ['tools', 'functions', 'response_format']) {
+    if (isObject(body[field]) || Array.isArray(body[field])) texts.push(JSON.stringify(body[field]))
+  }
+  return { texts, fixedTokens }
+}
+
+/** Adds the texts of one message's content; returns the tokens of its parts that are not text. */
+function addContent(content: unknown, texts: string[]): number {
+  if (typeof content === 'string') {
+    texts.push(content)
+    return 0
+  }
+  if (content === undefined || content === null) return 0
+  if (!Array.isArray(content)) throw wrong('messages', 'messages whose content is text or a list of parts')
+  let fixed = 0
+  for (const part of content as unknown[]) {
+    if (!isObject(part)) throw wrong('messages', 'messages whose content parts are objects')
+    if (typeof part['text'] === 'string') texts.push(part['text'])
+    else if (part['type'] === 'image_url') fixed += imageTokens(part['image_url'])
+    else if (isObject(part['input_audio'])) fixed += sized(part['input_audio']['data'], base64CharactersPerAudioToken)
+    else if (isObject(part['file'])) fixed += sized(part['file']['file_data'], base64CharactersPerFileToken)
+  }
+  return fixed
+}
+
+function imageTokens(image: unknown): number {
+  return isObject(image) && image['detail'] === 'low' ? lowDetailImage : highDetailImage
+}
+
+function sized(data: unknown, charactersPerToken: number): number {
+  return typeof data === 'string' ? Math.ceil(data.length / charactersPerToken) : 0
+}
+
+/** Texts of a `prompt` or `input`: a string, a list of strings, token ids, lists of token ids, or content parts. */
+export function textsOf(value: unknown, field: string): PromptText {
+  if (typeof value === 'string') return { texts: [value], fixedTokens: 0 }
+  if (!Array.isArray(value)) throw wrong(field, 'text or a list')
+  const texts: string[] = []
+  let fixedTokens = 0
+  for (const item of value as unknown[]) {
+    if (typeof item === 'string') texts.push(item)
+    else if (typeof item === 'number') fixedTokens++
+    else if (Array.isArray(item)) fixedTokens += item.length
+    else if (isObject(item)) fixedTokens += addContent([item], texts)
+    else throw wrong(field, 'a list of texts or token numbers')
+  }
+  return { texts, fixedTokens }
+}
+
+function wrong(field: string, expected: string): GatewayError {
+  return new GatewayError('invalid_field_value', `${field} must be ${expected}`, { param: field })
+}

@@ -1,0 +1,52 @@
+import type { RelayMode } from '../../../contract/relay-modes.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { usageOf } from './usage.ts'
+
+/** What a whole JSON reply says that matters for charging. */
+export interface ReplyFacts {
+  usage: JsonObject | undefined
+  /** Generated text, for counting when there is no usage. */
+  output: string
+  /** Present when the reply is an error in spite of its status. */
+  error: JsonObject | undefined
+}
+
+/** Reads a parsed JSON reply of any mode. */
+export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
+  const error = isObject(body['error']) ? body['error'] : undefined
+  const usage = usageOf(body)
+  if (mode === 'transcriptions' || mode === 'translations') {
+    return { usage, output: typeof body['text'] === 'string' ? body['text'] : '', error }
+  }
+  const choices = body['choices']
+  const texts: string[] = []
+  if (Array.isArray(choices)) for (const choice of choices as unknown[]) if (isObject(choice)) choiceTexts(choice, texts)
+  return { usage, output: texts.join(''), error: error && !hasAnswer(body) ? error : undefined }
+}
+
+/** A reply that carries an answer beside an `error` field (some services always send one) is an answer. */
+function hasAnswer(body: JsonObject): boolean {
+  return Array.isArray(body['choices']) || Array.isArray(body['data'])
+}
+
+function choiceTexts(choice: JsonObject, texts: string[]): void {
+  const message = choice['message']
+  for (const value of [choice['text'], ...(isObject(message) ? messageTexts(message) : [])]) {
+    if (typeof value === 'string') texts.push(value)
+    else if (value !== undefined && value !== null) texts.push(JSON.stringify(value))
+  }
+}
+
+function messageTexts(message: JsonObject): unknown[] {
+  const calls = message['tool_calls']
+  const functions = Array.isArray(calls) ? (calls as unknown[]).map((call) => (isObject(call) ? call['function'] : undefined)) : []
+  const audio = message['audio']
+  return [
+    message['content'],
+    message['reasoning_content'] ?? message['reasoning'],
+    message['refusal'],
+    message['function_call'],
+    ...functions,
+    isObject(audio) ? audio['transcript'] : undefined,
+  ]
+}

@@ -1,0 +1,128 @@
+import type { RelayMode } from '../../../contract/relay-modes.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { PromptText, RequestFacts } from '../dialect.ts'
+import { chatPrompt, textsOf } from './prompt.ts'
+
+/** Largest max_tokens believed; one-api's bound. */
+const maxTokensLimit = 2 ** 30
+const choicesLimit = 128
+
+/** Model used when the request names none, as one-api and OpenAI have it. */
+const defaultModels: Partial<Record<RelayMode, string>> = {
+  moderations: 'text-moderation-latest',
+  images: 'dall-e-2',
+  'image-edits': 'dall-e-2',
+  'image-variations': 'dall-e-2',
+  transcriptions: 'whisper-1',
+  translations: 'whisper-1',
+}
+
+/**
+ * Reads what the gateway must know of a JSON request and refuses what no upstream could serve. Everything else passes
+ * on unchecked: upstreams know their own fields better. Throws GatewayError with the field's name as `param`.
+ */
+export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
+  const model = readModel(mode, body, pathModel)
+  const stream = optional(body, 'stream', 'boolean') ?? false
+  const streamOptions = body['stream_options']
+  return {
+    model,
+    stream,
+    wantsStreamUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
+    maxTokens: readMaxTokens(mode, body),
+    choices: readChoices(mode, body),
+    prompt: readPrompt(mode, body),
+  }
+}
+
+function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefined): string {
+  const given = body['model'] ?? pathModel
+  if (given === undefined || given === null || given === '') {
+    const fallback = defaultModels[mode]
+    if (fallback !== undefined) return fallback
+    throw missing('model')
+  }
+  if (typeof given !== 'string') throw wrongType('model', 'a string')
+  if (given.length > 256) throw new GatewayError('invalid_field_value', 'model is longer than 256 characters', { param: 'model' })
+  return given
+}
+
+function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
+  if (mode !== 'chat' && mode !== 'completions') return undefined
+  for (const field of ['max_completion_tokens', 'max_tokens']) {
+    const value = body[field]
+    if (value === undefined || value === null) continue
+    if (typeof value !== 'number' || !Number.isInteger(value)) throw wrongType(field, 'a whole number')
+    if (value < 0 || value >= maxTokensLimit) {
+      throw new GatewayError('invalid_field_value', `${field} must be from 0 to ${maxTokensLimit - 1}`, { param: field })
+    }
+    if (value > 0) return value
+  }
+  return undefined
+}
+
+function readChoices(mode: RelayMode, body: JsonObject): number {
+  if (mode !== 'chat' && mode !== 'completions') return 1
+  let choices = 1
+  for (const field of mode === 'completions' ? ['n', 'best_of'] : ['n']) {
+    const value = body[field]
+    if (value === undefined || value === null) continue
+    if (typeof value !== 'number' || !Number.isInteger(value)) throw wrongType(field, 'a whole number')
+    if (value < 1 || value > choicesLimit) {
+      throw new GatewayError('invalid_field_value', `${field} must be from 1 to ${choicesLimit}`, { param: field })
+    }
+    choices = Math.max(choices, value)
+  }
+  const prompt = body['prompt']
+  const prompts = mode === 'completions' && Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
+  return choices * Math.max(1, prompts)
+}
+
+function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
+  switch (mode) {
+    case 'chat':
+      return chatPrompt(required(body, 'messages'), body)
+    case 'completions':
+      return textsOf(required(body, 'prompt'), 'prompt')
+    case 'embeddings':
+    case 'moderations':
+      return textsOf(required(body, 'input'), 'input')
+    case 'speech': {
+      const input = required(body, 'input')
+      if (typeof input !== 'string') throw wrongType('input', 'a string')
+      return { texts: [input], fixedTokens: 0 }
+    }
+    case 'images': {
+      const prompt = body['prompt']
+      if (prompt === undefined || prompt === null || prompt === '') {
+        throw new GatewayError('prompt_missing', 'prompt is required', { param: 'prompt' })
+      }
+      if (typeof prompt !== 'string') throw wrongType('prompt', 'a string')
+      return { texts: [prompt], fixedTokens: 0 }
+    }
+    default:
+      return { texts: [], fixedTokens: 0 }
+  }
+}
+
+function required(body: JsonObject, field: string): unknown {
+  const value = body[field]
+  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) throw missing(field)
+  return value
+}
+
+function optional(body: JsonObject, field: string, type: 'boolean'): boolean | undefined {
+  const value = body[field]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== type) throw wrongType(field, `a ${type}`)
+  return value as boolean
+}
+
+function missing(field: string): GatewayError {
+  return new GatewayError('required_field_missing', `${field} is required`, { param: field })
+}
+
+function wrongType(field: string, expected: string): GatewayError {
+  return new GatewayError('invalid_field_value', `${field} must be ${expected}`, { param: field })
+}

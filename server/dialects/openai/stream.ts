@@ -1,0 +1,88 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { StreamMeter, StreamSignal } from '../dialect.ts'
+import { usageOf } from './usage.ts'
+
+/** Follows a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
+export class OpenAiStreamMeter implements StreamMeter {
+  readonly endMark = 'data: [DONE]\n\n'
+  usage: JsonObject | undefined
+  error: JsonObject | undefined
+  pieces = 0
+  characters = 0
+  #parts: string[] = []
+  #openChoices = new Set<number>()
+  #finishedChoices = 0
+
+  get finished(): boolean {
+    return this.#finishedChoices > 0 && this.#openChoices.size === 0
+  }
+
+  output(): string {
+    return this.#parts.join('')
+  }
+
+  feed(data: string): StreamSignal {
+    if (data === '[DONE]' || data.trim() === '[DONE]') return 'done'
+    if (data.trim() === '') return 'content'
+    const chunk = tryParse(data)
+    if (!isObject(chunk)) return 'garbage'
+    if (chunk['error'] !== undefined && chunk['error'] !== null && chunk['choices'] === undefined) {
+      this.error = isObject(chunk['error']) ? chunk['error'] : { message: String(chunk['error']) }
+      return 'error'
+    }
+    const usage = usageOf(chunk)
+    if (usage) this.usage = usage
+    const choices = chunk['choices']
+    if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
+    for (const choice of choices as unknown[]) if (isObject(choice)) this.#choice(choice)
+    return 'content'
+  }
+
+  #choice(choice: JsonObject): void {
+    const index = typeof choice['index'] === 'number' ? choice['index'] : 0
+    const before = this.characters
+    const delta = choice['delta']
+    if (isObject(delta)) this.#delta(delta)
+    this.#add(choice['text'])
+    if (this.characters > before) this.pieces++
+    if (choice['finish_reason'] !== undefined && choice['finish_reason'] !== null) {
+      this.#openChoices.delete(index)
+      this.#finishedChoices++
+    } else {
+      this.#openChoices.add(index)
+    }
+  }
+
+  #delta(delta: JsonObject): void {
+    this.#add(delta['content'])
+    this.#add(delta['reasoning_content'] ?? delta['reasoning'])
+    this.#add(delta['refusal'])
+    this.#call(delta['function_call'])
+    const calls = delta['tool_calls']
+    if (Array.isArray(calls)) for (const call of calls as unknown[]) if (isObject(call)) this.#call(call['function'])
+    const audio = delta['audio']
+    if (isObject(audio)) this.#add(audio['transcript'])
+  }
+
+  #call(call: unknown): void {
+    if (!isObject(call)) return
+    this.#add(call['name'])
+    this.#add(call['arguments'])
+  }
+
+  #add(text: unknown): void {
+    if (typeof text === 'string' && text !== '') {
+      this.#parts.push(text)
+      this.characters += text.length
+      return
+    }
+    // Mistral's reasoning models stream content as a list of typed parts.
+    if (Array.isArray(text)) {
+      for (const part of text as unknown[]) {
+        if (!isObject(part)) continue
+        this.#add(part['text'])
+        this.#add(part['thinking'])
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { StreamMeter, StreamSignal } from '../dialect.ts'
+
+/**
+ * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
+ * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event carries
+ * the usage; some services send `[DONE]` after it.
+ */
+export class TypedEventMeter implements StreamMeter {
+  readonly endMark = ''
+  usage: JsonObject | undefined
+  error: JsonObject | undefined
+  pieces = 0
+  characters = 0
+  finished = false
+  #parts: string[] = []
+
+  output(): string {
+    return this.#parts.join('')
+  }
+
+  feed(data: string): StreamSignal {
+    if (data.trim() === '[DONE]') return 'done'
+    const event = tryParse(data)
+    if (!isObject(event)) return data.trim() === '' ? 'content' : 'garbage'
+    const type = typeof event['type'] === 'string' ? event['type'] : ''
+    if (type === 'error' || (isObject(event['error']) && type === '')) {
+      this.error = isObject(event['error']) ? event['error'] : event
+      return 'error'
+    }
+    if (isObject(event['usage'])) this.usage = event['usage']
+    if (/\.(done|completed)$/.test(type)) this.finished = true
+    if (typeof event['delta'] === 'string') {
+      this.#parts.push(event['delta'])
+      this.characters += event['delta'].length
+      this.pieces++
+    }
+    return 'content'
+  }
+}

@@ -1,0 +1,85 @@
+/** What an error answers: HTTP status and OpenAI's `type`; the code itself is stable and listed in docs/errors.md. */
+interface ErrorKind {
+  status: number
+  type: string
+}
+
+const gateway = 'one_api_error'
+const invalid = 'invalid_request_error'
+const upstream = 'upstream_error'
+
+/**
+ * Every code the relay answers with. Where one-api has a code for the case, its code and type are kept: clients match
+ * on them. Status 0 means: the upstream's own status is passed on.
+ */
+export const errorTable = {
+  invalid_token: { status: 401, type: gateway },
+  token_exhausted: { status: 401, type: gateway },
+  token_expired: { status: 401, type: gateway },
+  token_unavailable: { status: 401, type: gateway },
+  ip_not_allowed: { status: 403, type: gateway },
+  user_banned: { status: 403, type: gateway },
+  model_not_allowed: { status: 403, type: gateway },
+  channel_choice_not_allowed: { status: 403, type: gateway },
+  invalid_channel_id: { status: 400, type: gateway },
+  channel_disabled: { status: 403, type: gateway },
+  insufficient_user_quota: { status: 403, type: gateway },
+  pre_consume_token_quota_failed: { status: 403, type: gateway },
+  no_available_channel: { status: 503, type: gateway },
+  model_not_found: { status: 404, type: invalid },
+  model_not_priced: { status: 503, type: gateway },
+  mode_not_supported: { status: 400, type: gateway },
+  database_unavailable: { status: 503, type: gateway },
+  shutting_down: { status: 503, type: gateway },
+  invalid_json: { status: 400, type: invalid },
+  invalid_text_request: { status: 400, type: invalid },
+  required_field_missing: { status: 400, type: invalid },
+  invalid_field_value: { status: 400, type: invalid },
+  invalid_image_request: { status: 400, type: invalid },
+  prompt_missing: { status: 400, type: invalid },
+  prompt_too_long: { status: 400, type: invalid },
+  size_not_supported: { status: 400, type: invalid },
+  n_not_within_range: { status: 400, type: invalid },
+  text_too_long: { status: 400, type: invalid },
+  invalid_multipart: { status: 400, type: invalid },
+  request_too_large: { status: 413, type: invalid },
+  unsupported_media_type: { status: 415, type: invalid },
+  invalid_url: { status: 404, type: invalid },
+  api_not_implemented: { status: 501, type: gateway },
+  bad_response_status_code: { status: 0, type: upstream },
+  do_request_failed: { status: 502, type: upstream },
+  bad_response_body: { status: 502, type: upstream },
+  upstream_timeout: { status: 504, type: upstream },
+  upstream_stream_error: { status: 502, type: upstream },
+  upstream_stream_incomplete: { status: 502, type: upstream },
+  quota_exhausted_mid_stream: { status: 403, type: gateway },
+  internal_error: { status: 500, type: gateway },
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof errorTable
+
+/**
+ * A failure with a stable code and a text that may be shown to the caller. The cause is for the machine log only.
+ * `param` names the field at fault where there is one.
+ */
+export class GatewayError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly type: string
+  readonly param: string
+  /** Seconds after which a retry makes sense; becomes a Retry-After header. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { param?: string; status?: number; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.status = options.status ?? (errorTable[code].status || 502)
+    this.type = errorTable[code].type
+    this.param = options.param ?? ''
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}

@@ -1,0 +1,33 @@
+import type { RelayMode } from '../contract/relay-modes.ts'
+
+/** How a relayed call ended. */
+export type Outcome = 'complete' | 'aborted' | 'interrupted' | 'failed' | 'refused'
+
+/** What happened to one relayed call, for machines. Never holds content or keys. */
+export interface CallEvent {
+  requestId: string
+  mode: RelayMode
+  model: string
+  channelId: number
+  outcome: Outcome
+  /** Error code when it did not complete. */
+  code: string
+  quota: number
+  promptTokens: number
+  completionTokens: number
+  elapsedMs: number
+  firstByteMs: number
+  attempts: number
+  estimated: boolean
+}
+
+/** One function per business event; each counts and may write a log line. */
+export interface Events {
+  callEnded(event: CallEvent): void
+  attemptFailed(event: { requestId: string; channelId: number; model: string; status: number; reason: string }): void
+  channelDisabled(event: { channelId: number; reason: string }): void
+  settleRetried(event: { cause: string }): void
+  holdSwept(event: { holdId: string; charge: number }): void
+  /** Something an operator should look at. */
+  warning(message: string): void
+}

@@ -1,0 +1,23 @@
+/** A refusal that the caller may read; becomes `{ success: false, message }`. */
+export class ApiFailure extends Error {
+  readonly status: 200 | 400 | 401 | 403 | 413 | 429 | 500 | 503
+  /** Further fields of the answer, for calls that answer some even when they fail. */
+  readonly extra: Readonly<Record<string, unknown>>
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    message: string,
+    status: ApiFailure['status'] = 200,
+    options: { extra?: Readonly<Record<string, unknown>>; retryAfterSeconds?: number } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.extra = options.extra ?? {}
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** A 429 that says when to come back. */
+export function tooManyRequests(retryAfterSeconds: number): ApiFailure {
+  return new ApiFailure('Too many requests, please try again later.', 429, { retryAfterSeconds })
+}

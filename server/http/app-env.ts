@@ -1,0 +1,28 @@
+import type { Context } from 'hono'
+
+/** Who is behind a call of the management API, as the users table has it now. */
+export interface Person {
+  id: number
+  username: string
+  role: number
+  status: number
+  group: string
+}
+
+/** What the HTTP layer knows about every request. */
+export interface AppEnv {
+  Bindings: {
+    /** Address of the other end of the socket; absent in tests that call the app in process. */
+    socketAddress?: string
+  }
+  Variables: {
+    requestId: string
+    /** Set by `clientAddress()`; read by rate limits, token subnets and the audit trail. */
+    clientAddress: string
+    /** The caller's side of the connection is TLS, seen here or by a trusted proxy. */
+    secure: boolean
+    person?: Person
+  }
+}
+
+export type AppContext = Context<AppEnv>

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { addressKey, originReader } from './client-address.ts'
+
+function addressOf(trusted: string[], socket: string, headers: Record<string, string> = {}, url = 'http://a/') {
+  return originReader(trusted)(new Request(url, { headers }), socket)
+}
+
+test('without trusted proxies the socket decides, whatever the headers say', () => {
+  const headers = { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https' }
+  expect(addressOf([], '10.0.0.1', headers)).toEqual({ address: '10.0.0.1', secure: false })
+})
+
+test('a stranger cannot pretend to be a proxy', () => {
+  expect(addressOf(['10.0.0.0/8'], '203.0.113.5', { 'x-forwarded-for': '1.2.3.4' }).address).toBe('203.0.113.5')
+})
+
+test('the right-most untrusted entry counts, so a caller cannot put addresses before it', () => {
+  const headers = { 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.0.0.3' }
+  expect(addressOf(['10.0.0.0/8'], '10.0.0.1', headers).address).toBe('198.51.100.7')
+})
+
+test('an entry that is no address ends the walk at the last known one', () => {
+  expect(addressOf(['10.0.0.0/8'], '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, unknown, 10.0.0.2' }).address).toBe(
+    '10.0.0.2',
+  )
+})
+
+test('IPv4 in IPv6, ports and brackets are understood', () => {
+  expect(addressOf([], '::ffff:192.0.2.1').address).toBe('192.0.2.1')
+  const trusted = ['::1']
+  expect(addressOf(trusted, '::1', { 'x-forwarded-for': '192.0.2.1:4711' }).address).toBe('192.0.2.1')
+  expect(addressOf(trusted, '::1', { 'x-forwarded-for': '[2001:db8::5]:4711' }).address).toBe('2001:db8::5')
+})
+
+test('X-Forwarded-Proto of a trusted proxy tells whether the caller used TLS', () => {
+  expect(addressOf(['10.0.0.1'], '10.0.0.1', { 'x-forwarded-proto': 'https' }).secure).toBe(true)
+  expect(addressOf(['10.0.0.1'], '10.0.0.1').secure).toBe(false)
+  expect(addressOf([], '10.0.0.9', {}, 'https://a/').secure).toBe(true)
+})
+
+test('limits count an IPv6 customer as one', () => {
+  expect(addressKey('2001:db8:1:2:3:4:5:6')).toBe(addressKey('2001:db8:1:2::1'))
+  expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
+  expect(addressKey('192.0.2.1')).toBe('192.0.2.1')
+})

@@ -1,0 +1,87 @@
+import type { MiddlewareHandler } from 'hono'
+import ipaddr from 'ipaddr.js'
+import type { AppEnv } from './app-env.ts'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Where a request came from. */
+export interface Origin {
+  address: string
+  secure: boolean
+}
+
+/**
+ * Finds the caller behind the proxies of the operator. `X-Forwarded-*` is believed only when the socket's other end is
+ * one of `trusted` (addresses or CIDRs); of the chain the right-most entry that is not a trusted proxy counts, because
+ * everything left of it was written by that caller.
+ */
+export function originReader(
+  trusted: readonly string[],
+): (request: Request, socketAddress: string | undefined) => Origin {
+  const ranges = trusted.map(parseRange)
+  const isTrusted = (address: Address) =>
+    ranges.some(
+      ([base, bits]) => address.kind() === base.kind() && (address as ipaddr.IPv4).match(base as ipaddr.IPv4, bits),
+    )
+
+  return (request, socketAddress = '') => {
+    const tls = request.url.startsWith('https:')
+    const socket = parseAddress(socketAddress)
+    if (!socket) return { address: socketAddress, secure: tls }
+    if (ranges.length === 0 || !isTrusted(socket)) return { address: socket.toString(), secure: tls }
+    let caller = socket
+    const chain = (request.headers.get('x-forwarded-for') ?? '').split(',').reverse()
+    for (const entry of chain) {
+      const address = parseAddress(withoutPort(entry.trim()))
+      if (!address) break
+      caller = address
+      if (!isTrusted(address)) break
+    }
+    const protocol = request.headers.get('x-forwarded-proto')?.split(',').at(-1)?.trim().toLowerCase()
+    return { address: caller.toString(), secure: protocol === undefined ? tls : protocol === 'https' }
+  }
+}
+
+/** Sets `clientAddress` and `secure`; mounted twice it works once. */
+export function clientAddress(trusted: readonly string[]): MiddlewareHandler<AppEnv> {
+  const read = originReader(trusted)
+  return async (c, next) => {
+    if (c.get('clientAddress') === undefined) {
+      const origin = read(c.req.raw, c.env?.socketAddress)
+      c.set('clientAddress', origin.address)
+      c.set('secure', origin.secure)
+    }
+    await next()
+  }
+}
+
+/**
+ * The part of an address that one customer of a network provider holds: an IPv4 address, the /64 of an IPv6 one. Limits
+ * count by it, or whoever has a /64 would have 2^64 allowances.
+ */
+export function addressKey(address: string): string {
+  const parsed = parseAddress(address)
+  if (!parsed || parsed.kind() === 'ipv4') return address
+  return `${(parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`
+}
+
+function parseAddress(text: string): Address | undefined {
+  // `process` turns ::ffff:1.2.3.4 into 1.2.3.4: sockets that listen on both protocols report IPv4 callers so.
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
+}
+
+function parseRange(text: string): [Address, number] {
+  if (text.includes('/')) return ipaddr.parseCIDR(text)
+  const address = ipaddr.process(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+function withoutPort(entry: string): string {
+  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)
+  if (bracketed?.[1] !== undefined) return bracketed[1]
+  const plain = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(entry)
+  return plain?.[1] ?? entry
+}

@@ -1,0 +1,42 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Hono } from 'hono'
+import ipaddr from 'ipaddr.js'
+import { isMigrated } from '../store/migrate.ts'
+import type { Store } from '../store/store.ts'
+import type { AppEnv } from './app-env.ts'
+
+interface HealthDeps {
+  store: Store
+  metrics: { text(): Promise<string>; contentType: string }
+  /** Bearer token for /metrics; without one only this machine may read it. */
+  metricsToken: string | undefined
+  draining(): boolean
+}
+
+/** `/healthz` (the process lives), `/readyz` (the database answers and is up to date), `/metrics` (Prometheus). */
+export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', async (c) => {
+    if (deps.draining()) return c.json({ status: 'draining' }, 503)
+    const ready = await isMigrated(deps.store).catch(() => false)
+    return ready ? c.json({ status: 'ready' }) : c.json({ status: 'the database cannot be reached or is not up to date' }, 503)
+  })
+  app.get('/metrics', async (c) => {
+    const allowed =
+      deps.metricsToken === undefined
+        ? isLoopback(c.env?.socketAddress)
+        : sameText(c.req.header('authorization') ?? '', `Bearer ${deps.metricsToken}`)
+    if (!allowed) return c.json({ message: 'set METRICS_TOKEN and send it as a bearer token, or ask from this machine' }, 403)
+    return c.body(await deps.metrics.text(), 200, { 'content-type': deps.metrics.contentType })
+  })
+}
+
+/** The other end of the socket, not a header: a proxy on this machine must use the token. */
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

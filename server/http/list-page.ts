@@ -1,0 +1,22 @@
+import type { Listed, Page } from '../store/page.ts'
+import type { AppContext } from './app-env.ts'
+
+interface ListQuery<Column extends string> {
+  p: number
+  size: number
+  sort?: Column | undefined
+  order?: Column | 'asc' | 'desc' | undefined
+}
+
+/** The page that a list query asks for; newest first unless it says otherwise. */
+export function pageOf<Column extends string>(query: ListQuery<Column>): Page<Column | 'id'> {
+  const { p, size, sort, order } = query
+  const column = order === 'asc' || order === 'desc' ? sort : (sort ?? order)
+  return { offset: p * size, limit: size, sort: column ?? 'id', descending: order !== 'asc' }
+}
+
+/** Tells the number of all rows in a header, which the envelope of one-api has no place for; returns the rows. */
+export function listed<Row>(c: AppContext, { rows, total }: Listed<Row>): Row[] {
+  c.header('X-Total-Count', String(total))
+  return rows
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod/mini'
+import { ApiFailure } from './api-failure.ts'
+
+/** Largest body of a management call. */
+const maxBodyBytes = 1024 * 1024
+
+/** Parses what a caller sent; throws ApiFailure with a sentence that names the first field at fault. */
+export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, status: 200 | 400 = 200): z.output<S> {
+  const result = z.safeParse(schema, input, { error: explain })
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  if (!issue) throw new ApiFailure('The input is not valid.', status)
+  const field = issue.path.join('.')
+  throw new ApiFailure(`${field === '' ? 'The input' : field} ${faultOf(issue)}.`, status)
+}
+
+/** Reads a JSON body; no body at all counts as an empty object. `status` is that of the refusal. */
+export async function readJson(request: Request, status: 200 | 400): Promise<unknown> {
+  const text = await readText(request)
+  if (text.trim() === '') return {}
+  // PostgreSQL's text has no NUL; no name or value of ours needs one.
+  if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiFailure('The request body is not valid JSON.', status)
+  }
+}
+
+/** The body as text, never holding more than the limit in memory, whatever Content-Length says. */
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBodyBytes) throw bodyTooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function bodyTooLarge(): ApiFailure {
+  return new ApiFailure('The request body is larger than 1 MiB.', 413)
+}
+
+/** The part of the sentence after the field; fixed texts of a schema win over these. */
+function explain(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is missing'
+      return issue.expected === 'int' ? 'must be a whole number' : `must be ${article(issue.expected)}`
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `may have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`
+    case 'too_small':
+      return issue.origin === 'string'
+        ? `must have at least ${issue.minimum} characters`
+        : `must be at least ${issue.minimum}`
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => (value === '' ? 'empty' : String(value))).join(' or ')}`
+    case 'unrecognized_keys':
+      return `has unknown fields: ${issue.keys.join(', ')}`
+    default:
+      return 'is not valid'
+  }
+}
+
+function article(type: string): string {
+  if (type === 'string') return 'text'
+  if (type === 'boolean') return 'true or false'
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`
+}
+
+/** Of a field that may take several forms, the last form is the one that people fill in. */
+function faultOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_union') return issue.message
+  return issue.errors.at(-1)?.[0]?.message ?? issue.message
+}

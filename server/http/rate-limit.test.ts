@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { createRateLimiter } from './rate-limit.ts'
+
+function limiter(limit: number, windowMs: number, maxKeys?: number) {
+  const time = { ms: 1_000_000 }
+  return { time, limiter: createRateLimiter({ limit, windowMs }, { nowMs: () => time.ms }, maxKeys) }
+}
+
+test('allows the limit at once, refuses the next, and says truly when to come back', () => {
+  const { time, limiter: it } = limiter(20, 100_000)
+  for (let i = 0; i < 20; i++) expect(it.take('a')).toBe(0)
+  const wait = it.take('a')
+  expect(wait).toBeGreaterThan(0)
+  time.ms += wait * 1000
+  expect(it.take('a')).toBe(0)
+})
+
+test('the wait that is told is enough at every point of a window', () => {
+  for (const offset of [0, 1, 30_000, 99_999]) {
+    const { time, limiter: it } = limiter(3, 100_000)
+    for (let i = 0; i < 3; i++) it.take('a')
+    time.ms += 100_000 + offset
+    while (it.take('a') === 0);
+    time.ms += it.take('a') * 1000
+    expect(it.take('a')).toBe(0)
+  }
+})
+
+test('never lets through twice the limit around the edge of a window', () => {
+  const { time, limiter: it } = limiter(10, 100_000)
+  time.ms = 1_099_000
+  for (let i = 0; i < 10; i++) it.take('a')
+  time.ms = 1_101_000
+  expect(it.take('a')).toBeGreaterThan(0)
+})
+
+test('keys do not touch each other; a reset forgets', () => {
+  const { limiter: it } = limiter(1, 1000)
+  expect(it.take('a')).toBe(0)
+  expect(it.take('b')).toBe(0)
+  expect(it.wait('a')).toBeGreaterThan(0)
+  it.reset('a')
+  expect(it.wait('a')).toBe(0)
+})
+
+test('limit 0 is off', () => {
+  const { limiter: it } = limiter(0, 1000)
+  for (let i = 0; i < 100; i++) expect(it.take('a')).toBe(0)
+})
+
+test('remembers a bounded number of keys', () => {
+  const { limiter: it } = limiter(1, 1000, 2)
+  for (const key of ['a', 'b', 'c']) it.take(key)
+  expect(it.wait('a')).toBe(0)
+  expect(it.wait('c')).toBeGreaterThan(0)
+})

@@ -1,0 +1,73 @@
+import type { Clock } from '../lib/clock.ts'
+
+export interface RateRule {
+  /** Calls allowed within the window; 0 switches the limit off. */
+  limit: number
+  windowMs: number
+}
+
+/** Counts per key, in this process, in bounded memory. */
+export interface RateLimiter {
+  /** Counts one call. 0 = allowed, otherwise the seconds until it would be. A refused call is not counted. */
+  take(key: string): number
+  /** As `take`, but without counting. */
+  wait(key: string): number
+  /** Forgets a key. */
+  reset(key: string): void
+}
+
+interface Window {
+  start: number
+  count: number
+  before: number
+}
+
+/**
+ * Sliding window made of two fixed ones: the last window's count fades linearly as this one passes. Three numbers a key,
+ * whatever the limit. With more than `maxKeys` keys the oldest are forgotten.
+ */
+export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000): RateLimiter {
+  const windows = new Map<string, Window>()
+
+  function windowOf(key: string, now: number): Window {
+    const found = windows.get(key)
+    const start = now - (now % rule.windowMs)
+    if (found && found.start === start) return found
+    const next = { start, count: 0, before: found && found.start === start - rule.windowMs ? found.count : 0 }
+    // Deleting first moves the key to the end, so that the order of the map is the order of the windows.
+    windows.delete(key)
+    windows.set(key, next)
+    if (windows.size > maxKeys) {
+      const oldest = windows.keys().next()
+      if (!oldest.done) windows.delete(oldest.value)
+    }
+    return next
+  }
+
+  function waitSeconds({ start, count, before }: Window, now: number): number {
+    const left = (start + rule.windowMs - now) / rule.windowMs
+    if (before * left + count + 1 <= rule.limit) return 0
+    // Either enough of the last window fades within this one, or of this one within the next.
+    const room = rule.limit - 1 - count
+    const ms =
+      room >= 0 ? (left - room / before) * rule.windowMs : (left + 1 - (rule.limit - 1) / count) * rule.windowMs
+    return Math.max(1, Math.ceil(ms / 1000))
+  }
+
+  return {
+    take(key) {
+      if (rule.limit === 0) return 0
+      const now = clock.nowMs()
+      const window = windowOf(key, now)
+      const wait = waitSeconds(window, now)
+      if (wait === 0) window.count++
+      return wait
+    },
+    wait(key) {
+      if (rule.limit === 0 || !windows.has(key)) return 0
+      const now = clock.nowMs()
+      return waitSeconds(windowOf(key, now), now)
+    },
+    reset: (key) => void windows.delete(key),
+  }
+}

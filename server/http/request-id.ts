@@ -1,0 +1,14 @@
+import type { MiddlewareHandler } from 'hono'
+import type { Clock } from '../lib/clock.ts'
+import { requestId } from '../lib/ids.ts'
+import type { AppEnv } from './app-env.ts'
+
+/** Gives every request an id and sends it back, as one-api does. */
+export function requestIds(clock: Clock): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const id = requestId(clock.nowMs())
+    c.set('requestId', id)
+    await next()
+    c.res.headers.set('X-Oneapi-Request-Id', id)
+  }
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { endpoint } from '../../contract/api/endpoint.ts'
+import { ApiFailure } from './api-failure.ts'
+import type { AppEnv } from './app-env.ts'
+import { clientAddress } from './client-address.ts'
+import { createRateLimiter } from './rate-limit.ts'
+import { type ApiRouter, servePublic } from './serve-endpoint.ts'
+import type { Sessions } from './session.ts'
+import { unknownPath } from './unknown-path.ts'
+
+const nobody: Sessions = {
+  identify: async () => ({ kind: 'nobody' }),
+  start: async () => undefined,
+  end: async () => undefined,
+  hasCookie: () => false,
+}
+
+function router() {
+  const warnings: string[] = []
+  const app = new Hono<AppEnv>().use(clientAddress([]))
+  const criticalLimit = createRateLimiter({ limit: 2, windowMs: 60_000 }, { nowMs: () => 0 })
+  const it: ApiRouter = { app, sessions: nobody, criticalLimit, warn: (message) => warnings.push(message) }
+  return { it, app, warnings }
+}
+
+const echo = endpoint({
+  method: 'POST',
+  path: '/api/echo/{id}/',
+  access: 'public',
+  params: z.object({ id: z.coerce.number<string>().check(z.int()) }),
+  body: z.object({ name: z.string().check(z.maxLength(5)), count: z.optional(z.int()) }),
+  data: z.object({ id: z.number(), name: z.string() }),
+  summary: '',
+})
+
+function post(app: Hono<AppEnv>, path: string, body: string) {
+  return app.request(path, { method: 'POST', body })
+}
+
+test('serves both slash forms without redirect, and drops fields that the schema does not name', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, ({ params, body }) => ({ id: params.id, name: body.name, secret: 'x' }))
+  for (const path of ['/api/echo/7', '/api/echo/7/']) {
+    const answer = await post(app, path, '{"name":"a","count":1,"other":true}')
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { success: true, message: '', data: { id: 7, name: 'a' } },
+    ])
+  }
+})
+
+test('says which field is wrong and how', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => ({ id: 1, name: '' }))
+  const cases = [
+    ['/api/echo/x', '{"name":"a"}', 'id must be a number.'],
+    ['/api/echo/1', '{}', 'name is missing.'],
+    ['/api/echo/1', '', 'name is missing.'],
+    ['/api/echo/1', '{"name":"abcdef"}', 'name may have at most 5 characters.'],
+    ['/api/echo/1', '{"name":"a","count":"3"}', 'count must be a number.'],
+    ['/api/echo/1', '{"name":"a","count":1.5}', 'count must be a whole number.'],
+    ['/api/echo/1', '{', 'The request body is not valid JSON.'],
+    ['/api/echo/1', '[]', 'The input must be an object.'],
+    ['/api/echo/1', '{"name":"a\\u0000"}', 'The request body may not hold NUL characters.'],
+  ] as const
+  for (const [path, body, message] of cases) {
+    const answer = await post(app, path, body)
+    expect([answer.status, await answer.json()]).toEqual([200, { success: false, message }])
+  }
+})
+
+test('badBodyStatus answers 400 to a body that cannot be decoded', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => ({ id: 1, name: '' }), { badBodyStatus: 400 })
+  expect((await post(app, '/api/echo/1', '{')).status).toBe(400)
+  expect((await post(app, '/api/echo/1', '{"name":1}')).status).toBe(400)
+})
+
+test('a body above 1 MiB is refused, declared or not', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => ({ id: 1, name: '' }))
+  const big = `{"name":"${'a'.repeat(1024 * 1024)}"}`
+  expect((await post(app, '/api/echo/1', big)).status).toBe(413)
+  const stream = new Blob([big]).stream()
+  const answer = await app.request('/api/echo/1', { method: 'POST', body: stream, duplex: 'half' } as RequestInit)
+  expect(answer.status).toBe(413)
+})
+
+test('a fault of ours is a 500 without details, and reported', async () => {
+  const { it, app, warnings } = router()
+  servePublic(it, echo, () => {
+    throw new Error('secret detail')
+  })
+  const answer = await post(app, '/api/echo/1', '{"name":"a"}')
+  const text = await answer.text()
+  expect(answer.status).toBe(500)
+  expect(text).not.toContain('secret')
+  expect(warnings[0]).toContain('secret detail')
+})
+
+test('an answer that does not fit its schema does not leave the server', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => ({ id: 'no' }) as never)
+  expect((await post(app, '/api/echo/1', '{"name":"a"}')).status).toBe(500)
+})
+
+test('failures carry their extra fields', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => {
+    throw new ApiFailure('no', 200, { extra: { time: 1.5 } })
+  })
+  expect(await (await post(app, '/api/echo/1', '{"name":"a"}')).json()).toEqual({
+    success: false,
+    message: 'no',
+    time: 1.5,
+  })
+})
+
+test('critical endpoints are limited per address, with Retry-After', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => ({ id: 1, name: '' }), { critical: true })
+  const call = (socketAddress: string) =>
+    app.request('/api/echo/1', { method: 'POST', body: '{"name":"a"}' }, { socketAddress })
+  expect((await call('192.0.2.1')).status).toBe(200)
+  expect((await call('192.0.2.1')).status).toBe(200)
+  const refused = await call('192.0.2.1')
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(((await refused.json()) as { success: boolean }).success).toBe(false)
+  expect((await call('192.0.2.2')).status).toBe(200)
+})
+
+test('unknown paths answer in the OpenAI shape', async () => {
+  const app = new Hono().all('/api/*', unknownPath)
+  const answer = await app.request('/api/none', { method: 'PUT' })
+  expect(answer.status).toBe(404)
+  expect(await answer.json()).toEqual({
+    error: { message: 'Invalid URL (PUT /api/none)', type: 'invalid_request_error', param: '', code: '' },
+  })
+})

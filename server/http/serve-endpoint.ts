@@ -1,0 +1,167 @@
+import type { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { Endpoint } from '../../contract/api/endpoint.ts'
+import { mayAccess } from '../../contract/roles.ts'
+import { isDatabaseError, isUniqueViolation } from '../store/errors.ts'
+import { ApiFailure, tooManyRequests } from './api-failure.ts'
+import type { AppContext, AppEnv, Person } from './app-env.ts'
+import { addressKey } from './client-address.ts'
+import { parseInput, readJson } from './parse-input.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import { isCrossSite } from './same-origin.ts'
+import type { Sessions } from './session.ts'
+
+/** What every endpoint of the management API is served with. */
+export interface ApiRouter {
+  app: Hono<AppEnv>
+  sessions: Sessions
+  /** Counts calls of the endpoints marked `critical`, per address. */
+  criticalLimit: RateLimiter
+  warn(message: string): void
+}
+
+/** One call, checked and parsed. */
+export interface Call<E extends Endpoint> {
+  params: z.output<E['params']>
+  query: z.output<E['query']>
+  body: z.output<E['body']>
+  clientAddress: string
+  context: AppContext
+}
+
+/** A call by somebody who is logged in. */
+export interface PersonCall<E extends Endpoint> extends Call<E> {
+  person: Person
+}
+
+/** An endpoint without data may be served by a function that returns nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: the return type of a function, whatever the shape of the union
+type Data<E extends Endpoint> = undefined extends z.input<E['data']> ? z.input<E['data']> | void : z.input<E['data']>
+type Answer<E extends Endpoint> = Data<E> | Promise<Data<E>>
+
+export interface ServeOptions {
+  /** A GET that changes something: refused when a page of another site makes the browser send it. */
+  changesState?: true
+  /** Counted by the strict limit that passwords and codes are behind. */
+  critical?: true
+  /** Status of the answer to a body that cannot be decoded. */
+  badBodyStatus?: 400
+}
+
+/** Serves an endpoint to people who may use it: access, parse, handle, parse the answer, wrap. */
+export function serve<E extends Endpoint>(
+  router: ApiRouter,
+  endpoint: E,
+  handler: (call: PersonCall<E>) => Answer<E>,
+  options: ServeOptions = {},
+): void {
+  if (endpoint.access === 'public') throw new Error(`${endpoint.path} is public: use servePublic`)
+  register(router, endpoint, options, async (c) => {
+    const person = await requirePerson(router.sessions, c, endpoint)
+    c.set('person', person)
+    return handler({ ...(await readCall(c, endpoint, options)), person })
+  })
+}
+
+/** Serves an endpoint that needs no login. */
+export function servePublic<E extends Endpoint>(
+  router: ApiRouter,
+  endpoint: E,
+  handler: (call: Call<E>) => Answer<E>,
+  options: ServeOptions = {},
+): void {
+  if (endpoint.access !== 'public') throw new Error(`${endpoint.path} needs a login: use serve`)
+  register(router, endpoint, options, async (c) => handler(await readCall(c, endpoint, options)))
+}
+
+function register<E extends Endpoint>(
+  router: ApiRouter,
+  endpoint: E,
+  options: ServeOptions,
+  work: (c: AppContext) => Answer<E>,
+): void {
+  const handle = async (c: AppContext): Promise<Response> => {
+    c.header('Cache-Control', 'no-store')
+    try {
+      refuseOtherSites(router.sessions, c, endpoint, options)
+      if (options.critical) {
+        const wait = router.criticalLimit.take(addressKey(c.get('clientAddress')))
+        if (wait > 0) throw tooManyRequests(wait)
+      }
+      return wrap(c, endpoint, z.parse(endpoint.data, await work(c)))
+    } catch (error) {
+      return answerError(c, error, router.warn)
+    }
+  }
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')
+  router.app.on(endpoint.method, [path, `${path}/`], handle)
+}
+
+function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint, options: ServeOptions): void {
+  if (endpoint.method === 'GET' && !options.changesState) return
+  // A cookie travels by itself; an Authorization header only where a page was allowed to set it, which ours never is.
+  if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
+  if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
+}
+
+async function requirePerson(sessions: Sessions, c: AppContext, endpoint: Endpoint): Promise<Person> {
+  const identity = await sessions.identify(c)
+  if (identity.kind === 'nobody') throw new ApiFailure('Not logged in, and no access token given.', 401)
+  if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
+  if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
+  if (!mayAccess(identity.person.role, endpoint.access)) {
+    throw new ApiFailure('You do not have the permission to do this.')
+  }
+  return identity.person
+}
+
+async function readCall<E extends Endpoint>(c: AppContext, endpoint: E, options: ServeOptions): Promise<Call<E>> {
+  const params = c.req.param() as Record<string, string>
+  const query = c.req.query()
+  if ([...Object.values(params), ...Object.values(query)].some((value) => value.includes('\0'))) {
+    throw new ApiFailure('The address may not hold NUL characters.')
+  }
+  return {
+    params: parseInput<E['params']>(endpoint.params, params),
+    query: parseInput<E['query']>(endpoint.query, query),
+    body: await parseBody(c, endpoint, options),
+    clientAddress: c.get('clientAddress'),
+    context: c,
+  }
+}
+
+async function parseBody<E extends Endpoint>(
+  c: AppContext,
+  endpoint: E,
+  options: ServeOptions,
+): Promise<z.output<E['body']>> {
+  const status = options.badBodyStatus ?? 200
+  const takesBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
+  const json = takesBody ? await readJson(c.req.raw, status) : {}
+  return parseInput<E['body']>(endpoint.body, json, status)
+}
+
+function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
+  if (endpoint.envelope === 'bare') return c.json(data as object)
+  if (endpoint.envelope === 'flat') return c.json({ success: true, message: '', ...(data as object) })
+  return c.json(data === undefined ? { success: true, message: '' } : { success: true, message: '', data })
+}
+
+function answerError(c: AppContext, error: unknown, warn: (message: string) => void): Response {
+  if (error instanceof ApiFailure) {
+    if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
+    return c.json({ success: false, message: error.message, ...error.extra }, error.status)
+  }
+  // Names are checked before they are written; a clash that gets here lost a race with another request.
+  if (isUniqueViolation(error)) return c.json({ success: false, message: 'This value is already taken.' })
+  warn(`${c.req.method} ${c.req.path} failed (request ${c.get('requestId') ?? '-'}): ${describe(error)}`)
+  if (isDatabaseError(error)) {
+    return c.json({ success: false, message: 'The database cannot be reached, please try again later.' }, 503)
+  }
+  return c.json({ success: false, message: 'Internal server error, please contact the administrator.' }, 500)
+}
+
+function describe(error: unknown): string {
+  if (error instanceof z.core.$ZodError) return `the answer does not fit its schema: ${error.message}`
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}

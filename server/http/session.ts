@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { userStatus } from '../../contract/statuses.ts'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import { addSession, endSession, personByAccessToken, personBySession, touchSession } from '../store/sessions.ts'
+import type { Store, Trx } from '../store/store.ts'
+import type { AppContext, Person } from './app-env.ts'
+
+const cookieName = 'session'
+const lifetimeSeconds = 30 * 86_400
+/** A session's last use is written at most this often. */
+const touchSeconds = 300
+
+/** Whom a request speaks for, or why for nobody. */
+export type Identity =
+  | { kind: 'person'; person: Person }
+  | { kind: 'nobody' }
+  | { kind: 'unknown-access-token' }
+  | { kind: 'banned' }
+
+/** Knows who is logged in. */
+export interface Sessions {
+  /** A valid session cookie decides; without one the access token in Authorization. */
+  identify(c: AppContext): Promise<Identity>
+  /** Makes a session for the user and hands its cookie to the caller; a session that the caller had ends. */
+  start(c: AppContext, trx: Trx, userId: number): Promise<void>
+  /** Ends the caller's session, if there is one. */
+  end(c: AppContext, trx: Trx): Promise<void>
+  /** True when the request brings a session cookie, valid or not. */
+  hasCookie(c: AppContext): boolean
+}
+
+/** Sessions are random ids in a cookie; the table holds their keyed hashes only, so that reading it helps nobody. */
+export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
+  const hashOf = (id: string) => secrets.fingerprint(id, 'session')
+
+  async function bySession(c: AppContext): Promise<Person | undefined> {
+    const id = getCookie(c, cookieName)
+    if (id === undefined || id === '') return undefined
+    const hash = hashOf(id)
+    const now = epochSeconds(clock)
+    const found = await personBySession(store.read, hash, now)
+    if (!found) return undefined
+    const { last_seen_time, ...person } = found
+    if (now - last_seen_time >= touchSeconds) await store.write((trx) => touchSession(trx, hash, now))
+    return person
+  }
+
+  async function byAccessToken(c: AppContext): Promise<Person | 'missing' | 'unknown'> {
+    const token = (c.req.header('authorization') ?? '').replace(/^Bearer\s+/i, '').trim()
+    if (token === '') return 'missing'
+    return (await personByAccessToken(store.read, secrets.fingerprint(token, 'access-token'))) ?? 'unknown'
+  }
+
+  return {
+    async identify(c) {
+      const found = (await bySession(c)) ?? (await byAccessToken(c))
+      if (found === 'missing') return { kind: 'nobody' }
+      if (found === 'unknown') return { kind: 'unknown-access-token' }
+      return found.status === userStatus.enabled ? { kind: 'person', person: found } : { kind: 'banned' }
+    },
+    async start(c, trx, userId) {
+      const before = getCookie(c, cookieName)
+      if (before !== undefined) await endSession(trx, hashOf(before))
+      const id = randomBytes(32).toString('base64url')
+      const now = epochSeconds(clock)
+      await addSession(trx, {
+        id_hash: hashOf(id),
+        user_id: userId,
+        created_time: now,
+        expires_time: now + lifetimeSeconds,
+      })
+      setCookie(c, cookieName, id, {
+        path: '/',
+        httpOnly: true,
+        sameSite: 'Lax',
+        secure: c.get('secure'),
+        maxAge: lifetimeSeconds,
+      })
+    },
+    async end(c, trx) {
+      const id = getCookie(c, cookieName)
+      if (id === undefined) return
+      await endSession(trx, hashOf(id))
+      deleteCookie(c, cookieName, { path: '/' })
+    },
+    hasCookie: (c) => getCookie(c, cookieName) !== undefined,
+  }
+}

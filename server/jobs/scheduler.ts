@@ -1,0 +1,28 @@
+/** Work that is repeated while the process lives. */
+export interface Job {
+  name: string
+  everyMs: number
+  run(): Promise<unknown>
+}
+
+/** Starts the jobs; each runs once at a time, and a failure is reported and does not stop it. Returns the stop function. */
+export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => void {
+  const timers = jobs.map((job) => {
+    let running = false
+    const timer = setInterval(() => {
+      if (running) return
+      running = true
+      job
+        .run()
+        .catch((error: unknown) => warn(`job ${job.name} failed: ${String(error)}`))
+        .finally(() => {
+          running = false
+        })
+    }, job.everyMs)
+    timer.unref()
+    return timer
+  })
+  return () => {
+    for (const timer of timers) clearInterval(timer)
+  }
+}

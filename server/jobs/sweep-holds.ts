@@ -1,0 +1,108 @@
+import { hostname } from 'node:os'
+import { logType } from '../../contract/log-types.ts'
+import type { Events } from '../events.ts'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import type { SettleOp } from '../store/ledger-store.ts'
+import { addNode, allNodes, beat, holdsOfOthers, type NodeRow, type OpenHold, removeNodes } from '../store/nodes.ts'
+import type { Store } from '../store/store.ts'
+
+/** A process without a heartbeat for so long is taken for dead. */
+const deadAfterSeconds = 30
+const holdsPerBatch = 500
+
+interface SweepDeps {
+  store: Store
+  clock: Clock
+  nodeId: string
+  events: Events
+}
+
+/** Announces this process, so that others leave its holds alone. */
+export async function registerNode({ store, clock, nodeId }: SweepDeps): Promise<void> {
+  await store.write((trx) => addNode(trx, { id: nodeId, host: hostname(), pid: process.pid, now: epochSeconds(clock) }))
+}
+
+/** Says that this process is alive. */
+export async function heartbeat({ store, clock, nodeId }: SweepDeps): Promise<void> {
+  await store.write((trx) => beat(trx, nodeId, epochSeconds(clock)))
+}
+
+/** Takes this process off the list; its holds must be closed by then. */
+export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
+  await store.write((trx) => removeNodes(trx, [nodeId]))
+}
+
+/**
+ * Closes the holds of processes that died: charges the prompt and what was known to be delivered, gives the rest back,
+ * and logs the call as interrupted. Several nodes may do it at once: a hold can be ended only once.
+ */
+export async function sweepHolds(deps: SweepDeps): Promise<number> {
+  const { store, clock, events } = deps
+  const now = epochSeconds(clock)
+  const nodes = await allNodes(store.read)
+  const alive = nodes.filter((node) => node.id === deps.nodeId || isAlive(node, now))
+  let closed = 0
+  for (;;) {
+    const holds = await holdsOfOthers(store.read, alive.map((node) => node.id), holdsPerBatch)
+    if (holds.length === 0) break
+    const results = await store.ledger.apply(holds.map((hold) => closing(hold, now)))
+    results.forEach((result, index) => {
+      const hold = holds[index] as OpenHold
+      if ('found' in result && result.found) events.holdSwept({ holdId: hold.id, charge: result.charged })
+    })
+    closed += holds.length
+  }
+  const dead = nodes.filter((node) => !alive.includes(node)).map((node) => node.id)
+  if (dead.length > 0) await store.write((trx) => removeNodes(trx, dead))
+  return closed
+}
+
+/** On this machine the process table knows; elsewhere only the heartbeat tells. */
+function isAlive(node: NodeRow, now: number): boolean {
+  if (node.host === hostname()) {
+    if (node.pid === process.pid) return false
+    try {
+      process.kill(node.pid, 0)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    }
+  }
+  return now - node.heartbeat_at < deadAfterSeconds
+}
+
+function closing(hold: OpenHold, now: number): SettleOp {
+  return {
+    kind: 'settle',
+    id: hold.id,
+    userId: hold.user_id,
+    tokenId: hold.token_id,
+    channelId: 0,
+    charge: Math.min(hold.crash_charge, hold.amount),
+    mayGoNegative: false,
+    requests: 1,
+    at: now,
+    log: {
+      user_id: hold.user_id,
+      created_at: now,
+      type: logType.consume,
+      content: 'interrupted: the gateway process ended during the call',
+      username: hold.username ?? '',
+      token_name: hold.token_name ?? '',
+      model_name: hold.model_name,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      channel_id: 0,
+      request_id: hold.request_id,
+      elapsed_time: 0,
+      is_stream: false,
+      system_prompt_reset: false,
+      token_id: hold.token_id,
+      first_byte_time: 0,
+      cached_tokens: 0,
+      reasoning_tokens: 0,
+      estimated: true,
+      outcome: 'interrupted',
+      attempts: '',
+    },
+  }
+}

@@ -1,0 +1,11 @@
+/** The present, passed in so that tests can move it. */
+export interface Clock {
+  nowMs(): number
+}
+
+export const systemClock: Clock = { nowMs: () => Date.now() }
+
+/** Epoch seconds, the unit of every stored time. */
+export function epochSeconds(clock: Clock): number {
+  return Math.floor(clock.nowMs() / 1000)
+}

@@ -1,0 +1,16 @@
+/** A parsed JSON object whose fields have not been checked. */
+export type JsonObject = Record<string, unknown>
+
+/** True for an object that is neither null nor an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The parsed text, or undefined when it is not JSON. */
+export function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,39 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+
+/** Encrypts what must be read back and hashes what must only be recognised, under one master key. */
+export interface Secrets {
+  /** AES-256-GCM; `context` binds the text to its place, so that a ciphertext moved elsewhere does not open. */
+  seal(plain: string, context: string): string
+  /** Throws when the text was not sealed under this key for this context. */
+  open(sealed: string, context: string): string
+  /** Keyed hash for look-ups: same input, same output, useless without the key. 64 hex digits. */
+  fingerprint(value: string, purpose: string): string
+}
+
+const version = 'v1'
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Derives the working keys from the master secret (any length; entropy is the operator's duty). */
+export function createSecrets(master: string): Secrets {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', master, 'tollgate', purpose, 32))
+  const sealKey = derive('seal')
+  const hashKey = derive('fingerprint')
+  return {
+    seal(plain, context) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context))
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `${version}.${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`
+    },
+    open(sealed, context) {
+      const [mark, text] = sealed.split('.')
+      if (mark !== version || text === undefined) throw new Error('not a sealed text of this version')
+      const bytes = Buffer.from(text, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, nonceBytes))
+      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes))
+      return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+    },
+    fingerprint: (value, purpose) => createHmac('sha256', hashKey).update(`${purpose}\0${value}`).digest('hex'),
+  }
+}

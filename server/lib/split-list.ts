@@ -1,0 +1,4 @@
+/** Comma-separated text → its parts, trimmed, without empty ones and repetitions. */
+export function splitList(text: string): string[] {
+  return [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
+}

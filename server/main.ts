@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { createApp } from './app.ts'
+import { runCommand } from './commands/run-command.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
+import { type Context, createContext } from './context.ts'
+import { createLogger, type Logger } from './log.ts'
+
+/** Bun reads these before it runs anything, so they must be in the environment from the start (see docs/operating.md). */
+const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
+
+const workerMark = 'TOLLGATE_WORKER'
+const restartDelayMs = 1000
+
+async function main(): Promise<void> {
+  const command = process.argv[2]
+  if (command !== undefined) {
+    process.exitCode = await runCommand(command, process.argv.slice(3), readConfig)
+    return
+  }
+  const config = readConfig()
+  const isWorker = process.env[workerMark] !== undefined
+  const hasRuntimeEnv = Object.entries(runtimeEnv).every(([name]) => process.env[name] !== undefined)
+  if (!isWorker && (config.workers > 1 || !hasRuntimeEnv)) supervise(config.workers)
+  else await serve(config)
+}
+
+function readConfig(): Config {
+  try {
+    return loadConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const fault of error.faults) console.error(`Configuration: ${fault}`)
+    process.exit(78)
+  }
+}
+
+/** Starts the workers, all on one port, and passes signals on. A worker that dies is replaced. */
+function supervise(count: number): void {
+  let ending = false
+  const children = new Set<ReturnType<typeof spawn>>()
+  const start = (index: number) => {
+    const child = spawn(process.execPath, process.argv.slice(1), {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, ...runtimeEnv, [workerMark]: String(index) },
+    })
+    children.add(child)
+    const startedAtMs = Date.now()
+    child.on('exit', (code) => {
+      children.delete(child)
+      const failedAtStart = code !== 0 && Date.now() - startedAtMs < 5 * restartDelayMs
+      if (!ending && count > 1 && !failedAtStart) setTimeout(() => start(index), restartDelayMs)
+      else if (children.size === 0 || failedAtStart) end(code ?? 1)
+    })
+  }
+  const end = (code: number) => {
+    ending = true
+    for (const child of children) child.kill('SIGTERM')
+    if (children.size === 0) process.exit(code)
+    process.exitCode = code
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      ending = true
+      for (const child of children) child.kill('SIGTERM')
+    })
+  }
+  for (let index = 0; index < count; index++) start(index)
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = createLogger(config.logLevel)
+  const context = await createContext(config, log)
+  if (context.generatedPassword !== undefined) {
+    console.log(`\nA first account was made: user "root", password "${context.generatedPassword}". It is shown only this once.\n`)
+  }
+  const app = createApp(context, { metricsToken: config.metricsToken })
+  const server = Bun.serve({
+    port: config.port,
+    hostname: config.host,
+    reusePort: config.workers > 1,
+    // Streams may be silent for long; the relay has its own limits.
+    idleTimeout: 0,
+    // The relay answers 413 itself, by an option.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: (request, bun) => app.fetch(request, { socketAddress: bun.requestIP(request)?.address }),
+    error: (error) => {
+      log.error({ err: error }, 'unhandled error')
+      return Response.json({ error: { message: 'an internal error occurred', type: 'one_api_error', param: '', code: 'internal_error' } }, { status: 500 })
+    },
+  })
+  log.info(`Tollgate listens on http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${server.port}`)
+  endGracefully(config, log, context, server)
+}
+
+function endGracefully(config: Config, log: Logger, context: Context, server: ReturnType<typeof Bun.serve>): void {
+  let ending = false
+  const end = async () => {
+    if (ending) return
+    ending = true
+    context.drain()
+    log.info('shutting down: open calls may finish')
+    const finished = server.stop(false)
+    const late = new Promise((resolve) => setTimeout(resolve, config.drainTimeoutMs))
+    await Promise.race([finished, late])
+    await server.stop(true)
+    await context.close()
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => void end())
+  process.on('SIGINT', () => void end())
+  // The parent is gone: nobody would ever end this process.
+  process.on('disconnect', () => void end())
+}
+
+try {
+  await main()
+} catch (error) {
+  const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+  console.error(inUse ? 'The port is in use by another program; set PORT to a free one.' : `Tollgate cannot start: ${error instanceof Error ? error.message : String(error)}`)
+  process.exit(1)
+}

@@ -1,0 +1,45 @@
+import { quotaFigures } from '../store/callers.ts'
+import type { Db } from '../store/store.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Caller } from './caller.ts'
+
+/** What an unlimited token shows as its limit, in the displayed unit; one-api's figure. */
+const unlimitedAmount = 100_000_000
+
+interface Figures {
+  granted: number
+  used: number
+  /** Epoch seconds; 0 = never. */
+  accessUntil: number
+}
+
+async function figures(db: Db, caller: Caller, settings: Settings): Promise<Figures> {
+  const { token, user } = await quotaFigures(db, caller.tokenId, caller.userId)
+  const unit = settings.DisplayInCurrencyEnabled ? settings.QuotaPerUnit : 1
+  if (!settings.DisplayTokenStatEnabled) {
+    const used = (user?.used_quota ?? 0) / unit
+    return { granted: (user?.quota ?? 0) / unit + used, used, accessUntil: 0 }
+  }
+  const used = (token?.used_quota ?? 0) / unit
+  const granted = token?.unlimited_quota ? unlimitedAmount : (token?.remain_quota ?? 0) / unit + used
+  return { granted, used, accessUntil: Math.max(0, token?.expired_time ?? 0) }
+}
+
+/** `…/dashboard/billing/subscription`: the limit is what was ever given, so limit − usage is what is left. */
+export async function subscription(db: Db, caller: Caller, settings: Settings) {
+  const { granted, accessUntil } = await figures(db, caller, settings)
+  return {
+    object: 'billing_subscription',
+    has_payment_method: true,
+    soft_limit_usd: granted,
+    hard_limit_usd: granted,
+    system_hard_limit_usd: granted,
+    access_until: accessUntil,
+  }
+}
+
+/** `…/dashboard/billing/usage`, in hundredths of the displayed unit. */
+export async function billingUsage(db: Db, caller: Caller, settings: Settings) {
+  const { used } = await figures(db, caller, settings)
+  return { object: 'list', total_usage: used * 100 }
+}

@@ -1,0 +1,147 @@
+import type { Usage } from '../../contract/usage.ts'
+import { speechCharge, transcriptionCharge } from '../billing/audio-price.ts'
+import { imageCharge } from '../billing/image-price.ts'
+import { maxOutputTokens } from '../billing/model-limits.ts'
+import { chargeTokens, type PriceSheet, tokensAffordable } from '../billing/price.ts'
+import type { PriceBook } from '../billing/ratios.ts'
+import { GatewayError } from '../errors.ts'
+import type { RelayCall } from './call.ts'
+import { quickEstimate } from './count-tokens.ts'
+
+/** What a call turned out to be, in the terms of its price. */
+export interface Measure {
+  /** Tokens, from the upstream or counted. */
+  usage: Usage
+  /** The usage was counted here. */
+  estimated: boolean
+  /** Length of transcribed sound where the upstream told it. */
+  seconds?: number
+}
+
+/** The price of one call at one model: what to hold, and what to charge. Kept from hold to settle. */
+export interface Charging {
+  readonly sheet: PriceSheet
+  readonly groupRatio: bigint
+  /** Units to hold for a prompt of so many tokens: the call's ceiling, or a stream's first slice. */
+  ceiling(promptTokens: number): number
+  /** Fewest units with which the call makes sense: the prompt and one token. */
+  least(promptTokens: number): number
+  /** Units for the prompt and what was delivered. */
+  soFar(promptTokens: number, completionTokens: number): number
+  /** Completion tokens per choice that `units` pay for after the prompt; undefined = no need to cap. */
+  affordable(units: number, promptTokens: number): number | undefined
+  /** The charge, and the token figures of the log row. */
+  charge(measure: Measure): { quota: number; promptTokens: number; completionTokens: number; estimated: boolean }
+}
+
+/** Ceiling of a plain call when nobody knows how much the model may answer. */
+const unknownCeilingTokens = 32_768
+/** Compressed speech has at least about this many bytes per second; what an upload is held for. */
+const leastAudioBytesPerSecond = 4_000
+
+/** Prices a call for a model as the upstream calls it. Throws GatewayError (model_not_priced, image errors). */
+export function chargingFor(call: RelayCall, prices: PriceBook, model: string, channelType: number, sliceTokens: number): Charging {
+  const sheet = prices.sheet(model, channelType)
+  if (!sheet) {
+    throw new GatewayError('model_not_priced', `model ${model} has no price; ask the administrator to set one`, { param: 'model' })
+  }
+  const groupRatio = prices.groupRatio(call.caller.group)
+  switch (call.mode) {
+    case 'images':
+    case 'image-edits':
+    case 'image-variations':
+      return imageCharging(call, sheet, groupRatio, model)
+    case 'speech':
+      return speechCharging(call, sheet, groupRatio)
+    case 'transcriptions':
+    case 'translations':
+      return transcriptionCharging(call, sheet, groupRatio)
+    default:
+      return tokenCharging(call, sheet, groupRatio, model, sliceTokens)
+  }
+}
+
+function tokenCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number): Charging {
+  const { choices, maxTokens, stream } = call.facts
+  const generates = call.mode === 'chat' || call.mode === 'completions'
+  const price = (promptTokens: number, completionTokens: number) => chargeTokens({ promptTokens, completionTokens }, sheet, groupRatio)
+  const whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
+  const held = generates ? (stream ? Math.min(sliceTokens, whole) : whole) * choices : 0
+  return {
+    sheet,
+    groupRatio,
+    ceiling: (prompt) => price(prompt, held),
+    least: (prompt) => price(prompt, generates ? choices : 0),
+    soFar: price,
+    affordable(units, prompt) {
+      if (!generates || stream) return undefined
+      const tokens = Math.floor(tokensAffordable(units, sheet, groupRatio, prompt) / choices)
+      return tokens >= whole ? undefined : Math.max(1, tokens)
+    },
+    charge: ({ usage, estimated }) => ({
+      quota: chargeTokens(usage, sheet, groupRatio),
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      estimated,
+    }),
+  }
+}
+
+/** A call whose price is known, or bounded, before it is made. */
+function fixedCharging(sheet: PriceSheet, groupRatio: bigint, ceiling: number, least: number, charge: Charging['charge']): Charging {
+  return { sheet, groupRatio, ceiling: () => ceiling, least: () => least, soFar: () => ceiling, affordable: () => undefined, charge }
+}
+
+function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
+  const field = (name: string) => (call.body.kind === 'json' ? call.body.json[name] : call.body.form.fields.get(name))
+  const text = (name: string) => {
+    const value = field(name)
+    return typeof value === 'string' ? { [name]: value } : {}
+  }
+  const given = field('n')
+  const n = given === undefined || given === null ? undefined : Number(given)
+  if (n !== undefined && !Number.isInteger(n)) throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
+  const prompt = field('prompt')
+  const found = imageCharge(
+    {
+      model,
+      ...text('size'),
+      ...text('quality'),
+      ...(n !== undefined && { n }),
+      promptBytes: typeof prompt === 'string' ? Buffer.byteLength(prompt) : 0,
+    },
+    sheet,
+    groupRatio,
+  )
+  if (!found.ok) throw new GatewayError(found.code, found.message, { param: found.param })
+  return fixedCharging(sheet, groupRatio, found.quota, found.quota, ({ usage, estimated }) => {
+    const reported = found.byTokens && !estimated
+    // Models that are charged by tokens answer with images only: their output tokens are image tokens.
+    const quota = reported ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio) : found.quota
+    return { quota, promptTokens: reported ? usage.promptTokens : 0, completionTokens: reported ? usage.completionTokens : 0, estimated: found.byTokens && estimated }
+  })
+}
+
+function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
+  const input = call.facts.prompt.texts[0] ?? ''
+  const ceiling = speechCharge({ input }, sheet, groupRatio).quota
+  return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated }) => speechCharge({ input, ...(!estimated && { usage }) }, sheet, groupRatio))
+}
+
+function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
+  const bytes = call.body.kind === 'form' ? call.body.form.length : 0
+  const ceiling = transcriptionCharge({ seconds: Math.ceil(bytes / leastAudioBytesPerSecond) }, sheet, groupRatio).quota
+  const least = transcriptionCharge({ seconds: 1 }, sheet, groupRatio).quota
+  return fixedCharging(sheet, groupRatio, Math.max(ceiling, least), least, ({ usage, estimated, seconds }) =>
+    transcriptionCharge(
+      { ...(seconds !== undefined && { seconds }), ...(!estimated && { usage }), textTokens: usage.completionTokens },
+      sheet,
+      groupRatio,
+    ),
+  )
+}
+
+/** Prompt tokens by the quick estimate; what holds and crash charges are sized by. */
+export function estimatedPrompt(call: RelayCall): number {
+  return quickEstimate(call.facts.prompt)
+}

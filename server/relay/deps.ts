@@ -1,0 +1,25 @@
+import type { Ledger } from '../billing/ledger.ts'
+import type { PriceBook } from '../billing/ratios.ts'
+import type { Events } from '../events.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Breaker } from './breaker.ts'
+import type { TokenCounter } from './count-tokens.ts'
+import type { IdleWatch } from './idle-watch.ts'
+import type { RoutingTable } from './routing-table.ts'
+
+/** What the relay works with; one object per process, its moving parts read through functions. */
+export interface RelayDeps {
+  ledger: Ledger
+  prices(): PriceBook
+  settings(): Settings
+  routing(): RoutingTable
+  breaker: Breaker
+  counter: TokenCounter
+  idleWatch: IdleWatch
+  clock: Clock
+  random(): number
+  events: Events
+  /** Asks for a channel to be switched off; the reason is for people. */
+  disableChannel(channelId: number, reason: string): void
+}

@@ -1,0 +1,109 @@
+import { GatewayError } from '../errors.ts'
+
+const longestHeaderBytes = 16 * 1024
+const longestFieldBytes = 256 * 1024
+const mostParts = 200
+
+/** Where a field's value lies in the body, as byte offsets. */
+export interface FieldPlace {
+  start: number
+  end: number
+}
+
+/**
+ * Finds the plain fields of a multipart/form-data body (RFC 7578) as its bytes pass; files are skipped over. Keeps no
+ * more than one field or header in memory. Throws GatewayError invalid_multipart.
+ */
+export class FormScanner {
+  readonly fields = new Map<string, string>()
+  readonly places = new Map<string, FieldPlace>()
+  readonly #delimiter: Buffer
+  /** A line break stands before every delimiter but the first; one is put there so that they look alike. */
+  #buffer: Buffer = Buffer.from('\r\n')
+  /** Offset of the buffer's first byte in the body. */
+  #base = -2
+  #state: 'skip' | 'field' | 'after-delimiter' | 'headers' | 'end' = 'skip'
+  #name = ''
+  #parts = 0
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#state === 'end') return
+    this.#buffer = this.#buffer.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#buffer, chunk])
+    while (this.#step());
+  }
+
+  /** Call when the body has ended. */
+  finish(): void {
+    if (this.#state !== 'end') throw malformed('the form ends before its closing boundary')
+  }
+
+  /** One step forward; false when more bytes are needed. */
+  #step(): boolean {
+    switch (this.#state) {
+      case 'skip':
+      case 'field':
+        return this.#toDelimiter()
+      case 'after-delimiter':
+        return this.#afterDelimiter()
+      case 'headers':
+        return this.#headers()
+      default:
+        return false
+    }
+  }
+
+  #toDelimiter(): boolean {
+    const at = this.#buffer.indexOf(this.#delimiter)
+    if (at < 0) {
+      if (this.#state === 'skip') this.#drop(Math.max(0, this.#buffer.length - this.#delimiter.length))
+      else if (this.#buffer.length > longestFieldBytes) throw malformed(`the field ${this.#name} is longer than ${longestFieldBytes} bytes`)
+      return false
+    }
+    if (this.#state === 'field') {
+      this.fields.set(this.#name, this.#buffer.toString('utf8', 0, at))
+      this.places.set(this.#name, { start: this.#base, end: this.#base + at })
+    }
+    this.#drop(at + this.#delimiter.length)
+    this.#state = 'after-delimiter'
+    return true
+  }
+
+  #afterDelimiter(): boolean {
+    if (this.#buffer.length < 2) return false
+    const next = this.#buffer.toString('latin1', 0, 2)
+    if (next === '--') this.#state = 'end'
+    else if (next === '\r\n') this.#state = 'headers'
+    else throw malformed('a boundary is not followed by a line break')
+    this.#drop(next === '--' ? this.#buffer.length : 2)
+    if (++this.#parts > mostParts) throw malformed(`the form has more than ${mostParts} parts`)
+    return this.#state !== 'end'
+  }
+
+  #headers(): boolean {
+    const at = this.#buffer.indexOf('\r\n\r\n')
+    if (at < 0) {
+      if (this.#buffer.length > longestHeaderBytes) throw malformed('the headers of a part are too long')
+      return false
+    }
+    const headers = this.#buffer.toString('utf8', 0, at)
+    const name = /^content-disposition:[^\r\n]*;\s*name="((?:[^"\\]|\\.)*)"/im.exec(headers)?.[1]
+    const isFile = /^content-disposition:[^\r\n]*;\s*filename\*?=/im.test(headers)
+    this.#name = name ?? ''
+    this.#state = isFile || name === undefined ? 'skip' : 'field'
+    this.#drop(at + 4)
+    return true
+  }
+
+  #drop(bytes: number): void {
+    this.#buffer = this.#buffer.subarray(bytes)
+    this.#base += bytes
+  }
+}
+
+function malformed(message: string): GatewayError {
+  return new GatewayError('invalid_multipart', message)
+}

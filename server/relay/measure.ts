@@ -1,0 +1,45 @@
+import type { Usage } from '../../contract/usage.ts'
+import { readUsage } from '../dialects/openai/usage.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Measure } from './charging.ts'
+import { usageFault } from './check-usage.ts'
+import type { RelayDeps } from './deps.ts'
+import type { OpenCall } from './settlement.ts'
+
+/** What an answer gives to measure it by. */
+export interface Answer {
+  /** The upstream's usage object, unchecked. */
+  usage: JsonObject | undefined
+  /** Everything generated; asked for only when it must be counted. */
+  output(): string
+}
+
+/**
+ * The upstream's usage when it can be believed, else our own count. The note says why a usage was refused.
+ */
+export async function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Promise<{ measure: Measure; note: string | undefined }> {
+  const seconds = secondsOf(answer.usage)
+  const extra = seconds === undefined ? {} : { seconds }
+  const reported = readUsage(answer.usage)
+  const fault = reported ? usageFault(open.call, open.upstreamModel, reported) : undefined
+  if (reported && fault === undefined) return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
+  const usage = await countUsage(deps, open, answer.output())
+  const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
+  return { measure: { usage, estimated: true, ...extra }, note: refused && `usage of the upstream refused: ${refused}` }
+}
+
+/** Counts prompt and output with the tokenizer. */
+export async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
+  const approximate = deps.settings().ApproximateTokenEnabled
+  const [promptTokens, completionTokens] = await Promise.all([
+    deps.counter.count(open.upstreamModel, open.call.facts.prompt, approximate),
+    output === '' ? 0 : deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate),
+  ])
+  return { promptTokens, completionTokens }
+}
+
+/** Length of sound: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
+function secondsOf(usage: JsonObject | undefined): number | undefined {
+  const seconds = usage?.['seconds'] ?? usage?.['duration']
+  return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
+}

@@ -1,0 +1,80 @@
+import { GatewayError } from '../errors.ts'
+import { insertMembers, setMembers } from '../lib/json-edit.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { RelayCall } from './call.ts'
+import type { Channel } from './routing-table.ts'
+import type { Sending } from './send.ts'
+
+/** A request made ready for one channel. */
+export interface Prepared {
+  body: Sending['body']
+  contentLength: number | undefined
+  contentType: string
+  /** We asked for the usage chunk; a caller who did not gets the stream without it. */
+  askedForUsage: boolean
+  systemPromptReset: boolean
+}
+
+/**
+ * The caller's bytes with only what must change: the mapped model, the channel's system prompt, the request for usage,
+ * and a cap on the answer where the balance affords less than was asked for.
+ */
+export function prepare(call: RelayCall, channel: Channel, upstreamModel: string, capTokens: number | undefined): Prepared {
+  if (call.body.kind === 'form') {
+    const form = call.body.form.withField('model', upstreamModel === call.facts.model ? undefined : upstreamModel)
+    return {
+      body: form.body,
+      contentLength: typeof form.body === 'function' ? form.length : undefined,
+      contentType: call.body.form.contentType,
+      askedForUsage: false,
+      systemPromptReset: false,
+    }
+  }
+  const { json, text } = call.body
+  const edits: JsonObject = {}
+  if (upstreamModel !== json['model']) edits['model'] = upstreamModel
+  const askedForUsage = asksForUsage(call, channel)
+  if (askedForUsage) {
+    edits['stream_options'] = { ...(isObject(json['stream_options']) && json['stream_options']), include_usage: true }
+  }
+  const systemPromptReset = channel.systemPrompt !== '' && call.mode === 'chat'
+  if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], channel.systemPrompt)
+  if (capTokens !== undefined) edits[capField(json, upstreamModel)] = capTokens
+  const entries = Object.entries(edits)
+  const body = entries.every(([key]) => !(key in json)) ? (entries.length === 0 ? text : insertMembers(text, entries)) : setMembers(text, edits)
+  return { body, contentLength: undefined, contentType: 'application/json', askedForUsage, systemPromptReset }
+}
+
+function asksForUsage(call: RelayCall, channel: Channel): boolean {
+  const streamsChat = call.facts.stream && (call.mode === 'chat' || call.mode === 'completions')
+  return streamsChat && !call.facts.wantsStreamUsage && channel.provider.asksForStreamUsage
+}
+
+/** The first message's content is replaced if it is a system message; otherwise one is put in front. */
+function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
+  const list = Array.isArray(messages) ? (messages as unknown[]) : []
+  const first = list[0]
+  if (isObject(first) && (first['role'] === 'system' || first['role'] === 'developer')) return [{ ...first, content: prompt }, ...list.slice(1)]
+  return [{ role: 'system', content: prompt }, ...list]
+}
+
+/** Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens"). */
+function capField(json: JsonObject, model: string): string {
+  if (typeof json['max_completion_tokens'] === 'number') return 'max_completion_tokens'
+  if (typeof json['max_tokens'] === 'number') return 'max_tokens'
+  return /^(.*\/)?(o\d|gpt-5)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
+}
+
+/** The channel's name for a model. */
+export function mappedModel(channel: Channel, model: string): string {
+  return channel.modelMapping.get(model) ?? model
+}
+
+/** Refuses a call that the channel's provider cannot make. */
+export function endpointOf(call: RelayCall, channel: Channel) {
+  const endpoint = channel.provider.modes[call.mode]
+  if (!endpoint) {
+    throw new GatewayError('mode_not_supported', `channel type ${channel.provider.meta.label} does not serve ${call.path}`)
+  }
+  return endpoint
+}

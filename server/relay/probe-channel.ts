@@ -1,0 +1,109 @@
+import type { RelayMode } from '../../contract/relay-modes.ts'
+import { readReply } from '../dialects/openai/reply.ts'
+import { readRequest } from '../dialects/openai/request.ts'
+import { readErrorBody } from '../dialects/openai/errors.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { RelayCall } from './call.ts'
+import type { Caller } from './caller.ts'
+import type { RelayDeps } from './deps.ts'
+import { endpointOf, mappedModel, prepare } from './prepare.ts'
+import { judgeFailure, judgeStatus, type Verdict } from './retry-policy.ts'
+import type { Channel } from './routing-table.ts'
+import { send } from './send.ts'
+
+/** How a test call went. */
+export interface Probe {
+  ok: boolean
+  timeMs: number
+  model: string
+  message: string
+  verdict: Verdict | undefined
+}
+
+const probeTimeoutMs = 60_000
+
+/** One small real call at a channel, on the relay's own path but without an account: nothing is held or charged. */
+export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
+  const startedAtMs = deps.clock.nowMs()
+  const asked = model ?? probeModel(channel)
+  const done = (ok: boolean, message: string, verdict?: Verdict): Probe => ({
+    ok,
+    message,
+    verdict,
+    model: asked,
+    timeMs: Math.round(deps.clock.nowMs() - startedAtMs),
+  })
+  if (asked === '') return done(false, 'the channel has no models')
+  const call = probeCall(asked, startedAtMs)
+  const upstreamModel = mappedModel(channel, asked)
+  try {
+    const endpoint = endpointOf(call, channel)
+    const prepared = prepare(call, channel, upstreamModel, undefined)
+    const response = await send({
+      target: endpoint.target(channel.upstream, { mode: call.mode, path: call.path, model: upstreamModel }),
+      headers: { 'content-type': prepared.contentType },
+      body: prepared.body,
+      connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,
+      firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
+      httpVersion: channel.httpVersion,
+      signal: call.signal,
+    })
+    const text = await response.text()
+    if (!response.ok) {
+      const { message, shaped } = readErrorBody(text, response.status)
+      return done(false, message, judgeStatus(response.status, shaped, message))
+    }
+    const body = tryParse(text)
+    if (!isObject(body)) return done(false, 'the upstream answered with something that is not JSON')
+    const { error } = readReply(call.mode, body)
+    return error ? done(false, String(error['message'] ?? 'the upstream answered with an error')) : done(true, '')
+  } catch (error) {
+    if (error instanceof GatewayError) return done(false, error.message, judgeFailure(error))
+    throw error
+  }
+}
+
+/** The first model that can be talked to cheaply: a chat model where there is one. */
+function probeModel(channel: Channel): string {
+  return channel.models.find((model) => modeOf(model) === 'chat' && !/image|dall-e|tts|whisper|transcribe|instruct|davinci|babbage/.test(model)) ?? channel.models[0] ?? ''
+}
+
+function modeOf(model: string): RelayMode {
+  if (/embed|semantic_similarity/i.test(model)) return 'embeddings'
+  return /moderation/i.test(model) ? 'moderations' : 'chat'
+}
+
+function probeCall(model: string, startedAtMs: number): RelayCall {
+  const mode = modeOf(model)
+  const json: JsonObject = mode === 'chat' ? { model, messages: [{ role: 'user', content: 'hi' }] } : { model, input: 'hi' }
+  return {
+    requestId: 'channel-test',
+    mode,
+    path: mode === 'chat' ? '/v1/chat/completions' : `/v1/${mode}`,
+    caller: nobody,
+    body: { kind: 'json', text: JSON.stringify(json), json },
+    facts: readRequest(mode, json),
+    headers: {},
+    signal: new AbortController().signal,
+    startedAtMs,
+  }
+}
+
+const nobody: Caller = {
+  tokenId: 0,
+  userId: 0,
+  tokenName: '',
+  tokenStatus: 1,
+  expiredTime: -1,
+  remainQuota: 0,
+  unlimited: true,
+  models: null,
+  subnet: null,
+  username: '',
+  userStatus: 1,
+  role: 0,
+  group: 'default',
+  allowedModels: undefined,
+  chosenChannel: undefined,
+}

@@ -1,0 +1,153 @@
+import type { Hold } from '../billing/ledger.ts'
+import { GatewayError } from '../errors.ts'
+import type { Attempt, RelayCall } from './call.ts'
+import { type Charging, chargingFor, estimatedPrompt } from './charging.ts'
+import { deliver } from './deliver.ts'
+import type { RelayDeps } from './deps.ts'
+import { endpointOf, mappedModel, prepare } from './prepare.ts'
+import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
+import type { Channel } from './routing-table.ts'
+import { selectChannel } from './select-channel.ts'
+import { send } from './send.ts'
+
+/**
+ * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when
+ * one fails before its first byte. Throws GatewayError or AttemptFailed; then nothing has been charged.
+ */
+export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
+  const settings = deps.settings()
+  const tried = new Set<number>()
+  const attempts: Attempt[] = []
+  let channel = nextChannel(deps, call, tried)
+  if (!channel) throw noChannel(call)
+  let charging = priced(deps, call, channel)
+  const hold = await takeQuota(deps, call, charging)
+  let handedOver = false
+  try {
+    for (let retries = 0; ; retries++) {
+      tried.add(channel.id)
+      const failed = await attempt(deps, call, { hold, charging, channel, attempts }, () => {
+        handedOver = true
+      })
+      if (failed instanceof Response) return failed
+      noteFailure(deps, call, channel, failed)
+      const mayRetry = failed.verdict.retry && retries < settings.RetryTimes && !call.caller.chosenChannel && !call.signal.aborted
+      const next = mayRetry ? nextChannel(deps, call, tried) : undefined
+      if (!next) throw failed
+      await new Promise((resolve) => setTimeout(resolve, backOffMs(retries, deps.random)))
+      channel = next
+      charging = await repriced(deps, call, channel, charging, hold)
+    }
+  } catch (error) {
+    // Until the answer has taken the hold over, every way out gives the quota back.
+    if (!handedOver) await hold.release()
+    throw error
+  }
+}
+
+function nextChannel(deps: RelayDeps, call: RelayCall, tried: ReadonlySet<number>): Channel | undefined {
+  if (call.caller.chosenChannel) return call.caller.chosenChannel
+  const candidates = deps.routing().candidates(call.caller.group, call.facts.model)
+  return selectChannel(candidates, call.mode, call.facts.model, tried, deps.breaker, deps.random)
+}
+
+function noChannel(call: RelayCall): GatewayError {
+  return new GatewayError('no_available_channel', `no available channel for model ${call.facts.model} in group ${call.caller.group}`)
+}
+
+function priced(deps: RelayDeps, call: RelayCall, channel: Channel): Charging {
+  return chargingFor(call, deps.prices(), mappedModel(channel, call.facts.model), channel.type, deps.settings().PreConsumedQuota)
+}
+
+/** First by the quick estimate; the tokens are counted only when that much is not there. */
+async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): Promise<Hold> {
+  const { caller } = call
+  const guess = estimatedPrompt(call)
+  const request = {
+    userId: caller.userId,
+    tokenId: caller.tokenId,
+    crashCharge: charging.least(guess),
+    modelName: call.facts.model,
+    requestId: call.requestId,
+  }
+  const amount = charging.ceiling(guess)
+  const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
+  if (hold) return hold
+  const exact = await deps.counter.count(call.facts.model, call.facts.prompt, deps.settings().ApproximateTokenEnabled)
+  const least = charging.least(exact)
+  return deps.ledger.hold({ ...request, amount: charging.ceiling(exact), least, crashCharge: least })
+}
+
+/** Another channel may map the model to a dearer one: the hold grows with it, as far as the balance goes. */
+async function repriced(deps: RelayDeps, call: RelayCall, channel: Channel, before: Charging, hold: Hold): Promise<Charging> {
+  const charging = priced(deps, call, channel)
+  if (charging.sheet === before.sheet) return charging
+  const guess = estimatedPrompt(call)
+  const missing = charging.ceiling(guess) - hold.amount
+  if (missing > 0) await hold.extend(missing, charging.least(guess))
+  if (hold.amount < charging.least(guess)) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
+  return charging
+}
+
+interface Trial {
+  hold: Hold
+  charging: Charging
+  channel: Channel
+  attempts: Attempt[]
+}
+
+/** One attempt at one channel: an answer for the caller, or why there is none. */
+async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial, handOver: () => void): Promise<Response | AttemptFailed> {
+  const { channel, charging, hold, attempts } = trial
+  const settings = deps.settings()
+  const startedAtMs = deps.clock.nowMs()
+  const upstreamModel = mappedModel(channel, call.facts.model)
+  const note = (status: number, error: string) =>
+    void attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(deps.clock.nowMs() - startedAtMs) })
+  try {
+    const endpoint = endpointOf(call, channel)
+    const prepared = prepare(call, channel, upstreamModel, charging.affordable(hold.amount, estimatedPrompt(call)))
+    const response = await send({
+      target: endpoint.target(channel.upstream, { mode: call.mode, path: call.path, model: upstreamModel }),
+      headers: { ...call.headers, 'content-type': prepared.contentType },
+      body: prepared.body,
+      ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
+      connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+      firstByteTimeoutMs: channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+      httpVersion: channel.httpVersion,
+      signal: call.signal,
+    })
+    const open = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: prepared.systemPromptReset }
+    const delivered = await deliver(deps, open, response, prepared.askedForUsage, startedAtMs, () => {
+      note(response.status, '')
+      handOver()
+    })
+    return delivered
+  } catch (error) {
+    const failed = error instanceof AttemptFailed ? error : toFailure(error)
+    note(failed.status, failed.error.message)
+    return failed
+  }
+}
+
+function toFailure(error: unknown): AttemptFailed {
+  if (error instanceof GatewayError) return new AttemptFailed(error, judgeFailure(error), 0)
+  throw error
+}
+
+function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed: AttemptFailed): void {
+  const model = call.facts.model
+  if (call.signal.aborted) {
+    deps.breaker.undecided(channel.id, model)
+    return
+  }
+  if (failed.verdict.upstreamFault) deps.breaker.failed(channel.id, model)
+  else deps.breaker.undecided(channel.id, model)
+  // The channel asked for a pause: other calls go elsewhere meanwhile, as far as there is an elsewhere.
+  const pauseSeconds = failed.error.retryAfterSeconds
+  if (pauseSeconds) deps.breaker.rest(channel.id, model, Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000)
+  deps.events.attemptFailed({ requestId: call.requestId, channelId: channel.id, model, status: failed.status, reason: failed.error.code })
+  if (failed.verdict.disable !== undefined && deps.settings().AutomaticDisableChannelEnabled) {
+    deps.disableChannel(channel.id, failed.verdict.disable)
+  }
+}

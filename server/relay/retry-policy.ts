@@ -1,0 +1,90 @@
+import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+/** What a failed attempt means for what comes next. */
+export interface Verdict {
+  /** Another channel may do better. */
+  retry: boolean
+  /** The upstream is at fault (not the caller), which counts against the channel's health. */
+  upstreamFault: boolean
+  /** The channel's key or account is of no use any more; the text says why. */
+  disable: string | undefined
+}
+
+/** Words in an upstream's message that mean its account is closed, unpaid or barred. */
+const accountTroubles = [
+  'your access was terminated',
+  'violation of our policies',
+  'your credit balance is too low',
+  'organization has been disabled',
+  'organization has been restricted',
+  'api key not valid',
+  'api key expired',
+  'insufficient balance',
+  '已欠费',
+]
+
+const deadTypes = new Set(['insufficient_quota', 'authentication_error', 'permission_error', 'forbidden'])
+const deadCodes = new Set(['invalid_api_key', 'account_deactivated'])
+
+/**
+ * Judges an upstream's error answer. 401, 403, 408, 409, 429 and 5xx may go better elsewhere; 404 too, since a channel
+ * may lack the model; other 4xx are the caller's and would fail anywhere.
+ */
+export function judgeStatus(status: number, error: JsonObject | undefined, message: string): Verdict {
+  const disable = disablingReason(status, error, message)
+  const ownFault = status === 401 || status === 403 || status === 429 || status >= 500 || status === 408 || (status >= 300 && status < 400)
+  const retry = ownFault || status === 404 || status === 409 || disable !== undefined
+  // 429 is a busy upstream, not a broken one; 404 and 409 say nothing about its health.
+  return { retry, upstreamFault: ownFault && status !== 429, disable }
+}
+
+function disablingReason(status: number, error: JsonObject | undefined, message: string): string | undefined {
+  if (status === 401) return `status 401: ${message}`
+  if (error && (deadTypes.has(String(error['type'])) || deadCodes.has(String(error['code'])))) {
+    return `${String(error['code'] ?? error['type'])}: ${message}`
+  }
+  const lower = message.toLowerCase()
+  return accountTroubles.some((words) => lower.includes(words)) ? message : undefined
+}
+
+/** Judges a failure to get any answer. */
+export function judgeFailure(error: GatewayError): Verdict {
+  const upstreamFault = error.type === 'upstream_error'
+  return { retry: upstreamFault, upstreamFault, disable: undefined }
+}
+
+const firstBackOffMs = 50
+const longestBackOffMs = 1000
+
+/** Pause before the next attempt: doubling, with jitter so that many callers do not come back together. */
+export function backOffMs(attempt: number, random: () => number): number {
+  return Math.min(longestBackOffMs, firstBackOffMs * 2 ** attempt) * (0.5 + random() / 2)
+}
+
+/** Seconds or a date in a Retry-After header → seconds from now; undefined when there is none to read. */
+export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined
+  const seconds = Number(header)
+  if (header.trim() !== '' && Number.isFinite(seconds)) return seconds >= 0 ? seconds : undefined
+  const dateMs = Date.parse(header)
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, (dateMs - nowMs) / 1000)
+}
+
+/** A failed attempt: what to answer if no other channel does better, and what it means. */
+export class AttemptFailed extends Error {
+  readonly error: GatewayError
+  readonly verdict: Verdict
+  /** HTTP status of the answer; 0 = none came. */
+  readonly status: number
+  /** The upstream's own error object, passed on to the caller. */
+  readonly shaped: JsonObject | undefined
+
+  constructor(error: GatewayError, verdict: Verdict, status: number, shaped?: JsonObject) {
+    super(error.message, { cause: error })
+    this.error = error
+    this.verdict = verdict
+    this.status = status
+    this.shaped = shaped
+  }
+}

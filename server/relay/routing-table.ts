@@ -1,0 +1,131 @@
+import { channelStatus } from '../../contract/statuses.ts'
+import { isObject, tryParse } from '../lib/json.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import type { Provider, Upstream } from '../providers/provider.ts'
+import { providerOf } from '../providers/registry.ts'
+import { type ChannelRow, routingRows } from '../store/routing-rows.ts'
+import type { Store } from '../store/store.ts'
+
+/** A channel ready to be called: parsed, decrypted, with its provider. */
+export interface Channel {
+  id: number
+  name: string
+  type: number
+  status: number
+  provider: Provider
+  upstream: Upstream
+  /** Share among channels of equal priority; at least 1. */
+  weight: number
+  /** Asked model → model sent upstream. */
+  modelMapping: ReadonlyMap<string, string>
+  models: readonly string[]
+  systemPrompt: string
+  /** The channel's own time limits in milliseconds; undefined = the options'. 0 = none. */
+  connectTimeoutMs: number | undefined
+  firstByteTimeoutMs: number | undefined
+  streamIdleTimeoutMs: number | undefined
+  relayTimeoutMs: number | undefined
+  httpVersion: 'auto' | '1.1' | '2'
+}
+
+/** Channels of one (group, model), those with the highest priority first. */
+export interface Candidate {
+  channel: Channel
+  priority: number
+}
+
+/** An unchanging snapshot of who serves what; made anew whenever a channel changes. */
+export interface RoutingTable {
+  candidates(group: string, model: string): readonly Candidate[]
+  /** Models that some channel serves for the group, sorted. */
+  models(group: string): readonly string[]
+  channel(id: number): Channel | undefined
+}
+
+export interface RoutingSource {
+  current(): RoutingTable
+  reload(): Promise<void>
+}
+
+/** Keeps the routing table of this node up to date. */
+export async function loadRouting(store: Store, secrets: Secrets, warn: (message: string) => void): Promise<RoutingSource> {
+  let table = await build(store, secrets, warn)
+  let latest = 0
+  async function reload(): Promise<void> {
+    // Two reloads may overlap; the one that began last has the newest rows.
+    const mine = ++latest
+    const next = await build(store, secrets, warn)
+    if (mine === latest) table = next
+  }
+  store.notices.subscribe((notice) => {
+    if (notice === 'reconnected' || notice.topic === 'channels') {
+      reload().catch((error) => warn(`reloading the channels failed: ${String(error)}`))
+    }
+  })
+  return { current: () => table, reload }
+}
+
+async function build(store: Store, secrets: Secrets, warn: (message: string) => void): Promise<RoutingTable> {
+  const rows = await routingRows(store.read)
+  const channels = new Map<number, Channel>()
+  for (const row of rows.channels) {
+    const channel = toChannel(row, secrets, warn)
+    if (channel) channels.set(row.id, channel)
+  }
+  const groups = new Map<string, Map<string, Candidate[]>>()
+  for (const ability of rows.abilities) {
+    const channel = channels.get(ability.channel_id)
+    if (!channel || channel.status !== channelStatus.enabled) continue
+    const models = groups.get(ability.group) ?? new Map<string, Candidate[]>()
+    groups.set(ability.group, models)
+    const list = models.get(ability.model) ?? []
+    models.set(ability.model, list)
+    list.push({ channel, priority: ability.priority })
+  }
+  for (const models of groups.values()) {
+    for (const list of models.values()) list.sort((a, b) => b.priority - a.priority || a.channel.id - b.channel.id)
+  }
+  return {
+    candidates: (group, model) => groups.get(group)?.get(model) ?? [],
+    models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
+    channel: (id) => channels.get(id),
+  }
+}
+
+function toChannel(row: ChannelRow, secrets: Secrets, warn: (message: string) => void): Channel | undefined {
+  const provider = providerOf(row.type)
+  if (!provider) return undefined
+  let key: string
+  try {
+    key = secrets.open(row.key, 'channel')
+  } catch {
+    warn(`the key of channel ${row.id} cannot be decrypted: SECRET_KEY has changed or the row was edited; save the key again`)
+    return undefined
+  }
+  const parsed = row.config === '' ? {} : tryParse(row.config)
+  const config = isObject(parsed) ? parsed : {}
+  const mapping = row.model_mapping === '' ? {} : tryParse(row.model_mapping)
+  const limit = (name: string) => (typeof config[name] === 'number' ? (config[name] as number) * 1000 : undefined)
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    status: row.status,
+    provider,
+    upstream: {
+      baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
+      key,
+      other: row.other || (provider.meta.otherDefault ?? ''),
+      config,
+    },
+    weight: Math.max(1, row.weight),
+    modelMapping: new Map(Object.entries(isObject(mapping) ? mapping : {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '')),
+    models: row.models.split(',').filter((model) => model !== ''),
+    systemPrompt: row.system_prompt,
+    connectTimeoutMs: limit('connect_timeout'),
+    firstByteTimeoutMs: limit('first_byte_timeout'),
+    streamIdleTimeoutMs: limit('stream_idle_timeout'),
+    relayTimeoutMs: limit('relay_timeout'),
+    httpVersion: config['http_version'] === '1.1' || config['http_version'] === '2' ? config['http_version'] : 'auto',
+  }
+}

@@ -1,0 +1,41 @@
+import type { RelayMode } from '../../contract/relay-modes.ts'
+import type { Breaker } from './breaker.ts'
+import type { Candidate, Channel } from './routing-table.ts'
+
+/**
+ * Picks the channel for the next attempt: highest priority first, by weight within it, none that was tried in this
+ * call, none that does not serve the kind of call. Channels whose breaker is open are passed over while another is
+ * left; when all are open, the best of them is tried all the same, since refusing would help nobody.
+ */
+export function selectChannel(
+  candidates: readonly Candidate[],
+  mode: RelayMode,
+  model: string,
+  tried: ReadonlySet<number>,
+  breaker: Breaker,
+  random: () => number,
+): Channel | undefined {
+  const usable = candidates.filter(({ channel }) => !tried.has(channel.id) && channel.provider.modes[mode] !== undefined)
+  for (let from = 0; from < usable.length; ) {
+    let to = from
+    while (to < usable.length && usable[to]?.priority === usable[from]?.priority) to++
+    const level = usable.slice(from, to)
+    while (level.length > 0) {
+      const index = pickByWeight(level, random)
+      const [picked] = level.splice(index, 1)
+      if (picked && breaker.allows(picked.channel.id, model)) return picked.channel
+    }
+    from = to
+  }
+  return usable[0]?.channel
+}
+
+function pickByWeight(level: readonly Candidate[], random: () => number): number {
+  if (level.length === 1) return 0
+  let rest = random() * level.reduce((sum, { channel }) => sum + channel.weight, 0)
+  const index = level.findIndex(({ channel }) => {
+    rest -= channel.weight
+    return rest < 0
+  })
+  return index < 0 ? level.length - 1 : index
+}

@@ -1,0 +1,99 @@
+import { logType } from '../../contract/log-types.ts'
+import type { Hold } from '../billing/ledger.ts'
+import type { Outcome } from '../events.ts'
+import type { LogRow } from '../store/ledger-store.ts'
+import type { Attempt, RelayCall } from './call.ts'
+import type { Charging, Measure } from './charging.ts'
+import type { RelayDeps } from './deps.ts'
+import type { Channel } from './routing-table.ts'
+
+/** A call on its way: the hold, its price, and where it went. The hold's one owner. */
+export interface OpenCall {
+  call: RelayCall
+  hold: Hold
+  charging: Charging
+  channel: Channel
+  /** Model name as sent upstream; the one that is charged and logged. */
+  upstreamModel: string
+  attempts: readonly Attempt[]
+  systemPromptReset: boolean
+}
+
+/** How a call ended, for its charge and its log row. */
+export interface Ending {
+  measure: Measure
+  outcome: Outcome
+  /** Error code when it did not complete; '' otherwise. */
+  code: string
+  /** Milliseconds from the start to the first byte of the answer; 0 = none came. */
+  firstByteMs: number
+  /** Further remarks for the log row. */
+  note?: string
+}
+
+/** Charges the call, writes its log row and reports it. Resolves when that is durable. */
+export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): Promise<void> {
+  const { call, hold, charging, channel } = open
+  const settings = deps.settings()
+  const charge = charging.charge(ending.measure)
+  const elapsedMs = Math.round(deps.clock.nowMs() - call.startedAtMs)
+  const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
+  await hold.settle({ charge: charge.quota, channelId: channel.id, log, mayGoNegative: settings.QuotaPolicy === 'compat' })
+  deps.events.callEnded({
+    requestId: call.requestId,
+    mode: call.mode,
+    model: open.upstreamModel,
+    channelId: channel.id,
+    outcome: ending.outcome,
+    code: ending.code,
+    quota: charge.quota,
+    promptTokens: charge.promptTokens,
+    completionTokens: charge.completionTokens,
+    elapsedMs,
+    firstByteMs: ending.firstByteMs,
+    attempts: open.attempts.length,
+    estimated: charge.estimated,
+  })
+}
+
+function logRow(
+  open: OpenCall,
+  ending: Ending,
+  charge: { promptTokens: number; completionTokens: number; estimated: boolean },
+  elapsedMs: number,
+  deps: RelayDeps,
+): LogRow {
+  const { call, charging, channel } = open
+  const { usage } = ending.measure
+  return {
+    user_id: call.caller.userId,
+    created_at: Math.floor(deps.clock.nowMs() / 1000),
+    type: logType.consume,
+    content: content(charging, ending),
+    username: call.caller.username,
+    token_name: call.caller.tokenName,
+    model_name: open.upstreamModel,
+    prompt_tokens: charge.promptTokens,
+    completion_tokens: charge.completionTokens,
+    channel_id: channel.id,
+    request_id: call.requestId,
+    elapsed_time: elapsedMs,
+    is_stream: call.facts.stream,
+    system_prompt_reset: open.systemPromptReset,
+    token_id: call.caller.tokenId,
+    first_byte_time: Math.round(ending.firstByteMs),
+    cached_tokens: usage.cachedTokens ?? 0,
+    reasoning_tokens: usage.reasoningTokens ?? 0,
+    estimated: charge.estimated,
+    outcome: ending.outcome,
+    attempts: open.attempts.length > 1 ? JSON.stringify(open.attempts) : '',
+  }
+}
+
+function content({ sheet, groupRatio }: Charging, ending: Ending): string {
+  const group = Number(groupRatio) / 1e6
+  const parts = [`ratio: ${sheet.modelRatio} × ${sheet.completionRatio} × ${group}`]
+  if (ending.code !== '') parts.push(`ended: ${ending.code}`)
+  if (ending.note) parts.push(ending.note)
+  return parts.join('; ')
+}

@@ -1,0 +1,50 @@
+import { type CallerRow, findCaller } from '../store/callers.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import type { Store } from '../store/store.ts'
+
+/** Looks tokens up by their key, with a memory that every change of a token or its owner clears at once. */
+export interface TokenCache {
+  find(key: string): Promise<CallerRow | undefined>
+}
+
+interface Entry {
+  row: CallerRow
+  loadedAtMs: number
+}
+
+/** The net below the notices: nothing is believed for longer. */
+const lifeMs = 30_000
+const mostEntries = 20_000
+
+export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => number): TokenCache {
+  const entries = new Map<string, Entry>()
+  // A row that was read before a change must not be remembered after it.
+  let changes = 0
+  store.notices.subscribe((notice) => {
+    if (notice !== 'reconnected' && notice.topic !== 'token' && notice.topic !== 'user') return
+    changes++
+    if (notice === 'reconnected' || notice.id === 0) entries.clear()
+    else {
+      for (const [key, { row }] of entries) {
+        if ((notice.topic === 'token' ? row.tokenId : row.userId) === notice.id) entries.delete(key)
+      }
+    }
+  })
+  return {
+    async find(key) {
+      const known = entries.get(key)
+      if (known && nowMs() - known.loadedAtMs < lifeMs) return known.row
+      const before = changes
+      const row = await findCaller(store.read, secrets.fingerprint(key, 'token-key'))
+      if (!row) {
+        entries.delete(key)
+        return undefined
+      }
+      if (before === changes) {
+        if (entries.size >= mostEntries) entries.clear()
+        entries.set(key, { row, loadedAtMs: nowMs() })
+      }
+      return row
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { piecesOf } from './token-pieces.ts'
+
+/** One counting job for the worker. */
+export interface CountJob {
+  id: number
+  encoding: 'o200k' | 'cl100k'
+  texts: readonly string[]
+}
+
+export interface CountAnswer {
+  id: number
+  tokens: number
+}
+
+/** What a caller writes is text, whatever it looks like: special tokens are counted like any other characters. */
+const asPlainText = { disallowedSpecial: new Set<string>() }
+
+/** Beyond this many characters the rest is counted in proportion: a caller must not be able to buy seconds of CPU. */
+const countedCharacters = 400_000
+
+/** Each vocabulary takes tens of megabytes: only those asked for are loaded. */
+const encodings = {
+  o200k: () => import('gpt-tokenizer/encoding/o200k_base'),
+  cl100k: () => import('gpt-tokenizer/encoding/cl100k_base'),
+}
+
+async function count({ encoding, texts }: CountJob): Promise<number> {
+  const { countTokens } = await encodings[encoding]()
+  let tokens = 0
+  let counted = 0
+  let total = 0
+  for (const text of texts) {
+    total += text.length
+    if (counted >= countedCharacters) continue
+    const part = text.slice(0, countedCharacters - counted)
+    counted += part.length
+    for (const piece of piecesOf(part)) tokens += countTokens(piece, asPlainText)
+  }
+  return counted < total ? Math.ceil((tokens * total) / counted) : tokens
+}
+
+addEventListener('message', async (event: MessageEvent<CountJob>) => {
+  postMessage({ id: event.data.id, tokens: await count(event.data) } satisfies CountAnswer)
+})

@@ -1,0 +1,51 @@
+import { isOptionKey, type OptionKey, optionDefinitions } from '../../contract/options.ts'
+import { optionRows } from '../store/options.ts'
+import type { Store } from '../store/store.ts'
+import { type OptionValues, parseOption } from './parse-option.ts'
+
+/** All options, typed and frozen. A new object is made on every change, so an old one is a consistent snapshot. */
+export type Settings = OptionValues
+
+/** Holds the current settings of this node and reloads them when any node changes one. */
+export interface SettingsSource {
+  current(): Settings
+  /** Runs after every change, with the new settings. */
+  onChange(listener: (settings: Settings) => void): void
+  /** Reads the table again. */
+  reload(): Promise<void>
+}
+
+/**
+ * Loads the settings. A stored value that no longer parses (edited by hand, written by an older version) is reported
+ * through `warn` and its default used: one bad row must not stop the gateway.
+ */
+export async function loadSettings(store: Store, warn: (message: string) => void): Promise<SettingsSource> {
+  let settings = await read(store, warn)
+  const listeners: ((settings: Settings) => void)[] = []
+  async function reload(): Promise<void> {
+    settings = await read(store, warn)
+    for (const listener of listeners) listener(settings)
+  }
+  store.notices.subscribe((notice) => {
+    if (notice === 'reconnected' || notice.topic === 'settings') {
+      reload().catch((error) => warn(`reloading the settings failed: ${String(error)}`))
+    }
+  })
+  return { current: () => settings, onChange: (listener) => void listeners.push(listener), reload }
+}
+
+async function read(store: Store, warn: (message: string) => void): Promise<Settings> {
+  const values: Partial<Record<OptionKey, OptionValues[OptionKey]>> = {}
+  for (const key of Object.keys(optionDefinitions) as OptionKey[]) {
+    values[key] = parseOption(key, optionDefinitions[key].default)
+  }
+  for (const row of await optionRows(store.read)) {
+    if (!isOptionKey(row.key)) continue
+    try {
+      values[row.key] = parseOption(row.key, row.value)
+    } catch (error) {
+      warn(`option ${row.key} is stored with a bad value, its default is used: ${String(error)}`)
+    }
+  }
+  return Object.freeze(values) as Settings
+}

@@ -1,0 +1,80 @@
+import type { Db, Trx } from './store.ts'
+
+/** A token and its owner as the relay needs them. */
+export interface CallerRow {
+  tokenId: number
+  userId: number
+  tokenName: string
+  tokenStatus: number
+  expiredTime: number
+  remainQuota: number
+  unlimited: boolean
+  models: string | null
+  subnet: string | null
+  username: string
+  userStatus: number
+  role: number
+  group: string
+}
+
+/** Looks a token up by the fingerprint of its key; the owner's columns are empty when the user row is gone. */
+export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | undefined> {
+  const row = await db
+    .selectFrom('tokens')
+    .leftJoin('users', 'users.id', 'tokens.user_id')
+    .select([
+      'tokens.id as tokenId',
+      'tokens.user_id as userId',
+      'tokens.name as tokenName',
+      'tokens.status as tokenStatus',
+      'tokens.expired_time as expiredTime',
+      'tokens.remain_quota as remainQuota',
+      'tokens.unlimited_quota as unlimited',
+      'tokens.models',
+      'tokens.subnet',
+      'users.username',
+      'users.status as userStatus',
+      'users.role',
+      'users.group',
+    ])
+    .where('tokens.key_hash', '=', keyHash)
+    .executeTakeFirst()
+  if (!row) return undefined
+  return {
+    ...row,
+    unlimited: Boolean(row.unlimited),
+    username: row.username ?? '',
+    userStatus: row.userStatus ?? 0,
+    role: row.role ?? 0,
+    group: row.group ?? 'default',
+  }
+}
+
+/** Marks a token expired or exhausted, unless somebody changed its status meanwhile. */
+export async function markToken(trx: Trx, tokenId: number, status: number): Promise<void> {
+  await trx.updateTable('tokens').set({ status }).where('id', '=', tokenId).where('status', '=', 1).execute()
+}
+
+/** Quota figures of a token and its owner, for the billing calls. */
+export async function quotaFigures(db: Db, tokenId: number, userId: number) {
+  const token = await db
+    .selectFrom('tokens')
+    .select(['remain_quota', 'used_quota', 'unlimited_quota', 'expired_time'])
+    .where('id', '=', tokenId)
+    .executeTakeFirst()
+  const user = await db.selectFrom('users').select(['quota', 'used_quota']).where('id', '=', userId).executeTakeFirst()
+  return { token, user }
+}
+
+/** True while the token has quota left or calls of it are still open. */
+export async function tokenHasQuota(db: Db, tokenId: number): Promise<boolean> {
+  const token = await db
+    .selectFrom('tokens')
+    .select(['remain_quota', 'unlimited_quota'])
+    .where('id', '=', tokenId)
+    .executeTakeFirst()
+  if (!token) return false
+  if (token.unlimited_quota || token.remain_quota > 0) return true
+  const open = await db.selectFrom('holds').select('id').where('token_id', '=', tokenId).limit(1).executeTakeFirst()
+  return open !== undefined
+}

@@ -1,0 +1,194 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { channelStatus } from '../../contract/statuses.ts'
+import { splitList } from '../lib/split-list.ts'
+import type { Listed, Page } from './page.ts'
+import { idOf, needsRowLocks, startsWith } from './search.ts'
+import type { Db, Trx } from './store.ts'
+import type { ChannelsTable } from './tables.ts'
+
+const columns = [
+  'id',
+  'type',
+  'status',
+  'name',
+  'weight',
+  'created_time',
+  'test_time',
+  'response_time',
+  'base_url',
+  'other',
+  'balance',
+  'balance_updated_time',
+  'models',
+  'group',
+  'used_quota',
+  'model_mapping',
+  'priority',
+  'config',
+  'system_prompt',
+] as const
+
+/** A channel without its key: the management API never reads it. */
+export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
+
+export async function listChannels(db: Db, page: Page<keyof ChannelRow>, keyword = ''): Promise<Listed<ChannelRow>> {
+  const matching = db
+    .selectFrom('channels')
+    .$if(keyword !== '', (query) =>
+      query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
+    )
+  const direction = page.descending ? 'desc' : 'asc'
+  const rows = await matching
+    .select(columns)
+    .orderBy(page.sort, direction)
+    .orderBy('id', direction)
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows, total: Number(counted.total) }
+}
+
+export function channelById(db: Db, id: number): Promise<ChannelRow | undefined> {
+  return db.selectFrom('channels').select(columns).where('id', '=', id).executeTakeFirst()
+}
+
+/** A channel read to be changed: nobody else changes the row until the transaction ends. */
+export function lockChannel(trx: Trx, id: number): Promise<ChannelRow | undefined> {
+  return trx
+    .selectFrom('channels')
+    .select(columns)
+    .where('id', '=', id)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+}
+
+/** What an admin may write into a channel; `key` is sealed. */
+export type ChannelFields = Pick<
+  Updateable<ChannelsTable>,
+  | 'type'
+  | 'key'
+  | 'status'
+  | 'name'
+  | 'weight'
+  | 'base_url'
+  | 'other'
+  | 'models'
+  | 'group'
+  | 'model_mapping'
+  | 'priority'
+  | 'config'
+  | 'system_prompt'
+>
+
+export type NewChannel = Pick<Insertable<ChannelsTable>, 'type' | 'key' | 'created_time'> & ChannelFields
+
+/** Makes a channel with its abilities and returns its id. */
+export async function addChannel(trx: Trx, channel: NewChannel): Promise<number> {
+  const row = await trx
+    .insertInto('channels')
+    .values({
+      status: channelStatus.enabled,
+      name: '',
+      weight: 0,
+      base_url: '',
+      other: '',
+      models: '',
+      group: 'default',
+      model_mapping: '',
+      priority: 0,
+      config: '',
+      system_prompt: '',
+      ...channel,
+      test_time: 0,
+      response_time: 0,
+      balance: 0,
+      balance_updated_time: 0,
+      used_quota: 0,
+      unlogged_quota: 0,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await rebuildAbilities(trx, row.id)
+  return row.id
+}
+
+/** Writes the fields given; abilities follow. */
+export async function updateChannel(trx: Trx, id: number, fields: ChannelFields): Promise<void> {
+  if (Object.keys(fields).length === 0) return
+  await trx.updateTable('channels').set(fields).where('id', '=', id).execute()
+  await rebuildAbilities(trx, id)
+}
+
+/** Enables or disables a channel and its abilities. */
+export async function setChannelStatus(trx: Trx, id: number, status: number): Promise<void> {
+  await trx.updateTable('channels').set({ status }).where('id', '=', id).execute()
+  const enabled = status === channelStatus.enabled
+  await trx.updateTable('abilities').set({ enabled }).where('channel_id', '=', id).execute()
+}
+
+/** The result of a test: how long the channel took, and when. */
+export async function recordChannelTest(
+  trx: Trx,
+  id: number,
+  responseTimeMs: number,
+  atSeconds: number,
+): Promise<void> {
+  await trx
+    .updateTable('channels')
+    .set({ response_time: responseTimeMs, test_time: atSeconds })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Deletes a channel and its abilities; false when there is none. */
+export async function deleteChannel(trx: Trx, id: number): Promise<boolean> {
+  const result = await trx.deleteFrom('channels').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** Deletes every channel that is not enabled and returns the ids. */
+export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
+  const rows = await trx
+    .deleteFrom('channels')
+    .where('status', 'in', [channelStatus.disabled, channelStatus.autoDisabled])
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+const rowsPerInsert = 500
+
+/** Makes the abilities of a channel anew from its row: each of its groups with each of its models. */
+export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
+  await trx.deleteFrom('abilities').where('channel_id', '=', id).execute()
+  const channel = await trx
+    .selectFrom('channels')
+    .select(['models', 'group', 'status', 'priority'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!channel) return
+  const enabled = channel.status === channelStatus.enabled
+  const rows = splitList(channel.group).flatMap((group) =>
+    splitList(channel.models).map((model) => ({ group, model, channel_id: id, enabled, priority: channel.priority })),
+  )
+  for (let start = 0; start < rows.length; start += rowsPerInsert) {
+    await trx
+      .insertInto('abilities')
+      .values(rows.slice(start, start + rowsPerInsert))
+      .execute()
+  }
+}
+
+/** The models that some enabled channel serves to the group, sorted. */
+export async function modelsOfGroup(db: Db, group: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('abilities')
+    .select('model')
+    .distinct()
+    .where('group', '=', group)
+    .where('enabled', '=', sql<boolean>`true`)
+    .orderBy('model')
+    .execute()
+  return rows.map((row) => row.model)
+}

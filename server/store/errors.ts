@@ -1,0 +1,22 @@
+/** True when the database refused a row because another one has the same unique value. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+}
+
+/** True when the error came from the database or the connection to it, not from our own code. */
+export function isDatabaseError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  // SQLiteError is Bun's; PostgreSQL's errors carry a severity, lost connections a system code or the driver's text.
+  if (error.name === 'SQLiteError' || 'severity' in error) return true
+  return (
+    /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)/.test(codeOf(error)) ||
+    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(
+      error.message,
+    )
+  )
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

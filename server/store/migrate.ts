@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { Migration } from './migration.ts'
+import { init } from './migrations/0001-init.ts'
+import { ledgerFunction } from './migrations/0002-ledger-function.ts'
+import type { Store } from './store.ts'
+
+const migrations: readonly Migration[] = [init, ledgerFunction]
+
+/** Any number: it names the lock that keeps two starting nodes from migrating at once. */
+const migrationLock = 7_041_976
+
+/**
+ * Brings the schema up to date and returns the names of the migrations it ran.
+ * Throws when the database was made by a newer version: going back would lose data.
+ */
+export async function migrate(store: Store): Promise<string[]> {
+  return store.write(async (trx) => {
+    if (store.dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx)
+    await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(trx)
+    const done = await sql<{ name: string }>`select name from schema_migrations`.execute(trx)
+    const known = new Set(migrations.map((migration) => migration.name))
+    const foreign = done.rows.find((row) => !known.has(row.name))
+    if (foreign) throw new Error(`the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`)
+    const applied = new Set(done.rows.map((row) => row.name))
+    const ran: string[] = []
+    for (const migration of migrations) {
+      if (applied.has(migration.name)) continue
+      await migration.up(trx, store.dialect)
+      const now = Math.floor(Date.now() / 1000)
+      await sql`insert into schema_migrations (name, applied_at) values (${migration.name}, ${now})`.execute(trx)
+      ran.push(migration.name)
+    }
+    return ran
+  })
+}
+
+/** True when every migration of this version is in the database. */
+export async function isMigrated(store: Store): Promise<boolean> {
+  const done = await sql<{ name: string }>`select name from schema_migrations`.execute(store.read)
+  return migrations.every((migration) => done.rows.some((row) => row.name === migration.name))
+}

@@ -1,0 +1,13 @@
+import type { Notice, Notices } from './store.ts'
+
+/** Notices of a single process: SQLite serves one machine and one process. */
+export function localNotices(): Notices {
+  const listeners: ((notice: Notice) => void)[] = []
+  return {
+    async publish(notice) {
+      for (const listener of listeners) listener(notice)
+    },
+    subscribe: (listener) => void listeners.push(listener),
+    close: async () => void (listeners.length = 0),
+  }
+}

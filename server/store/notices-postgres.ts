@@ -1,0 +1,59 @@
+import pg from 'pg'
+import type { Notice, Notices } from './store.ts'
+
+const channel = 'tollgate'
+const reconnectDelayMs = 1000
+
+/**
+ * LISTEN/NOTIFY on a connection of its own. When the connection is lost notices may have been missed: listeners get
+ * `reconnected` and drop everything they cache.
+ */
+export function postgresNotices(url: string): Notices {
+  const listeners: ((notice: Notice | 'reconnected') => void)[] = []
+  let client: pg.Client | undefined
+  let closed = false
+  let connecting: Promise<void> | undefined
+
+  const tell = (notice: Notice | 'reconnected') => {
+    for (const listener of listeners) listener(notice)
+  }
+
+  async function connect(again: boolean): Promise<void> {
+    if (closed) return
+    const next = new pg.Client({ connectionString: url })
+    const lost = () => {
+      if (client !== next && client !== undefined) return
+      client = undefined
+      next.removeAllListeners('end')
+      setTimeout(() => void connect(true), reconnectDelayMs).unref()
+    }
+    next.on('error', lost)
+    next.on('end', lost)
+    next.on('notification', (message) => tell(JSON.parse(message.payload ?? '{}') as Notice))
+    try {
+      await next.connect()
+      await next.query(`LISTEN ${channel}`)
+      client = next
+      if (again) tell('reconnected')
+    } catch {
+      lost()
+    }
+  }
+
+  return {
+    async publish(notice) {
+      // Own caches first: the caller of the change must see it even when the listening connection is down.
+      tell(notice)
+      await client?.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
+    },
+    subscribe(listener) {
+      listeners.push(listener)
+      connecting ??= connect(false)
+    },
+    async close() {
+      closed = true
+      client?.removeAllListeners('end')
+      await client?.end().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { Database } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import pg from 'pg'
+import { postgresLedger } from './ledger-postgres.ts'
+import { sqliteLedger } from './ledger-sqlite.ts'
+import { postgresNotices } from './notices-postgres.ts'
+import { localNotices } from './notices-local.ts'
+import type { Store } from './store.ts'
+import type { Tables } from './tables.ts'
+import { createWriteQueue } from './write-queue.ts'
+
+export interface OpenOptions {
+  /** `postgres://…` or `postgresql://…`, or the path of a SQLite file. */
+  url: string
+  /** Connections of this process to PostgreSQL, the ledger's own not counted. */
+  poolSize?: number
+  /** SQLite's PRAGMA synchronous: NORMAL survives a killed process, FULL also a power cut. */
+  synchronous?: 'NORMAL' | 'FULL'
+}
+
+/** Opens SQLite or PostgreSQL by the form of the URL; migrations are run separately by `migrate()`. */
+export function openStore(options: OpenOptions): Store {
+  return /^postgres(ql)?:\/\//.test(options.url) ? openPostgres(options) : openSqlite(options)
+}
+
+function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
+  mkdirSync(dirname(url), { recursive: true })
+  const connect = () => {
+    const database = new Database(url, { create: true })
+    database.run('PRAGMA busy_timeout = 10000')
+    database.run('PRAGMA journal_mode = WAL')
+    database.run(`PRAGMA synchronous = ${synchronous}`)
+    database.run('PRAGMA foreign_keys = ON')
+    return database
+  }
+  // Reads have a connection of their own, so that they never see a half-done write of the writer's open transaction.
+  const writer = connect()
+  const reader = connect()
+  const writeDb = kyselyOn(writer)
+  const readDb = kyselyOn(reader)
+  const queue = createWriteQueue()
+  return {
+    dialect: 'sqlite',
+    read: readDb,
+    write: (work) => queue.run(() => writeDb.transaction().execute(work)),
+    ledger: sqliteLedger(writer, queue),
+    notices: localNotices(),
+    async close() {
+      await queue.run(async () => undefined)
+      reader.close()
+      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      writer.close()
+    },
+  }
+}
+
+function kyselyOn(database: Database): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({
+      database: {
+        close: () => database.close(),
+        prepare(sql) {
+          // A deferred transaction that later writes can fail with SQLITE_BUSY at once; an immediate one waits its turn.
+          const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
+          return {
+            reader: statement.columnNames.length > 0,
+            all: (parameters) => statement.all(...(parameters as never[])),
+            run: (parameters) => statement.run(...(parameters as never[])),
+            iterate: (parameters) => statement.iterate(...(parameters as never[])) as IterableIterator<unknown>,
+          }
+        },
+      },
+    }),
+  })
+}
+
+function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
+  // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+  const pool = new pg.Pool({ connectionString: url, max: poolSize })
+  const ledgerPool = new pg.Pool({ connectionString: url, max: 2 })
+  // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
+  for (const each of [pool, ledgerPool]) each.on('error', () => undefined)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const notices = postgresNotices(url)
+  return {
+    dialect: 'postgres',
+    read: db,
+    write: (work) => db.transaction().execute(work),
+    ledger: postgresLedger(ledgerPool),
+    notices,
+    async close() {
+      await notices.close()
+      await ledgerPool.end()
+      await db.destroy()
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import type { Selectable } from 'kysely'
+import type { ChannelsTable } from './tables.ts'
+import type { Db } from './store.ts'
+
+export type ChannelRow = Selectable<ChannelsTable>
+
+/** All channels and the abilities that are switched on: what the routing table is made of. */
+export async function routingRows(db: Db): Promise<{
+  channels: ChannelRow[]
+  abilities: { group: string; model: string; channel_id: number; priority: number }[]
+}> {
+  const channels = await db.selectFrom('channels').selectAll().execute()
+  const abilities = await db
+    .selectFrom('abilities')
+    .select(['group', 'model', 'channel_id', 'priority'])
+    .where('enabled', '=', true)
+    .execute()
+  return { channels, abilities }
+}

@@ -1,0 +1,32 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { LedgerStore } from './ledger-store.ts'
+import type { Tables } from './tables.ts'
+
+export type Db = Kysely<Tables>
+export type Trx = Transaction<Tables>
+
+/** What nodes tell each other: which cached things are out of date. */
+export interface Notice {
+  topic: 'settings' | 'channels' | 'token' | 'user'
+  /** Row id, or 0 for all of the topic. */
+  id: number
+}
+
+/** Carries notices to every node, the sender included. */
+export interface Notices {
+  publish(notice: Notice): Promise<void>
+  subscribe(listener: (notice: Notice | 'reconnected') => void): void
+  close(): Promise<void>
+}
+
+/** One database, SQLite or PostgreSQL, behind the same calls. */
+export interface Store {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** For reading only: on SQLite it is a connection of its own. */
+  readonly read: Db
+  /** Runs `work` in one transaction; on SQLite all writes of the process pass one queue. */
+  write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  readonly ledger: LedgerStore
+  readonly notices: Notices
+  close(): Promise<void>
+}

@@ -1,0 +1,207 @@
+import type { Generated } from 'kysely'
+
+/**
+ * Row types of every table. Names and meanings are one-api's where one-api has the column; what we add is marked.
+ * Times are epoch seconds, quotas integer units. Booleans come back from SQLite as 0/1: read them through `Boolean()`.
+ */
+export interface UsersTable {
+  id: Generated<number>
+  username: string
+  /** argon2id (or imported bcrypt) hash; empty for accounts without a password, which then never match. */
+  password: string
+  display_name: string
+  role: number
+  status: number
+  email: string
+  github_id: string
+  wechat_id: string
+  lark_id: string
+  oidc_id: string
+  /** Ours: keyed hash of the access token (one-api keeps it in plain text). */
+  access_token_hash: string | null
+  quota: number
+  used_quota: number
+  request_count: number
+  group: string
+  aff_code: string | null
+  inviter_id: number
+  /** Ours: everything ever given or taken other than by use; quota + used_quota + open holds = granted_quota. */
+  granted_quota: number
+  /** Ours: part of used_quota whose log rows were purged or never written. */
+  unlogged_quota: number
+  created_time: number
+}
+
+export interface TokensTable {
+  id: Generated<number>
+  user_id: number
+  /** The 48 characters without `sk-`, encrypted. */
+  key: string
+  /** Ours: keyed hash of the key, what look-ups use. */
+  key_hash: string
+  status: number
+  name: string
+  created_time: number
+  accessed_time: number
+  expired_time: number
+  remain_quota: number
+  unlimited_quota: boolean
+  used_quota: number
+  models: string | null
+  subnet: string | null
+  /** Ours: as users.granted_quota, kept for limited and unlimited tokens alike. */
+  granted_quota: number
+  unlogged_quota: number
+}
+
+export interface ChannelsTable {
+  id: Generated<number>
+  type: number
+  /** Upstream credential, encrypted; several keys one per line. */
+  key: string
+  status: number
+  name: string
+  weight: number
+  created_time: number
+  test_time: number
+  response_time: number
+  base_url: string
+  other: string
+  balance: number
+  balance_updated_time: number
+  models: string
+  group: string
+  used_quota: number
+  model_mapping: string
+  priority: number
+  /** JSON object text: per-channel settings (time limits, HTTP version, …). */
+  config: string
+  system_prompt: string
+  unlogged_quota: number
+}
+
+export interface AbilitiesTable {
+  group: string
+  model: string
+  channel_id: number
+  enabled: boolean
+  priority: number
+}
+
+export interface RedemptionsTable {
+  id: Generated<number>
+  user_id: number
+  key: string
+  status: number
+  name: string
+  quota: number
+  created_time: number
+  redeemed_time: number
+  /** Ours: who redeemed it; 0 = nobody yet. */
+  redeemed_user_id: number
+}
+
+export interface LogsTable {
+  id: Generated<number>
+  user_id: number
+  created_at: number
+  type: number
+  content: string
+  username: string
+  token_name: string
+  model_name: string
+  quota: number
+  prompt_tokens: number
+  completion_tokens: number
+  channel_id: number
+  request_id: string
+  /** Milliseconds from the caller's request to the end of the answer. */
+  elapsed_time: number
+  is_stream: boolean
+  system_prompt_reset: boolean
+  /** Ours from here on. */
+  token_id: number
+  /** Milliseconds to the first byte of the answer; 0 = none. */
+  first_byte_time: number
+  cached_tokens: number
+  reasoning_tokens: number
+  /** The usage was counted here because the upstream gave none that could be believed. */
+  estimated: boolean
+  /** How the call ended: complete, aborted, interrupted, failed. */
+  outcome: string
+  /** JSON array of the channels tried, with status and time each; '' when the first one answered. */
+  attempts: string
+}
+
+export interface OptionsTable {
+  key: string
+  value: string
+}
+
+export interface SessionsTable {
+  /** Keyed hash of the random id in the cookie. */
+  id_hash: string
+  user_id: number
+  created_time: number
+  last_seen_time: number
+  expires_time: number
+}
+
+export interface HoldsTable {
+  id: string
+  user_id: number
+  token_id: number
+  amount: number
+  /** Units charged if the process that owns the hold dies: prompt estimate plus what was known delivered. */
+  crash_charge: number
+  node_id: string
+  created_at: number
+  model_name: string
+  request_id: string
+  /** 1 when the token's remain_quota carries part of the hold (the token is limited). */
+  token_limited: boolean
+}
+
+export interface NodesTable {
+  id: string
+  host: string
+  pid: number
+  started_at: number
+  heartbeat_at: number
+}
+
+export interface OneTimeCodesTable {
+  id: Generated<number>
+  purpose: string
+  subject: string
+  code_hash: string
+  attempts: number
+  created_time: number
+  expires_time: number
+}
+
+export interface AuditEventsTable {
+  id: Generated<number>
+  created_at: number
+  actor_id: number
+  actor_name: string
+  action: string
+  target: string
+  detail: string
+  ip: string
+}
+
+export interface Tables {
+  users: UsersTable
+  tokens: TokensTable
+  channels: ChannelsTable
+  abilities: AbilitiesTable
+  redemptions: RedemptionsTable
+  logs: LogsTable
+  options: OptionsTable
+  sessions: SessionsTable
+  holds: HoldsTable
+  nodes: NodesTable
+  one_time_codes: OneTimeCodesTable
+  audit_events: AuditEventsTable
+}

@@ -1,0 +1,116 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Listed, Page } from './page.ts'
+import { needsRowLocks, startsWith } from './search.ts'
+import type { Db, Trx } from './store.ts'
+import type { TokensTable } from './tables.ts'
+
+/** A token as stored: `key` is sealed. */
+export type TokenRow = Selectable<TokensTable>
+
+/** Columns that lists can be sorted by. */
+export type TokenSort =
+  | 'id'
+  | 'name'
+  | 'status'
+  | 'used_quota'
+  | 'remain_quota'
+  | 'created_time'
+  | 'accessed_time'
+  | 'expired_time'
+
+/** Tokens of one user. */
+export async function listTokens(
+  db: Db,
+  userId: number,
+  page: Page<TokenSort>,
+  keyword = '',
+): Promise<Listed<TokenRow>> {
+  const matching = db
+    .selectFrom('tokens')
+    .where('user_id', '=', userId)
+    .$if(keyword !== '', (query) => query.where((eb) => startsWith(eb.ref('name'), keyword)))
+  const direction = page.descending ? 'desc' : 'asc'
+  const rows = await matching
+    .selectAll()
+    // A token without a limit has more left than any number.
+    .$if(page.sort === 'remain_quota', (query) => query.orderBy('unlimited_quota', direction))
+    .orderBy(page.sort, direction)
+    .orderBy('id', direction)
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows, total: Number(counted.total) }
+}
+
+/** A token of that user; somebody else's counts as not there. */
+export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
+  return db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
+}
+
+/** As `tokenOf`, read to be changed: nobody else changes the row until the transaction ends. */
+export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
+  return trx
+    .selectFrom('tokens')
+    .selectAll()
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+}
+
+export type NewToken = Omit<
+  Insertable<TokensTable>,
+  'id' | 'status' | 'used_quota' | 'granted_quota' | 'unlogged_quota' | 'accessed_time'
+>
+
+/** Makes a token; its whole quota counts as granted. */
+export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
+  return trx
+    .insertInto('tokens')
+    .values({
+      ...token,
+      status: 1,
+      accessed_time: token.created_time,
+      used_quota: 0,
+      granted_quota: token.remain_quota,
+      unlogged_quota: 0,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** What its owner may write into a token; the quota has its own calls. */
+export type TokenFields = Pick<
+  Updateable<TokensTable>,
+  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet'
+>
+
+export async function updateToken(trx: Trx, id: number, fields: TokenFields): Promise<void> {
+  if (Object.keys(fields).length === 0) return
+  await trx.updateTable('tokens').set(fields).where('id', '=', id).execute()
+}
+
+/** Puts what remains at a value; what was granted moves by the same difference, whatever calls spend meanwhile. */
+export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<void> {
+  await trx
+    .updateTable('tokens')
+    .set({ remain_quota: quota, granted_quota: sql<number>`granted_quota + (${quota} - remain_quota)` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Gives (or takes, when negative) quota. */
+export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<void> {
+  await trx
+    .updateTable('tokens')
+    .set((eb) => ({ remain_quota: eb('remain_quota', '+', delta), granted_quota: eb('granted_quota', '+', delta) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Deletes a token of that user; false when there is none. */
+export async function deleteToken(trx: Trx, userId: number, id: number): Promise<boolean> {
+  const result = await trx.deleteFrom('tokens').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}

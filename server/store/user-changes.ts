@@ -1,0 +1,100 @@
+import { sql, type Updateable } from 'kysely'
+import { roles } from '../../contract/roles.ts'
+import { userStatus } from '../../contract/statuses.ts'
+import { randomBase62, randomHex } from '../lib/ids.ts'
+import { endSessionsOf } from './sessions.ts'
+import type { Trx } from './store.ts'
+import type { UsersTable } from './tables.ts'
+
+export interface NewUser {
+  username: string
+  /** Hash; '' for accounts without a password. */
+  password: string
+  display_name: string
+  role?: number
+  quota: number
+  created_time: number
+}
+
+/** Makes an account with an invite code of its own and returns its id. */
+export async function addUser(trx: Trx, user: NewUser): Promise<number> {
+  const row = await trx
+    .insertInto('users')
+    .values({
+      role: roles.user,
+      ...user,
+      granted_quota: user.quota,
+      status: userStatus.enabled,
+      email: '',
+      github_id: '',
+      wechat_id: '',
+      lark_id: '',
+      oidc_id: '',
+      access_token_hash: null,
+      used_quota: 0,
+      request_count: 0,
+      group: 'default',
+      aff_code: randomBase62(8),
+      inviter_id: 0,
+      unlogged_quota: 0,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return row.id
+}
+
+/** What a person may write into a user row; quotas have their own call. */
+export type UserFields = Pick<
+  Updateable<UsersTable>,
+  'username' | 'display_name' | 'password' | 'group' | 'role' | 'status' | 'access_token_hash'
+>
+
+export async function updateUser(trx: Trx, id: number, fields: UserFields): Promise<void> {
+  if (Object.keys(fields).length === 0) return
+  await trx.updateTable('users').set(fields).where('id', '=', id).execute()
+}
+
+/** Puts a balance at a value; what was granted moves by the same difference, whatever calls spend meanwhile. */
+export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set({ quota, granted_quota: sql<number>`granted_quota + (${quota} - quota)` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Gives (or takes, when negative) quota. */
+export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set((eb) => ({ quota: eb('quota', '+', delta), granted_quota: eb('granted_quota', '+', delta) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Takes away the means to log in: sessions, and the access token too. */
+export async function revokeLogins(trx: Trx, id: number): Promise<void> {
+  await endSessionsOf(trx, id)
+  await trx.updateTable('users').set({ access_token_hash: null }).where('id', '=', id).execute()
+}
+
+/** Deletes an account: the row stays for its logs and sums, but name, bindings and secrets are free or gone. */
+export async function deleteUser(trx: Trx, id: number): Promise<void> {
+  await revokeLogins(trx, id)
+  await trx
+    .updateTable('users')
+    .set({
+      status: userStatus.deleted,
+      username: `deleted_${randomHex(16)}`,
+      password: '',
+      display_name: '',
+      email: '',
+      github_id: '',
+      wechat_id: '',
+      lark_id: '',
+      oidc_id: '',
+      aff_code: null,
+    })
+    .where('id', '=', id)
+    .execute()
+}

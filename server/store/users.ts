@@ -1,0 +1,97 @@
+import type { Selectable } from 'kysely'
+import { userStatus } from '../../contract/statuses.ts'
+import type { Listed, Page } from './page.ts'
+import { idOf, needsRowLocks, startsWith } from './search.ts'
+import type { Db, Trx } from './store.ts'
+import type { UsersTable } from './tables.ts'
+
+const columns = [
+  'id',
+  'username',
+  'display_name',
+  'role',
+  'status',
+  'email',
+  'github_id',
+  'wechat_id',
+  'lark_id',
+  'oidc_id',
+  'quota',
+  'used_quota',
+  'request_count',
+  'group',
+  'aff_code',
+  'inviter_id',
+  'created_time',
+] as const
+
+/** A user without anything secret. */
+export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number]>
+
+/** Accounts that were not deleted: a deleted one keeps its row, so that logs and sums keep their owner. */
+function living(db: Db) {
+  return db.selectFrom('users').where('status', '<>', userStatus.deleted)
+}
+
+export async function listUsers(db: Db, page: Page<keyof UserRow>, keyword = ''): Promise<Listed<UserRow>> {
+  const matching = living(db).$if(keyword !== '', (query) =>
+    query.where((eb) =>
+      eb.or([
+        eb('id', '=', idOf(keyword)),
+        startsWith(eb.ref('username'), keyword),
+        startsWith(eb.ref('display_name'), keyword),
+        startsWith(eb.ref('email'), keyword),
+      ]),
+    ),
+  )
+  const direction = page.descending ? 'desc' : 'asc'
+  const rows = await matching
+    .select(columns)
+    .orderBy(page.sort, direction)
+    .orderBy('id', direction)
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows, total: Number(counted.total) }
+}
+
+export function userById(db: Db, id: number): Promise<UserRow | undefined> {
+  return living(db).select(columns).where('id', '=', id).executeTakeFirst()
+}
+
+/** A user read to be changed: nobody else changes the row until the transaction ends. */
+export function lockUser(trx: Trx, by: { id: number } | { username: string }): Promise<UserRow | undefined> {
+  const locking = living(trx)
+    .select(columns)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+  const found = 'id' in by ? locking.where('id', '=', by.id) : locking.where('username', '=', by.username)
+  return found.executeTakeFirst()
+}
+
+/** The account that a person who types this at the login means: by name, else by an e-mail address only one has. */
+export async function userForLogin(db: Db, name: string) {
+  const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])
+  const byName = await find().where('username', '=', name).executeTakeFirst()
+  if (byName || name === '') return byName
+  const byEmail = await find()
+    .where((eb) => eb.fn<string>('lower', ['email']), '=', name.toLowerCase())
+    .limit(2)
+    .execute()
+  return byEmail.length === 1 ? byEmail[0] : undefined
+}
+
+/** True when another account has that name, letters compared without case: look-alikes help nobody. */
+export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
+  const found = await db
+    .selectFrom('users')
+    .select('id')
+    .where(
+      (eb) => eb.fn<string>('lower', ['username']),
+      '=',
+      (eb) => eb.fn<string>('lower', [eb.val(username)]),
+    )
+    .where('id', '<>', exceptId)
+    .executeTakeFirst()
+  return found !== undefined
+}

@@ -1,0 +1,111 @@
+import { Hono } from 'hono'
+import type { ApiDeps } from '../../server/api/deps.ts'
+import { mountApi } from '../../server/api/routes.ts'
+import type { AppEnv } from '../../server/http/app-env.ts'
+import { createSecrets } from '../../server/lib/secrets.ts'
+import { loadSettings } from '../../server/settings/settings.ts'
+import type { Notice, Store } from '../../server/store/store.ts'
+import { addUser, updateUser } from '../../server/store/user-changes.ts'
+
+export const testCatalogue = [
+  {
+    type: 1,
+    name: 'openai',
+    label: 'OpenAI',
+    color: 'green',
+    defaultBaseUrl: 'https://api.openai.com',
+    models: ['gpt-4', 'gpt-3.5-turbo'],
+    keyHint: 'sk-…',
+  },
+  { type: 8, name: 'custom', label: 'Custom', color: 'pink', defaultBaseUrl: '', models: ['gpt-4'], keyHint: '' },
+]
+
+interface Answer {
+  status: number
+  headers: Headers
+  /** The parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  json: any
+}
+
+interface CallOptions {
+  /** Access token. */
+  as?: string
+  cookie?: string
+  body?: unknown
+  headers?: Record<string, string>
+  address?: string
+}
+
+export type TestApi = Awaited<ReturnType<typeof createTestApi>>
+
+/** The management API on a store, in process, with a clock that tests move. */
+export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = {}) {
+  const warnings: string[] = []
+  const notices: Notice[] = []
+  const time = { ms: 1_700_000_000_000 }
+  const clock = { nowMs: () => time.ms }
+  const secrets = createSecrets('a secret key for tests only')
+  const settings = await loadSettings(store, (message) => warnings.push(message))
+  store.notices.subscribe((notice) => {
+    if (notice !== 'reconnected') notices.push(notice)
+  })
+  const app = new Hono<AppEnv>()
+  const off = { limit: 0, windowMs: 1000 }
+  mountApi(app, {
+    store,
+    settings,
+    secrets,
+    clock,
+    trustedProxies: [],
+    version: '0.0.0-test',
+    startTime: 1_600_000_000,
+    catalogue: () => testCatalogue,
+    testChannel: async () => ({ ok: true, timeMs: 1234, message: '' }),
+    testAllChannels: async () => true,
+    warn: (message) => warnings.push(message),
+    rateRules: { api: off, critical: off, loginFailures: off },
+    ...overrides,
+  })
+
+  async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const headers: Record<string, string> = { ...options.headers }
+    if (options.as !== undefined) headers.authorization = `Bearer ${options.as}`
+    if (options.cookie !== undefined) headers.cookie = options.cookie
+    const init: RequestInit = { method, headers }
+    if (options.body !== undefined) {
+      init.body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body)
+    }
+    const response = await app.request(path, init, { socketAddress: options.address ?? '203.0.113.9' })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  let made = 0
+  /** Makes an account with an access token, without hashing a password: tests that log in set one. */
+  async function addPerson(fields: { role?: number; quota?: number; username?: string; password?: string } = {}) {
+    const username = fields.username ?? `user${++made}`
+    const token = `access-token-of-${username}`
+    const id = await store.write(async (trx) => {
+      const id = await addUser(trx, {
+        username,
+        display_name: username,
+        password: fields.password ?? '',
+        role: fields.role ?? 1,
+        quota: fields.quota ?? 1000,
+        created_time: 1_600_000_000,
+      })
+      await updateUser(trx, id, { access_token_hash: secrets.fingerprint(token, 'access-token') })
+      return id
+    })
+    return { id, username, token }
+  }
+
+  return { app, call, addPerson, store, settings, secrets, time, warnings, notices }
+}
+
+/** The session cookie that an answer sets, as a Cookie header. */
+export function cookieOf(answer: { headers: Headers }): string {
+  const set = answer.headers.getSetCookie().find((line) => line.startsWith('session='))
+  return set?.split(';')[0] ?? ''
+}

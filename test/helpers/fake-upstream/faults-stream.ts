@@ -1,0 +1,139 @@
+import { type StreamOptions, streamEvents, streamHeaders } from './chat.ts'
+import { openAiError } from './errors.ts'
+import { settle } from './faults.ts'
+import { sendBody } from './reply.ts'
+import { sendEvents, sseEvent } from './sse.ts'
+import { type Behaviour, behaviour, type Exchange, pause } from './types.ts'
+
+/** Where a stream goes wrong: after so many events of its content. */
+export interface FaultyStream extends StreamOptions {
+  /** Events sent properly before the fault; default 3. */
+  readonly after?: number
+}
+
+/** Cuts the stream in the middle: FIN, RST of the connection, or RST_STREAM where there is HTTP/2. */
+export function cutsStream(how: 'fin' | 'reset' | 'stream-reset', options: FaultyStream = {}): Behaviour {
+  return behaviour(`cutsStream ${how}`, async (exchange) => {
+    if (!(await begin(exchange, options))) return
+    await settle()
+    if (how === 'fin') exchange.fin()
+    else if (how === 'stream-reset' && exchange.h2) exchange.h2.resetStream(2)
+    else exchange.reset()
+  })
+}
+
+/** Ends the HTTP answer properly in the middle of the content: no finish_reason, no `[DONE]`. */
+export function endsEarly(options: FaultyStream = {}): Behaviour {
+  return behaviour('endsEarly', async (exchange) => {
+    if (await begin(exchange, options)) exchange.end()
+  })
+}
+
+/** Cuts inside an event, so that half a JSON object is the last thing sent. */
+export function cutsInsideEvent(how: 'fin' | 'reset' | 'end' = 'fin', options: FaultyStream = {}): Behaviour {
+  return behaviour(`cutsInsideEvent ${how}`, async (exchange) => {
+    if (!(await begin(exchange, options))) return
+    await exchange.write('data: {"id":"chatcmpl-fake","choices":[{"index":0,"delta":{"content":"hal')
+    await settle()
+    if (how === 'end') exchange.end()
+    else if (how === 'fin') exchange.fin()
+    else exchange.reset()
+  })
+}
+
+/** Sends a few events, then nothing, for ever or for `forMs`, after which the rest follows. */
+export function stallsStream(options: FaultyStream & { readonly forMs?: number } = {}): Behaviour {
+  return behaviour('stallsStream', async (exchange) => {
+    if (!(await begin(exchange, options))) return
+    if (options.forMs === undefined) return exchange.hang()
+    await pause(options.forMs, exchange.callerLeft)
+    const rest = streamEvents(exchange, { chunks: 20, ...options }).slice(options.after ?? 3)
+    if (await sendEvents(exchange, rest, options.style ?? {}, options)) exchange.end()
+  })
+}
+
+/** Sends the headers of a stream and then not one event. */
+export function stallsBeforeFirstEvent(): Behaviour {
+  return stallsStream({ after: 0 })
+}
+
+/** Ends properly but for `[DONE]`. */
+export function noDone(options: StreamOptions = {}): Behaviour {
+  const { run } = okStreamOf({ ...options, done: false })
+  return behaviour('noDone', run)
+}
+
+/** Puts an event that is not JSON into the stream and goes on. */
+export function badJsonChunk(options: FaultyStream = {}): Behaviour {
+  return withEvent('badJsonChunk', '{"id":"chatcmpl-fake","choices":[{"index":0,"delta":', options, true)
+}
+
+/** Sends `data: {"error":…}` in a stream with status 200; `after: 0` makes it the first event. Ends there, with or without `[DONE]`. */
+export function errorEvent(options: FaultyStream & { readonly message?: string } = {}): Behaviour {
+  const message = options.message ?? 'The server had an error while processing your request.'
+  return withEvent('errorEvent', openAiError(500, { message }), options, false)
+}
+
+/** One event on a single line of so many bytes (default 20 MB) among ordinary ones. */
+export function hugeEvent(bytes = 20 * 1024 * 1024, options: FaultyStream = {}): Behaviour {
+  const delta = { content: 'x'.repeat(bytes) }
+  return withEvent(
+    'hugeEvent',
+    { id: 'chatcmpl-fake', object: 'chat.completion.chunk', choices: [{ index: 0, delta }] },
+    options,
+    true,
+  )
+}
+
+/** Sends events as fast as the caller reads them, without end. */
+export function endlessStream(wordsPerEvent = 1): Behaviour {
+  return behaviour('endlessStream', async (exchange) => {
+    exchange.head(200, streamHeaders())
+    const content = 'word '.repeat(wordsPerEvent)
+    const event = sseEvent({
+      id: 'chatcmpl-fake',
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta: { content } }],
+    })
+    while (await exchange.write(event)) await new Promise((resolve) => setImmediate(resolve))
+  })
+}
+
+/** Answers a stream request with one plain JSON completion, as services without streaming do. */
+export function plainToStream(): Behaviour {
+  return behaviour('plainToStream', (exchange) => {
+    const message = { role: 'assistant', content: 'Hello from the fake upstream.' }
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+    const body = {
+      id: 'chatcmpl-fake',
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      usage,
+    }
+    return sendBody(exchange, 200, JSON.stringify(body), [['content-type', 'application/json']])
+  })
+}
+
+function okStreamOf(options: StreamOptions): Behaviour {
+  return behaviour('stream', async (exchange) => {
+    exchange.head(200, streamHeaders(options.headers))
+    if (await sendEvents(exchange, streamEvents(exchange, options), options.style ?? {}, options)) exchange.end()
+  })
+}
+
+/** Sends the head and the first events. */
+async function begin(exchange: Exchange, options: FaultyStream): Promise<boolean> {
+  exchange.head(200, streamHeaders(options.headers))
+  const events = streamEvents(exchange, { chunks: 20, ...options }).slice(0, options.after ?? 3)
+  return sendEvents(exchange, events, options.style ?? {}, options)
+}
+
+/** A stream with one more event in it; it goes on afterwards or ends there. */
+function withEvent(name: string, event: unknown, options: FaultyStream, goesOn: boolean): Behaviour {
+  return behaviour(name, async (exchange) => {
+    if (!(await begin(exchange, options))) return
+    const rest = streamEvents(exchange, { chunks: 20, ...options }).slice(options.after ?? 3)
+    const after = goesOn ? rest : options.done ? ['[DONE]'] : []
+    if (await sendEvents(exchange, [event, ...after], options.style ?? {}, options)) exchange.end()
+  })
+}

@@ -1,0 +1,43 @@
+import { ok, type StreamOptions } from './chat.ts'
+import type { Behaviour, JsonObject } from './types.ts'
+
+/** Usage that no gateway should believe, each by name; `ok({ usage })` sends any other. */
+export const WRONG_USAGE = {
+  negative: { prompt_tokens: 10, completion_tokens: -50, total_tokens: -40 },
+  negativePrompt: { prompt_tokens: -1_000_000, completion_tokens: 5, total_tokens: -999_995 },
+  absurd: { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 1e15, total_tokens: 1e18 },
+  notANumber: { prompt_tokens: null, completion_tokens: 'NaN', total_tokens: {} },
+  fractional: { prompt_tokens: 10.5, completion_tokens: 4.25, total_tokens: 14.75 },
+  strings: { prompt_tokens: '10', completion_tokens: '5', total_tokens: '15' },
+  zero: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  partial: { total_tokens: 15 },
+  array: { prompt_tokens: [10], completion_tokens: [5], total_tokens: [15] },
+} satisfies { readonly [name: string]: JsonObject }
+
+/** A good answer (plain or stream, as asked) that reports this usage. */
+export function wrongUsage(kind: keyof typeof WRONG_USAGE, options: StreamOptions = {}): Behaviour {
+  return { ...ok({ usageChunk: 'always', ...options, usage: WRONG_USAGE[kind] }), name: `wrongUsage ${kind}` }
+}
+
+/** A good answer that reports no usage, although asked. */
+export function missingUsage(options: StreamOptions = {}): Behaviour {
+  return { ...ok({ ...options, usage: null }), name: 'missingUsage' }
+}
+
+/** A stream that sends its usage chunk twice; only one may be charged. */
+export function duplicateUsage(options: StreamOptions = {}): Behaviour {
+  return { ...ok({ ...options, usageChunk: 'twice' }), name: 'duplicateUsage' }
+}
+
+/** A stream that carries usage on every chunk; the last counts, not the sum. */
+export function runningUsage(options: StreamOptions = {}): Behaviour {
+  return { ...ok({ ...options, usageChunk: 'every' }), name: 'runningUsage' }
+}
+
+/** Answers with so many words whatever max_tokens says, and reports them. */
+export function ignoresMaxTokens(words: number): Behaviour {
+  return {
+    ...ok({ chunks: words, text: 'word '.repeat(words).trim(), ignoreMaxTokens: true }),
+    name: 'ignoresMaxTokens',
+  }
+}

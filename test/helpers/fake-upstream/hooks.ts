@@ -1,0 +1,15 @@
+import type { RecordedRequest } from './recorded-request.ts'
+import type { Behaviour, Exchange } from './types.ts'
+
+/** What a connection tells the upstream it belongs to. */
+export interface ServerHooks {
+  /** Headers have come: record the request and watch its caller. */
+  begin(exchange: Exchange, callerLeft: AbortSignal): void
+  /** A behaviour that does not wait for the body, if the script names one. */
+  chooseAtHead(request: RecordedRequest): Behaviour | undefined
+  choose(request: RecordedRequest): Behaviour
+  /** Runs the behaviour and waits until the exchange is over. */
+  run(chosen: Behaviour, exchange: Exchange, over: Promise<void>): Promise<void>
+  /** The exchange is over, however it ended. */
+  finish(exchange: Exchange): void
+}

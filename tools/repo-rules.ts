@@ -1,0 +1,107 @@
+// Conventions that no compiler and no linter knows. Each function names the faults it finds under a folder.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const maxLines = 400
+const notOurs = new Set(['node_modules', '.git', 'dist', 'data', 'coverage'])
+const binary = /\.(?:png|jpe?g|gif|ico|webp|woff2?|ttf|pdf|db|sqlite|gz|zip|wasm|mp3|wav)$/i
+
+function walk(base: string, folder = ''): string[] {
+  return readdirSync(join(base, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (notOurs.has(entry.name)) return []
+    const path = folder ? `${folder}/${entry.name}` : entry.name
+    return entry.isDirectory() ? walk(base, path) : entry.isFile() ? [path] : []
+  })
+}
+
+/** What is or would be committed; outside a clone, everything that is there. */
+export function repositoryFiles(base: string): string[] {
+  if (!existsSync(join(base, '.git'))) return walk(base)
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: base,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  })
+  return listed.split('\0').filter((path) => path !== '' && existsSync(join(base, path)))
+}
+
+function matching(base: string, pattern: RegExp, among = (_path: string) => true): string[] {
+  return repositoryFiles(base)
+    .filter((path) => !binary.test(path) && among(path))
+    .flatMap((path) =>
+      readFileSync(join(base, path), 'utf8')
+        .split('\n')
+        .flatMap((line, index) => {
+          const found = pattern.exec(line)
+          return found ? [`${path}:${index + 1}: ${found[0]}`] : []
+        }),
+    )
+}
+
+/** Long files are split; tests, migrations, generated code and recordings are read in another way. */
+export function longFiles(base: string): string[] {
+  const free = /\.test\.tsx?$|^test\/|^bench\/|\/migrations\/|\.gen\.|(?:^|\/)generated\/|(?:^|\/)fixtures\//
+  return repositoryFiles(base)
+    .filter((path) => /^(?:contract|server|console|tools)\/.*\.(?:tsx?|mjs)$/.test(path) && !free.test(path))
+    .map((path) => ({ path, lines: readFileSync(join(base, path), 'utf8').replace(/\n$/, '').split('\n').length }))
+    .filter(({ lines }) => lines > maxLines)
+    .map(({ path, lines }) => `${path}: ${lines} lines`)
+}
+
+/** A path of somebody's machine works nowhere else, and tells where the work was done. */
+export function machinePaths(base: string): string[] {
+  const roots = ['work', 'tmp', 'root', String.raw`home/\w+`, String.raw`Users/\w+`].join('|')
+  return matching(base, new RegExp(String.raw`(?<![\w.$}*-])/(?:${roots})/[\w.*-]*`))
+}
+
+/** Packages come from the registry that npm is set to; a host in the lock file would tie everyone to one. */
+export function registryHosts(base: string): string[] {
+  const hosts = [
+    String.raw`registry\.(?:npmjs|yarnpkg|npmmirror|npm\.taobao)\b`,
+    String.raw`npm\.pkg\.github\b`,
+    String.raw`\b(?:files\.pythonhosted|pypi)\.org`,
+    `"resolved": "(?:https?|git)[^"]*"`,
+  ]
+  return matching(base, new RegExp(hosts.join('|')), (path) => path !== 'tools/repo-rules.ts')
+}
+
+/** The linter knows the name Bun; this knows the way around it. */
+export function hiddenBun(base: string): string[] {
+  const free = /^server\/(?:main|relay\/send|store\/open|store\/[^/]*sqlite[^/]*|lib\/password)\.ts$|\.test\.tsx?$/
+  const inside = (path: string) => /^(?:contract|server|console)\/.*\.tsx?$/.test(path) && !free.test(path)
+  return matching(base, /globalThis(?:\.|\[['"])Bun\b/, inside)
+}
+
+/** 0001-name.md, numbers without gaps or repeats, and a date in the first lines. */
+export function decisionFaults(base: string): string[] {
+  const folder = join(base, 'docs/decisions')
+  const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name !== 'README.md').sort()
+  if (names.length === 0) return ['docs/decisions is empty']
+  return names.flatMap((name, index) => {
+    const number = /^(\d{4})-[a-z0-9]+(?:-[a-z0-9]+)*\.md$/.exec(name)?.[1]
+    if (!number) return [`${name}: not named like 0001-one-package.md`]
+    const faults = Number(number) === index + 1 ? [] : [`${name}: ${String(index + 1).padStart(4, '0')} was expected`]
+    const top = readFileSync(join(folder, name), 'utf8').split('\n').slice(0, 8).join('\n')
+    return /\b20\d\d-[01]\d-[0-3]\d\b/.test(top)
+      ? faults
+      : [...faults, `${name}: no date (2001-02-03) in its first lines`]
+  })
+}
+
+/** The codes in the first column of the tables of a page. */
+export function documentedCodes(markdown: string): string[] {
+  return [...markdown.matchAll(/^\| *`([^`]+)`/gm)].map((row) => row[1] ?? '')
+}
+
+export function differences(code: readonly string[], docs: readonly string[]): string[] {
+  return [
+    ...code.filter((name) => !docs.includes(name)).map((name) => `${name}: not documented`),
+    ...docs.filter((name) => !code.includes(name)).map((name) => `${name}: documented, but not in the code`),
+    ...repeated(docs).map((name) => `${name}: documented twice`),
+  ]
+}
+
+export function repeated<T>(values: readonly T[]): T[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))]
+}

@@ -1,0 +1,71 @@
+// The launcher is run as a user runs it, with a small server in place of ours.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dir, '..')
+const base = mkdtempSync(join(tmpdir(), 'tollgate-start-'))
+cpSync(join(root, 'tools'), join(base, 'tools'), { recursive: true })
+symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'))
+cpSync(join(root, 'node_modules/.package-lock.json'), join(base, 'package-lock.json'))
+mkdirSync(join(base, 'server'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const server = `
+process.on('exit', () => require('node:fs').writeFileSync('gone', ''))
+process.on('disconnect', () => process.exit(0))
+process.on('SIGTERM', () => process.exit(7))
+const { BUN_CONFIG_MAX_HTTP_REQUESTS: requests, BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: http2 } = process.env
+setInterval(() => {}, 1000)
+console.log(JSON.stringify({ requests, http2, args: process.argv.slice(2) }))
+`
+
+async function start(program: string, ...args: string[]): Promise<{ launcher: ChildProcess; hello: unknown }> {
+  writeFileSync(join(base, 'server/main.ts'), program)
+  // Started by hand, so without the environment that the tests themselves run in.
+  const { BUN_CONFIG_MAX_HTTP_REQUESTS: _, BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: __, ...env } = process.env
+  const launcher = spawn('node', ['tools/start.mjs', ...args], { cwd: base, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const hello = await new Promise<unknown>((done, fail) => {
+    launcher.stdout.once('data', (line) => done(JSON.parse(String(line))))
+    launcher.once('exit', (code) => fail(new Error(`the launcher ended with ${code}`)))
+  })
+  return { launcher, hello }
+}
+
+const ended = (child: ChildProcess) => new Promise<number | null>((done) => child.once('exit', (code) => done(code)))
+
+async function eventually(condition: () => boolean): Promise<boolean> {
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline) {
+    if (condition()) return true
+    await Bun.sleep(20)
+  }
+  return false
+}
+
+setDefaultTimeout(20_000)
+
+describe('start', () => {
+  test('gives the server its environment and arguments, passes SIGTERM on and exits with its code', async () => {
+    const { launcher, hello } = await start(server, 'audit', '--all')
+    expect(hello).toMatchObject({ requests: '65535', http2: '1', args: ['audit', '--all'] })
+    launcher.kill('SIGTERM')
+    expect(await ended(launcher)).toBe(7)
+  })
+
+  test('leaves no server behind when it is killed', async () => {
+    rmSync(join(base, 'gone'), { force: true })
+    const { launcher } = await start(server)
+    launcher.kill('SIGKILL')
+    await ended(launcher)
+    // Its process number says nothing: nobody may have collected it yet.
+    expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
+  })
+
+  test('exits with the code of a server that cannot start', async () => {
+    const { launcher } = await start("console.log('{}')\nsetTimeout(() => process.exit(3), 50)")
+    expect(await ended(launcher)).toBe(3)
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test'
+import { skippedTests, tally } from './test-summary.mjs'
+
+const run = (counts: string) => `a.test.ts:\n(pass) a\n 7 pass\n\n${counts}\nRan 9 tests across 2 files. [29.00ms]\n`
+
+describe('tally', () => {
+  test('reads the summary and nothing that looks like one', () => {
+    expect(tally(run(' 2 pass\n 2 skip\n 3 fail\n 1 error\n 1 expect() calls'), 1)).toEqual({ passed: 2, failed: 3 })
+    expect(tally(run(' 2 pass\n 0 fail'), 0)).toEqual({ passed: 2, failed: 0 })
+  })
+
+  test('reads a coloured summary', () => {
+    expect(tally(run('\u001b[32m 2 pass\u001b[0m\n\u001b[2m 0 fail\u001b[0m'), 0)).toEqual({ passed: 2, failed: 0 })
+  })
+
+  test('counts a run that was cut short as a failure', () => {
+    expect(tally('bun test v1\n\n(pass) a\n', 0)).toMatchObject({ passed: 0, failed: 1 })
+    expect(tally('', 139)).toMatchObject({ passed: 0, failed: 1 })
+  })
+
+  test('counts an exit code without a failed test as a failure', () => {
+    expect(tally(run(' 2 pass\n 0 fail'), 1)).toMatchObject({ passed: 2, failed: 1 })
+  })
+
+  test('names a run of nothing', () => {
+    expect(tally(run(' 0 pass\n 0 fail'), 0)).toEqual({ passed: 0, failed: 0, note: 'No test ran.' })
+  })
+})
+
+test('skipped tests are named with their file, their group and their reason', () => {
+  const junit = `<testsuite><testcase name="ok" classname="g" file="a.test.ts" />
+    <testcase name="needs&#10;&quot;PostgreSQL&quot;" classname="g &amp; h" time="0" file="a.test.ts" line="2">
+      <skipped />
+    </testcase>
+    <testcase name="later" classname="" file="b.test.ts"><skipped message="TODO" /></testcase></testsuite>`
+  expect(skippedTests(junit)).toEqual(['a.test.ts: g & h > needs "PostgreSQL"', 'b.test.ts: later'])
+})
