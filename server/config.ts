@@ -21,7 +21,7 @@ export interface Config {
   workers: number
   /** Bearer token for /metrics; without one only loopback may read it. */
   metricsToken: string | undefined
-  logLevel: 'debug' | 'info' | 'warn' | 'error'
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** How long SIGTERM lets open calls go on. */
   drainTimeoutMs: number
 }
@@ -85,7 +85,7 @@ export function loadConfig(env: Env = process.env): Config {
     trustedProxies: proxies(value('TRUSTED_PROXIES'), faults),
     workers,
     metricsToken: value('METRICS_TOKEN'),
-    logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error']),
+    logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
   }
   const secretKey = faults.length === 0 ? readSecretKey(value('SECRET_KEY'), dataDir, faults) : ''

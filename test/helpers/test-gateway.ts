@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../server/app.ts'
+import { type Config, loadConfig } from '../../server/config.ts'
+import { type Context, createContext } from '../../server/context.ts'
+import type { Clock } from '../../server/lib/clock.ts'
+import { createLogger } from '../../server/log.ts'
+
+const rootToken = 'testgatewayroottoken0123456789ABCDEFGHIJKLMNOPQR'
+const rootAccessToken = 'testgatewayaccesstoken'
+
+export interface ChannelInput {
+  type?: number
+  name?: string
+  key?: string
+  base_url: string
+  models?: string
+  group?: string
+  priority?: number
+  weight?: number
+  other?: string
+  model_mapping?: string
+  system_prompt?: string
+  config?: string
+}
+
+/** A whole gateway on a port of its own, with root's token and access token at hand. */
+export interface TestGateway extends AsyncDisposable {
+  url: string
+  context: Context
+  config: Config
+  /** Root's relay token, unlimited, with `sk-`. */
+  token: string
+  /** Calls the management API as root; throws when the answer is not a success. */
+  api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
+  setOption(key: string, value: string): Promise<void>
+  addChannel(channel: ChannelInput): Promise<number>
+  /** A limited token of a new user, both with the quota given. */
+  addCaller(quota: { user: number; token?: number }, fields?: Record<string, unknown>): Promise<{ userId: number; tokenId: number; token: string }>
+  /** A relay call with root's token, or another. */
+  post(path: string, body: unknown, token?: string, init?: RequestInit): Promise<Response>
+  /** Consume rows, newest first. */
+  logs(): Promise<LogRow[]>
+  balances(userId: number, tokenId: number): Promise<{ quota: number; used: number; remain: number; tokenUsed: number; holds: number }>
+  close(): Promise<void>
+}
+
+export type LogRow = Awaited<ReturnType<typeof readLogs>>[number]
+
+const readLogs = (context: Context) => context.store.read.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id', 'desc').execute()
+
+/** Starts a gateway on SQLite in a temporary folder, or on the database given. */
+export async function startTestGateway(options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string> } = {}): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+  const config = loadConfig({
+    DATA_DIR: folder,
+    SECRET_KEY: 'test secret key of the gateway',
+    INITIAL_ROOT_PASSWORD: 'root password',
+    INITIAL_ROOT_TOKEN: rootToken,
+    INITIAL_ROOT_ACCESS_TOKEN: rootAccessToken,
+    ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
+    ...options.env,
+  })
+  const context = await createContext(config, createLogger('silent'), options.clock)
+  const app = createApp(context, { metricsToken: config.metricsToken })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: (request, bun) => app.fetch(request, { socketAddress: bun.requestIP(request)?.address }),
+  })
+  const url = `http://127.0.0.1:${server.port}`
+  return gateway(url, context, config, async () => {
+    await server.stop(true)
+    await context.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+}
+
+function gateway(url: string, context: Context, config: Config, stop: () => Promise<void>): TestGateway {
+  const { read } = context.store
+  const api = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: rootAccessToken },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as { success: boolean; message: string; data: T }
+    if (!answer.success) throw new Error(`${method} ${path}: ${answer.message}`)
+    return answer.data
+  }
+  return {
+    url,
+    context,
+    config,
+    token: `sk-${rootToken}`,
+    api,
+    setOption: (key, value) => api('PUT', '/api/option/', { key, value }),
+    async addChannel(channel) {
+      const ids = await api<number[]>('POST', '/api/channel/', { type: 1, name: 'test', key: 'upstream-key', models: 'gpt-4o', group: 'default', ...channel })
+      return ids[0] ?? 0
+    },
+    async addCaller(quota, fields = {}) {
+      const username = `u${Math.floor(Math.random() * 1e9)}`
+      await api('POST', '/api/user/', { username, password: 'password 1', display_name: username })
+      const user = await read.selectFrom('users').select('id').where('username', '=', username).executeTakeFirstOrThrow()
+      await api('PUT', '/api/user/', { id: user.id, username, quota: quota.user })
+      return { userId: user.id, ...(await addToken(context, user.id, quota.token, fields)) }
+    },
+    post: (path, body, token = `sk-${rootToken}`, init = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...init,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(init.headers as Record<string, string>) },
+      }),
+    logs: () => readLogs(context),
+    async balances(userId, tokenId) {
+      const user = await read.selectFrom('users').select(['quota', 'used_quota']).where('id', '=', userId).executeTakeFirstOrThrow()
+      const token = await read.selectFrom('tokens').select(['remain_quota', 'used_quota']).where('id', '=', tokenId).executeTakeFirstOrThrow()
+      const holds = await read.selectFrom('holds').select('id').execute()
+      return { quota: user.quota, used: user.used_quota, remain: token.remain_quota, tokenUsed: token.used_quota, holds: holds.length }
+    },
+    close: stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+async function addToken(context: Context, userId: number, quota: number | undefined, fields: Record<string, unknown>): Promise<{ tokenId: number; token: string }> {
+  const key = Array.from({ length: 48 }, () => 'abcdefghijklmnopqrstuvwxyz'[Math.floor(Math.random() * 26)]).join('')
+  const { secrets, store } = context.api
+  const row = await store.write((trx) =>
+    trx
+      .insertInto('tokens')
+      .values({
+        user_id: userId,
+        key: secrets.seal(key, 'token'),
+        key_hash: secrets.fingerprint(key, 'token-key'),
+        status: 1,
+        name: 'test',
+        created_time: 0,
+        accessed_time: 0,
+        expired_time: -1,
+        remain_quota: quota ?? 0,
+        granted_quota: quota ?? 0,
+        unlimited_quota: quota === undefined,
+        used_quota: 0,
+        unlogged_quota: 0,
+        models: null,
+        subnet: null,
+        ...fields,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  )
+  return { tokenId: row.id, token: `sk-${key}` }
+}
