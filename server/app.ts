@@ -13,7 +13,12 @@ export function createApp(context: Context, options: { metricsToken: string | un
   const app = new Hono<AppEnv>()
   // requestId: read by every error answer and log row; sent back as X-Oneapi-Request-Id.
   app.use(requestIds(context.api.clock))
-  mountHealth(app, { store: context.store, metrics: context.metrics, metricsToken: options.metricsToken, draining: context.relay.draining })
+  mountHealth(app, {
+    store: context.store,
+    metrics: context.metrics,
+    metricsToken: options.metricsToken,
+    draining: context.relay.draining,
+  })
   mountRelay(app, context.relay)
   mountApi(app, context.api)
   app.all('/v1/*', unknownPath)

@@ -37,6 +37,29 @@ export class ConfigError extends Error {
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/** Bun reads these before it runs anything, so they must be in the environment from the start. */
+const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
+const workerMark = 'TOLLGATE_WORKER'
+
+/** How this process was started. */
+export interface Launch {
+  /** One of several processes of a supervisor. */
+  isWorker: boolean
+  /** The runtime has what it reads before it runs anything. */
+  isComplete: boolean
+  /** Environment for a worker. */
+  forWorker(index: number): Record<string, string | undefined>
+}
+
+/** Reads how this process was started. */
+export function readLaunch(env: Env = process.env): Launch {
+  return {
+    isWorker: env[workerMark] !== undefined,
+    isComplete: Object.keys(runtimeEnv).every((name) => env[name] !== undefined),
+    forWorker: (index) => ({ ...env, ...runtimeEnv, [workerMark]: String(index) }),
+  }
+}
+
 /** Reads the configuration; throws ConfigError with every fault found. Creates the data folder and the secret key. */
 export function loadConfig(env: Env = process.env): Config {
   const faults: string[] = []
@@ -52,7 +75,8 @@ export function loadConfig(env: Env = process.env): Config {
   const choice = <T extends string>(name: string, fallback: T, choices: readonly T[]): T => {
     const text = value(name)
     const found = choices.find((each) => each === text)
-    if (text !== undefined && found === undefined) faults.push(`${name} is "${text}", but must be one of ${choices.join(', ')}.`)
+    if (text !== undefined && found === undefined)
+      faults.push(`${name} is "${text}", but must be one of ${choices.join(', ')}.`)
     return found ?? fallback
   }
 
@@ -101,9 +125,13 @@ function databaseUrl(text: string | undefined, dataDir: string, faults: string[]
 }
 
 function proxies(text: string | undefined, faults: string[]): string[] {
-  const list = (text ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '')
+  const list = (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
   for (const item of list) {
-    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item)) faults.push(`TRUSTED_PROXIES has "${item}", which is neither an address nor a CIDR.`)
+    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))
+      faults.push(`TRUSTED_PROXIES has "${item}", which is neither an address nor a CIDR.`)
   }
   return list
 }
@@ -122,7 +150,9 @@ function readSecretKey(given: string | undefined, dataDir: string, faults: strin
     if (key.length < 16) faults.push(`${file} is too short to be a secret key; restore it from a backup.`)
     return key
   } catch (error) {
-    faults.push(`The secret key ${file} cannot be read or made: ${error instanceof Error ? error.message : String(error)}.`)
+    faults.push(
+      `The secret key ${file} cannot be read or made: ${error instanceof Error ? error.message : String(error)}.`,
+    )
     return ''
   }
 }

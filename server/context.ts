@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { tokenStatus } from '../contract/statuses.ts'
 import { bootstrapRoot } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
-import { createBatcher } from './billing/batcher.ts'
+import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
-import { tokenStatus } from '../contract/statuses.ts'
 import type { Config } from './config.ts'
 import { createChannelHealth } from './jobs/channel-health.ts'
 import { startJobs } from './jobs/scheduler.ts'
@@ -21,17 +21,19 @@ import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
 import { createIdleWatch } from './relay/idle-watch.ts'
 import type { RelayRouteDeps } from './relay/routes.ts'
-import { loadRouting } from './relay/routing-table.ts'
+import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
 import { createTokenCache } from './relay/token-cache.ts'
-import { loadSettings, type Settings } from './settings/settings.ts'
+import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
 import { markToken } from './store/callers.ts'
 import { migrate } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
+import { deleteExpiredSessions } from './store/sessions.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
 const heartbeatMs = 5_000
 const sweepMs = 10_000
+const hourMs = 3_600_000
 
 /** Everything with a lifetime, built once; `close` ends it in reverse order. */
 export interface Context {
@@ -39,8 +41,6 @@ export interface Context {
   api: ApiDeps
   relay: RelayRouteDeps
   metrics: Metrics
-  /** Relayed calls whose answer has not ended; moved by the app. */
-  openCalls: { count: number }
   /** The password of a root account made just now, to be shown once. */
   generatedPassword: string | undefined
   /** Refuses new calls from now on. */
@@ -52,117 +52,137 @@ export interface Context {
 /** Opens the database, brings it up to date and puts the program together. */
 export async function createContext(config: Config, log: Logger, clock: Clock = systemClock): Promise<Context> {
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
-  const warn = (message: string) => log.warn(message)
-  const nowMs = () => clock.nowMs()
   try {
-    await migrate(store)
-    const secrets = createSecrets(config.secretKey)
-    const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
-    const metrics = createMetrics(log)
-    const nodeId = randomUUID()
-    const sweep = { store, clock, nodeId, events: metrics.events }
-    await registerNode(sweep)
-    await sweepHolds(sweep)
-
-    const settings = await loadSettings(store, warn)
-    let prices = priceBook(settings.current(), clock)
-    settings.onChange((next) => {
-      prices = priceBook(next, clock, prices)
-    })
-    const routing = await loadRouting(store, secrets, warn)
-    const batcher = createBatcher(store.ledger)
-    const ledger = createLedger({
-      batcher,
-      returns: createReturnQueue(nowMs),
-      clock,
-      nodeId,
-      holdWaitMs: () => settings.current().HoldWaitTime * 1000,
-      onSettleRetry: (error) => metrics.events.settleRetried({ cause: String(error) }),
-    })
-    const breaker = createBreaker(nowMs)
-    const counter = createTokenCounter()
-    const idleWatch = createIdleWatch(nowMs)
-    const relay: RelayDeps = {
-      ledger,
-      prices: () => prices,
-      settings: settings.current,
-      routing: routing.current,
-      breaker,
-      counter,
-      idleWatch,
-      clock,
-      random: Math.random,
-      events: metrics.events,
-      disableChannel: (id, reason) => void health.disable(id, reason).catch((error) => warn(`channel ${id} could not be disabled: ${String(error)}`)),
-    }
-    const health = createChannelHealth({ store, relay, routing })
-    const tokens = createTokenCache(store, secrets, nowMs)
-    const mark = (tokenId: number, status: number) =>
-      void markAndTell(store, tokenId, status).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
-    const openCalls = { count: 0 }
-    let draining = false
-    metrics.bind({
-      ledgerPending: batcher.pending,
-      openBreakers: () => breaker.snapshot().length,
-      openCalls: () => openCalls.count,
-    })
-    const stopJobs = startJobs(
-      [
-        { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
-        { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
-      ],
-      warn,
-    )
-    return {
-      store,
-      metrics,
-      openCalls,
-      generatedPassword,
-      api: {
-        store,
-        settings,
-        secrets,
-        clock,
-        trustedProxies: config.trustedProxies,
-        version,
-        startTime: epochSeconds(clock),
-        catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-        testChannel: health.test,
-        testAllChannels: health.testAll,
-        warn,
-      },
-      relay: {
-        relay,
-        authenticate: { tokens, routing: routing.current, nowMs, expired: (id) => mark(id, tokenStatus.expired) },
-        store,
-        trustedProxies: config.trustedProxies,
-        spoolDir: join(config.dataDir, 'spool'),
-        exhausted: (id) => mark(id, tokenStatus.exhausted),
-        draining: () => draining,
-      },
-      drain: () => {
-        draining = true
-      },
-      async close() {
-        stopJobs()
-        idleWatch.close()
-        counter.close()
-        while (batcher.pending() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
-        await unregisterNode(sweep)
-        await store.close()
-      },
-    }
+    return await assemble(store, config, log, clock)
   } catch (error) {
     await store.close().catch(() => undefined)
     throw error
   }
 }
 
-function priceBook(settings: Settings, clock: Clock, previous?: PriceBook): PriceBook {
-  return createPriceBook(
-    { ...settings, UnpricedModelPolicy: settings.UnpricedModelPolicy },
-    { nowMs: () => clock.nowMs(), ...(previous && { previous }) },
+async function assemble(store: Store, config: Config, log: Logger, clock: Clock): Promise<Context> {
+  const warn = (message: string) => log.warn(message)
+  const nowMs = () => clock.nowMs()
+  await migrate(store)
+  const secrets = createSecrets(config.secretKey)
+  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
+  const metrics = createMetrics(log)
+  const sweep = { store, clock, nodeId: randomUUID(), events: metrics.events }
+  await registerNode(sweep)
+  await sweepHolds(sweep)
+
+  const settings = await loadSettings(store, warn)
+  const routing = await loadRouting(store, secrets, warn)
+  const batcher = createBatcher(store.ledger)
+  const relay = relayDeps({ settings, routing, batcher, metrics, clock, nodeId: sweep.nodeId, disable })
+  const health = createChannelHealth({ store, relay, routing })
+  const tokens = createTokenCache(store, secrets, nowMs)
+  let draining = false
+  metrics.bind({
+    ledgerPending: batcher.pending,
+    openBreakers: () => relay.breaker.snapshot().length,
+    openCalls: relay.ledger.openHolds,
+  })
+  const stopJobs = startJobs(
+    [
+      { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
+      { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
+      {
+        name: 'expired-sessions',
+        everyMs: hourMs,
+        run: () => store.write((trx) => deleteExpiredSessions(trx, epochSeconds(clock))),
+      },
+    ],
+    warn,
   )
+
+  function disable(id: number, reason: string): void {
+    health.disable(id, reason).catch((error) => warn(`channel ${id} could not be disabled: ${String(error)}`))
+  }
+  function mark(tokenId: number, status: number): void {
+    markAndTell(store, tokenId, status).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
+  }
+
+  return {
+    store,
+    metrics,
+    generatedPassword,
+    api: {
+      store,
+      settings,
+      secrets,
+      clock,
+      trustedProxies: config.trustedProxies,
+      version,
+      startTime: epochSeconds(clock),
+      catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
+      testChannel: health.test,
+      testAllChannels: health.testAll,
+      warn,
+    },
+    relay: {
+      relay,
+      authenticate: { tokens, routing: routing.current, nowMs, expired: (id) => mark(id, tokenStatus.expired) },
+      store,
+      trustedProxies: config.trustedProxies,
+      spoolDir: join(config.dataDir, 'spool'),
+      exhausted: (id) => mark(id, tokenStatus.exhausted),
+      draining: () => draining,
+    },
+    drain: () => {
+      draining = true
+    },
+    async close() {
+      stopJobs()
+      relay.idleWatch.close()
+      relay.counter.close()
+      while (batcher.pending() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      await unregisterNode(sweep)
+      await store.close()
+    },
+  }
+}
+
+interface RelayParts {
+  settings: SettingsSource
+  routing: RoutingSource
+  batcher: Batcher
+  metrics: Metrics
+  clock: Clock
+  nodeId: string
+  disable: RelayDeps['disableChannel']
+}
+
+function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, disable }: RelayParts): RelayDeps {
+  const nowMs = () => clock.nowMs()
+  let prices = priceBook(settings.current(), clock)
+  settings.onChange((next) => {
+    prices = priceBook(next, clock, prices)
+  })
+  return {
+    ledger: createLedger({
+      batcher,
+      returns: createReturnQueue(nowMs),
+      clock,
+      nodeId,
+      holdWaitMs: () => settings.current().HoldWaitTime * 1000,
+      onSettleRetry: (error) => metrics.events.settleRetried({ cause: String(error) }),
+    }),
+    prices: () => prices,
+    settings: settings.current,
+    routing: routing.current,
+    breaker: createBreaker(nowMs),
+    counter: createTokenCounter(),
+    idleWatch: createIdleWatch(nowMs),
+    clock,
+    random: Math.random,
+    events: metrics.events,
+    disableChannel: disable,
+  }
+}
+
+function priceBook(settings: Settings, clock: Clock, previous?: PriceBook): PriceBook {
+  return createPriceBook(settings, { nowMs: () => clock.nowMs(), ...(previous && { previous }) })
 }
 
 async function markAndTell(store: Store, tokenId: number, status: number): Promise<void> {

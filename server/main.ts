@@ -1,14 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createApp } from './app.ts'
 import { runCommand } from './commands/run-command.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, type Launch, loadConfig, readLaunch } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { createLogger, type Logger } from './log.ts'
 
-/** Bun reads these before it runs anything, so they must be in the environment from the start (see docs/operating.md). */
-const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-
-const workerMark = 'TOLLGATE_WORKER'
 const restartDelayMs = 1000
 
 async function main(): Promise<void> {
@@ -18,9 +14,8 @@ async function main(): Promise<void> {
     return
   }
   const config = readConfig()
-  const isWorker = process.env[workerMark] !== undefined
-  const hasRuntimeEnv = Object.entries(runtimeEnv).every(([name]) => process.env[name] !== undefined)
-  if (!isWorker && (config.workers > 1 || !hasRuntimeEnv)) supervise(config.workers)
+  const launch = readLaunch()
+  if (!launch.isWorker && (config.workers > 1 || !launch.isComplete)) supervise(config.workers, launch)
   else await serve(config)
 }
 
@@ -35,13 +30,13 @@ function readConfig(): Config {
 }
 
 /** Starts the workers, all on one port, and passes signals on. A worker that dies is replaced. */
-function supervise(count: number): void {
+function supervise(count: number, launch: Launch): void {
   let ending = false
   const children = new Set<ReturnType<typeof spawn>>()
   const start = (index: number) => {
     const child = spawn(process.execPath, process.argv.slice(1), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, ...runtimeEnv, [workerMark]: String(index) },
+      env: launch.forWorker(index),
     })
     children.add(child)
     const startedAtMs = Date.now()
@@ -71,7 +66,9 @@ async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel)
   const context = await createContext(config, log)
   if (context.generatedPassword !== undefined) {
-    console.log(`\nA first account was made: user "root", password "${context.generatedPassword}". It is shown only this once.\n`)
+    console.log(
+      `\nA first account was made: user "root", password "${context.generatedPassword}". It is shown only this once.\n`,
+    )
   }
   const app = createApp(context, { metricsToken: config.metricsToken })
   const server = Bun.serve({
@@ -85,7 +82,10 @@ async function serve(config: Config): Promise<void> {
     fetch: (request, bun) => app.fetch(request, { socketAddress: bun.requestIP(request)?.address }),
     error: (error) => {
       log.error({ err: error }, 'unhandled error')
-      return Response.json({ error: { message: 'an internal error occurred', type: 'one_api_error', param: '', code: 'internal_error' } }, { status: 500 })
+      return Response.json(
+        { error: { message: 'an internal error occurred', type: 'one_api_error', param: '', code: 'internal_error' } },
+        { status: 500 },
+      )
     },
   })
   log.info(`Tollgate listens on http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${server.port}`)
@@ -116,6 +116,10 @@ try {
   await main()
 } catch (error) {
   const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-  console.error(inUse ? 'The port is in use by another program; set PORT to a free one.' : `Tollgate cannot start: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(
+    inUse
+      ? 'The port is in use by another program; set PORT to a free one.'
+      : `Tollgate cannot start: ${error instanceof Error ? error.message : String(error)}`,
+  )
   process.exit(1)
 }

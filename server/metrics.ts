@@ -17,67 +17,89 @@ export interface Metrics {
   bind(gauges: Gauges): void
 }
 
+const callBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
 /** Counters and histograms of this process, and the log lines that go with the events. */
 export function createMetrics(log: Logger): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'tollgate_' })
-  const registers = [registry]
-  const calls = new Counter({ name: 'tollgate_calls_total', help: 'Relayed calls by kind and outcome', labelNames: ['mode', 'outcome'], registers })
-  const quota = new Counter({ name: 'tollgate_quota_charged_total', help: 'Quota units charged', registers })
-  const tokens = new Counter({ name: 'tollgate_tokens_total', help: 'Tokens charged', labelNames: ['class'], registers })
-  const estimated = new Counter({ name: 'tollgate_estimated_calls_total', help: 'Calls whose usage was counted here', registers })
-  const seconds = new Histogram({ name: 'tollgate_call_seconds', help: 'Duration of relayed calls', labelNames: ['mode'], buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300], registers })
-  const firstByte = new Histogram({ name: 'tollgate_first_byte_seconds', help: 'Time to the first byte of relayed answers', labelNames: ['mode'], buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60], registers })
-  const failures = new Counter({ name: 'tollgate_upstream_failures_total', help: 'Failed attempts by channel', labelNames: ['channel', 'reason'], registers })
-  const disabled = new Counter({ name: 'tollgate_channels_disabled_total', help: 'Channels switched off automatically', registers })
-  const retried = new Counter({ name: 'tollgate_settle_retries_total', help: 'Settles repeated because the database failed', registers })
-  const swept = new Counter({ name: 'tollgate_holds_swept_total', help: 'Holds of dead processes that were closed', registers })
-
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    bind(gauges) {
-      const gauge = (name: string, help: string, read: () => number) =>
-        new Gauge({
-          name,
-          help,
-          registers,
-          collect() {
-            this.set(read())
-          },
-        })
-      gauge('tollgate_ledger_pending', 'Ledger operations not yet durable', gauges.ledgerPending)
-      gauge('tollgate_breakers_open', 'Channel and model pairs that are left alone', gauges.openBreakers)
-      gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
+    bind: (gauges) => bindGauges(registry, gauges),
+    events: { ...callEvents(registry, log), ...rareEvents(registry, log) },
+  }
+}
+
+function bindGauges(registry: Registry, gauges: Gauges): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge('tollgate_ledger_pending', 'Ledger operations not yet durable', gauges.ledgerPending)
+  gauge('tollgate_breakers_open', 'Channel and model pairs that are left alone', gauges.openBreakers)
+  gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
+}
+
+/** What every call moves. */
+function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, labelNames: ['mode'], buckets, registers })
+  const calls = counter('tollgate_calls_total', 'Relayed calls by kind and outcome', ['mode', 'outcome'])
+  const quota = counter('tollgate_quota_charged_total', 'Quota units charged')
+  const tokens = counter('tollgate_tokens_total', 'Tokens charged', ['class'])
+  const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
+  const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
+  const firstByte = histogram('tollgate_first_byte_seconds', 'Time to the first byte of answers', firstByteBuckets)
+  return {
+    callEnded(event) {
+      const mode = { mode: event.mode }
+      calls.inc({ mode: event.mode, outcome: event.outcome })
+      quota.inc(event.quota)
+      tokens.inc({ class: 'prompt' }, event.promptTokens)
+      tokens.inc({ class: 'completion' }, event.completionTokens)
+      if (event.estimated) estimated.inc()
+      seconds.observe(mode, event.elapsedMs / 1000)
+      if (event.firstByteMs > 0) firstByte.observe(mode, event.firstByteMs / 1000)
+      if (log.isLevelEnabled('debug')) log.debug(event, 'call ended')
     },
-    events: {
-      callEnded(event) {
-        calls.inc({ mode: event.mode, outcome: event.outcome })
-        quota.inc(event.quota)
-        tokens.inc({ class: 'prompt' }, event.promptTokens)
-        tokens.inc({ class: 'completion' }, event.completionTokens)
-        if (event.estimated) estimated.inc()
-        seconds.observe({ mode: event.mode }, event.elapsedMs / 1000)
-        if (event.firstByteMs > 0) firstByte.observe({ mode: event.mode }, event.firstByteMs / 1000)
-        if (log.isLevelEnabled('debug')) log.debug(event, 'call ended')
-      },
-      attemptFailed(event) {
-        failures.inc({ channel: String(event.channelId), reason: event.reason })
-        log.info(event, 'attempt failed')
-      },
-      channelDisabled(event) {
-        disabled.inc()
-        log.warn(event, 'channel disabled')
-      },
-      settleRetried(event) {
-        retried.inc()
-        log.error(event, 'a settle failed and is repeated')
-      },
-      holdSwept(event) {
-        swept.inc()
-        log.warn(event, 'hold of a dead process closed')
-      },
-      warning: (message) => log.warn(message),
+  }
+}
+
+/** What goes wrong; each with a line in the log. */
+function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> {
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers: [registry] })
+  const failures = counter('tollgate_upstream_failures_total', 'Failed attempts by channel', ['channel', 'reason'])
+  const disabled = counter('tollgate_channels_disabled_total', 'Channels switched off automatically')
+  const retried = counter('tollgate_settle_retries_total', 'Settles repeated because the database failed')
+  const swept = counter('tollgate_holds_swept_total', 'Holds of dead processes that were closed')
+  return {
+    attemptFailed(event) {
+      failures.inc({ channel: String(event.channelId), reason: event.reason })
+      log.info(event, 'attempt failed')
     },
+    channelDisabled(event) {
+      disabled.inc()
+      log.warn(event, 'channel disabled')
+    },
+    settleRetried(event) {
+      retried.inc()
+      log.error(event, 'a settle failed and is repeated')
+    },
+    holdSwept(event) {
+      swept.inc()
+      log.warn(event, 'hold of a dead process closed')
+    },
+    warning: (message) => log.warn(message),
   }
 }

@@ -1,6 +1,6 @@
 /** The price of speech and of transcription. */
 import type { Usage } from '../../contract/usage.ts'
-import { scaleDecimal } from './decimal.ts'
+import { scaleDecimal } from '../lib/decimal.ts'
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
 /** A charge in quota; `estimated` when the upstream gave no measure and the text had to stand in for the sound. */

@@ -36,7 +36,7 @@ export function createBatcher(store: LedgerStore): Batcher {
     inFlight = batch.length
     try {
       const results = await store.apply(batch.map((each) => each.op))
-      batch.forEach((each, index) => each.resolve(results[index] as LedgerResult))
+      for (const [index, each] of batch.entries()) each.resolve(results[index] as LedgerResult)
     } catch (error) {
       if (batch.length === 1) batch[0]?.reject(error)
       else for (const each of batch) await alone(each)

@@ -51,6 +51,8 @@ export interface Ledger {
    * least `least`. Throws GatewayError (token_exhausted, pre_consume_token_quota_failed, insufficient_user_quota).
    */
   hold(request: HoldRequest): Promise<Hold>
+  /** Holds of this process that are open. */
+  openHolds(): number
 }
 
 export interface LedgerDeps {
@@ -68,6 +70,11 @@ const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { batcher, returns } = deps
+  let open = 0
+  const opened = (id: string, account: Account, amount: number) => {
+    open++
+    return openHold(deps, id, account, amount, () => open--)
+  }
 
   async function take(request: HoldRequest, id: string, least: number): Promise<TakeResult> {
     try {
@@ -95,10 +102,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
+    openHolds: () => open,
     async tryHold(request) {
       const id = randomUUID()
       const result = await take(request, id, request.amount)
-      return result.ok ? openHold(deps, id, request, result.amount) : undefined
+      return result.ok ? opened(id, request, result.amount) : undefined
     },
     async hold(request) {
       const id = randomUUID()
@@ -113,7 +121,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       }
       if (!result.ok && result.reason !== 'gone' && request.least < request.amount)
         result = await take(request, id, request.least)
-      if (result.ok) return openHold(deps, id, request, result.amount)
+      if (result.ok) return opened(id, request, result.amount)
       throw refusal(result)
     },
   }
@@ -154,13 +162,14 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
   }
 }
 
-function openHold(deps: LedgerDeps, id: string, account: Account, amount: number): Hold {
+function openHold(deps: LedgerDeps, id: string, account: Account, amount: number, onClose: () => void): Hold {
   let held = amount
   let closed = false
   async function close(op: SettleOp): Promise<SettleResult> {
     if (closed) throw new Error('a hold was closed twice')
     closed = true
     const result = await settleUntilDone(deps, op)
+    onClose()
     deps.returns.returned(`t${account.tokenId}`)
     deps.returns.returned(`u${account.userId}`)
     return result

@@ -11,7 +11,7 @@
  * `# name type`  starts the section of a provider; type is the channel type for which its own prices are used, 0 for none
  */
 
-import { scaleDecimal, scaleRational } from './decimal.ts'
+import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import type { ClassPrices, PriceBasis, PriceTier } from './price.ts'
 
 /** When a set of prices holds: from a moment on, or between two minutes of the UTC day (which may pass midnight). */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { scaleDecimal } from './decimal.ts'
-import { chargeTokens, type PriceSheet, quotaOne, ratioOne, tokensAffordable } from './price.ts'
 import type { Usage } from '../../contract/usage.ts'
+import { scaleDecimal } from '../lib/decimal.ts'
+import { chargeTokens, type PriceSheet, quotaOne, ratioOne, tokensAffordable } from './price.ts'
 import { createPriceBook } from './ratios.ts'
 
 function micro(text: string): bigint {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { parseRatioTable, readRatioTable } from '../lib/ratio-table.ts'
 import { chargeTokens, ratioOne } from './price.ts'
-import { readRatioTable } from './ratio-table.ts'
-import { createPriceBook, type PriceBook, parseRatioTable } from './ratios.ts'
+import { createPriceBook, type PriceBook } from './ratios.ts'
 
 const dollars = (picoquota: bigint | undefined) => Number(picoquota) / 5e11
 

@@ -1,10 +1,11 @@
 /** The price book: ratio options over default prices, answered as one price sheet per model and channel type. */
+
+import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
+import { type RatioTable, ratioTableOf, readRatioTable } from '../lib/ratio-table.ts'
 import { basisByName, genericPrices } from './by-name.ts'
-import { decimalText, scaleDecimal, scaleRational } from './decimal.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
-import { type RatioTable, ratioTableOf, readRatioTable } from './ratio-table.ts'
 
 /** The options that hold a ratio table. */
 export const ratioOptions = [
@@ -26,16 +27,6 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
   readonly QuotaPerUnit?: string | number
   readonly UnpricedModelPolicy?: string
   readonly UnpricedModelRatio?: string | number
-}
-
-/**
- * Checks the JSON text of a ratio option and answers it as an object, values rounded to six decimals. Throws an Error whose
- * message says what is wrong; see readRatioTable for the rules.
- */
-export function parseRatioTable(text: string): Readonly<Record<string, number>> {
-  const parsed = readRatioTable(text)
-  if (!parsed.ok) throw new Error(parsed.error)
-  return Object.fromEntries([...parsed.table].map(([name, ratio]) => [name, Number(decimalText(ratio, 6))]))
 }
 
 /** What a price book needs besides the options. */

@@ -11,7 +11,9 @@ export async function audit(config: Config, print: (line: string) => void): Prom
   try {
     const { faults, checked, openHolds } = await balanceFaults(store)
     for (const fault of faults) print(`${fault.kind} ${fault.id}: ${fault.text}`)
-    print(`${checked.users} users, ${checked.tokens} tokens, ${checked.channels} channels checked; ${openHolds} holds open; ${faults.length} faults.`)
+    print(
+      `${checked.users} users, ${checked.tokens} tokens, ${checked.channels} channels checked; ${openHolds} holds open; ${faults.length} faults.`,
+    )
     return faults.length === 0 ? 0 : 1
   } finally {
     await store.close()

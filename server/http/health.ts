@@ -19,14 +19,17 @@ export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
   app.get('/readyz', async (c) => {
     if (deps.draining()) return c.json({ status: 'draining' }, 503)
     const ready = await isMigrated(deps.store).catch(() => false)
-    return ready ? c.json({ status: 'ready' }) : c.json({ status: 'the database cannot be reached or is not up to date' }, 503)
+    return ready
+      ? c.json({ status: 'ready' })
+      : c.json({ status: 'the database cannot be reached or is not up to date' }, 503)
   })
   app.get('/metrics', async (c) => {
     const allowed =
       deps.metricsToken === undefined
         ? isLoopback(c.env?.socketAddress)
         : sameText(c.req.header('authorization') ?? '', `Bearer ${deps.metricsToken}`)
-    if (!allowed) return c.json({ message: 'set METRICS_TOKEN and send it as a bearer token, or ask from this machine' }, 403)
+    if (!allowed)
+      return c.json({ message: 'set METRICS_TOKEN and send it as a bearer token, or ask from this machine' }, 403)
     return c.body(await deps.metrics.text(), 200, { 'content-type': deps.metrics.contentType })
   })
 }

@@ -32,12 +32,20 @@ export function createChannelHealth({ store, relay, routing }: ChannelHealthDeps
   }
 
   async function disable(id: number, reason: string): Promise<void> {
-    if (await change(id, channelStatus.enabled, channelStatus.autoDisabled)) relay.events.channelDisabled({ channelId: id, reason })
+    if (await change(id, channelStatus.enabled, channelStatus.autoDisabled))
+      relay.events.channelDisabled({ channelId: id, reason })
   }
 
   async function testOne(id: number, model: string | undefined): Promise<Probe> {
     const channel = routing.current().channel(id)
-    if (!channel) return { ok: false, timeMs: 0, model: '', message: 'the channel does not exist or its type is not served', verdict: undefined }
+    if (!channel)
+      return {
+        ok: false,
+        timeMs: 0,
+        model: '',
+        message: 'the channel does not exist or its type is not served',
+        verdict: undefined,
+      }
     const probe = await probeChannel(relay, channel, model)
     const now = epochSeconds(relay.clock)
     await store.write(async (trx) => {

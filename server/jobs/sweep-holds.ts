@@ -43,7 +43,11 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const alive = nodes.filter((node) => node.id === deps.nodeId || isAlive(node, now))
   let closed = 0
   for (;;) {
-    const holds = await holdsOfOthers(store.read, alive.map((node) => node.id), holdsPerBatch)
+    const holds = await holdsOfOthers(
+      store.read,
+      alive.map((node) => node.id),
+      holdsPerBatch,
+    )
     if (holds.length === 0) break
     const results = await store.ledger.apply(holds.map((hold) => closing(hold, now)))
     results.forEach((result, index) => {

@@ -60,7 +60,8 @@ function endOfValue(text: string, at: number): number {
       if (depth === 0) return at
       depth--
       if (depth === 0) return at + 1
-    } else if (depth === 0 && (char === ',' || char === ' ' || char === '\n' || char === '\r' || char === '\t')) return at
+    } else if (depth === 0 && (char === ',' || char === ' ' || char === '\n' || char === '\r' || char === '\t'))
+      return at
     at++
   }
   return at

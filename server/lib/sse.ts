@@ -107,7 +107,8 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 function splitEvents(text: string): string[] {
-  if (text.includes('\r')) return text.match(/[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\n\r\n|$)/g)?.filter((event) => event !== '') ?? []
+  if (text.includes('\r'))
+    return text.match(/[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\n\r\n|$)/g)?.filter((event) => event !== '') ?? []
   const events: string[] = []
   for (let from = 0; from < text.length; ) {
     const at = text.indexOf('\n\n', from)

@@ -1,6 +1,6 @@
 import { azure } from './azure/index.ts'
-import { openaiModels } from './openai/models.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
+import { openaiModels } from './openai-compatible/openai-models.ts'
 import type { Provider } from './provider.ts'
 
 /** A service that resells the OpenAI API under its own address. */
@@ -9,11 +9,32 @@ const relay = (type: number, name: string, label: string, color: string, default
 
 /** Every provider, in the order the channel form shows them. */
 export const providers: readonly Provider[] = [
-  openaiCompatible({ type: 1, name: 'openai', label: 'OpenAI', color: 'green', defaultBaseUrl: 'https://api.openai.com', models: openaiModels }),
+  openaiCompatible({
+    type: 1,
+    name: 'openai',
+    label: 'OpenAI',
+    color: 'green',
+    defaultBaseUrl: 'https://api.openai.com',
+    models: openaiModels,
+  }),
   azure,
-  openaiCompatible({ type: 19, name: 'ai360', label: '360', color: 'blue', defaultBaseUrl: 'https://ai.360.cn', models: ['360GPT_S2_V9', '360GPT_S2_V9.4', 'embedding-bert-512-v1', 'embedding_s1_v1', 'semantic_similarity_s1_v1'] }),
+  openaiCompatible({
+    type: 19,
+    name: 'ai360',
+    label: '360',
+    color: 'blue',
+    defaultBaseUrl: 'https://ai.360.cn',
+    models: ['360GPT_S2_V9', '360GPT_S2_V9.4', 'embedding-bert-512-v1', 'embedding_s1_v1', 'semantic_similarity_s1_v1'],
+  }),
   openaiCompatible({ type: 8, name: 'custom', label: 'Custom', color: 'pink', defaultBaseUrl: '' }),
-  openaiCompatible({ type: 20, name: 'openrouter', label: 'OpenRouter', color: 'black', defaultBaseUrl: 'https://openrouter.ai/api', headers: { 'x-title': 'Tollgate' } }),
+  openaiCompatible({
+    type: 20,
+    name: 'openrouter',
+    label: 'OpenRouter',
+    color: 'black',
+    defaultBaseUrl: 'https://openrouter.ai/api',
+    headers: { 'x-title': 'Tollgate' },
+  }),
   relay(2, 'api2d', 'API2D', 'blue', 'https://oa.api2d.net'),
   relay(5, 'openai-sb', 'OpenAI-SB', 'brown', 'https://api.openai-sb.com'),
   relay(7, 'ohmygpt', 'OhMyGPT', 'purple', 'https://api.ohmygpt.com'),

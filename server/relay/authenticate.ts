@@ -20,9 +20,17 @@ export interface AuthenticateDeps {
  * subnet, owner, chosen channel. The quota itself is checked where it is taken. A database failure is 503, so that
  * clients do not throw good keys away.
  */
-export async function authenticate(deps: AuthenticateDeps, authorization: string | undefined, address: string): Promise<Caller> {
-  const presented = (authorization ?? '').replace(/^Bearer\s+/i, '').trim().replace(/^sk-/, '')
-  if (presented === '') throw new GatewayError('invalid_token', 'no token was given: send it as "Authorization: Bearer sk-…"')
+export async function authenticate(
+  deps: AuthenticateDeps,
+  authorization: string | undefined,
+  address: string,
+): Promise<Caller> {
+  const presented = (authorization ?? '')
+    .replace(/^Bearer\s+/i, '')
+    .trim()
+    .replace(/^sk-/, '')
+  if (presented === '')
+    throw new GatewayError('invalid_token', 'no token was given: send it as "Authorization: Bearer sk-…"')
   const { row, channelText } = await find(deps.tokens, presented)
   checkToken(deps, row)
   checkSubnet(row, address)
@@ -35,7 +43,10 @@ export async function authenticate(deps: AuthenticateDeps, authorization: string
 }
 
 /** A key may contain dashes itself, so the whole is looked up before what follows the first dash is taken for a channel. */
-async function find(tokens: TokenCache, presented: string): Promise<{ row: CallerRow; channelText: string | undefined }> {
+async function find(
+  tokens: TokenCache,
+  presented: string,
+): Promise<{ row: CallerRow; channelText: string | undefined }> {
   try {
     const whole = await tokens.find(presented)
     if (whole) return { row: whole, channelText: undefined }
@@ -50,7 +61,8 @@ async function find(tokens: TokenCache, presented: string): Promise<{ row: Calle
 
 function checkToken(deps: AuthenticateDeps, row: CallerRow): void {
   const name = `token ${row.tokenName} (#${row.tokenId})`
-  if (row.tokenStatus === tokenStatus.exhausted) throw new GatewayError('token_exhausted', `the quota of ${name} is exhausted`)
+  if (row.tokenStatus === tokenStatus.exhausted)
+    throw new GatewayError('token_exhausted', `the quota of ${name} is exhausted`)
   if (row.tokenStatus === tokenStatus.expired) throw new GatewayError('token_expired', `${name} has expired`)
   if (row.tokenStatus !== tokenStatus.enabled) throw new GatewayError('token_unavailable', `${name} is disabled`)
   if (row.expiredTime !== -1 && row.expiredTime * 1000 < deps.nowMs()) {
@@ -62,7 +74,8 @@ function checkToken(deps: AuthenticateDeps, row: CallerRow): void {
 function checkSubnet(row: CallerRow, address: string): void {
   if (!row.subnet) return
   const inside = row.subnet.split(',').some((range) => contains(range.trim(), address))
-  if (!inside) throw new GatewayError('ip_not_allowed', `this token may not be used from ${address || 'an unknown address'}`)
+  if (!inside)
+    throw new GatewayError('ip_not_allowed', `this token may not be used from ${address || 'an unknown address'}`)
 }
 
 function contains(range: string, address: string): boolean {
@@ -79,6 +92,7 @@ function chosenChannel(routing: RoutingTable, row: CallerRow, text: string): Cha
   if (row.role < roles.admin) throw new GatewayError('channel_choice_not_allowed', 'only admins may choose a channel')
   const channel = /^\d{1,15}$/.test(text) ? routing.channel(Number(text)) : undefined
   if (!channel) throw new GatewayError('invalid_channel_id', 'invalid channel id')
-  if (channel.status !== channelStatus.enabled) throw new GatewayError('channel_disabled', 'the chosen channel is disabled')
+  if (channel.status !== channelStatus.enabled)
+    throw new GatewayError('channel_disabled', 'the chosen channel is disabled')
   return channel
 }

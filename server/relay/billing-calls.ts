@@ -1,6 +1,6 @@
+import type { Settings } from '../settings/settings.ts'
 import { quotaFigures } from '../store/callers.ts'
 import type { Db } from '../store/store.ts'
-import type { Settings } from '../settings/settings.ts'
 import type { Caller } from './caller.ts'
 
 /** What an unlimited token shows as its limit, in the displayed unit; one-api's figure. */

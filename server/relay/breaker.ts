@@ -71,7 +71,11 @@ export function createBreaker(nowMs: () => number): Breaker {
         .filter(([, health]) => health.openUntilMs !== 0)
         .map(([key, health]) => {
           const [channelId = '0', model = ''] = key.split('\n')
-          return { channelId: Number(channelId), model, state: now < health.openUntilMs ? ('open' as const) : ('half-open' as const) }
+          return {
+            channelId: Number(channelId),
+            model,
+            state: now < health.openUntilMs ? ('open' as const) : ('half-open' as const),
+          }
         })
     },
   }

@@ -40,10 +40,18 @@ const unknownCeilingTokens = 32_768
 const leastAudioBytesPerSecond = 4_000
 
 /** Prices a call for a model as the upstream calls it. Throws GatewayError (model_not_priced, image errors). */
-export function chargingFor(call: RelayCall, prices: PriceBook, model: string, channelType: number, sliceTokens: number): Charging {
+export function chargingFor(
+  call: RelayCall,
+  prices: PriceBook,
+  model: string,
+  channelType: number,
+  sliceTokens: number,
+): Charging {
   const sheet = prices.sheet(model, channelType)
   if (!sheet) {
-    throw new GatewayError('model_not_priced', `model ${model} has no price; ask the administrator to set one`, { param: 'model' })
+    throw new GatewayError('model_not_priced', `model ${model} has no price; ask the administrator to set one`, {
+      param: 'model',
+    })
   }
   const groupRatio = prices.groupRatio(call.caller.group)
   switch (call.mode) {
@@ -61,10 +69,17 @@ export function chargingFor(call: RelayCall, prices: PriceBook, model: string, c
   }
 }
 
-function tokenCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number): Charging {
+function tokenCharging(
+  call: RelayCall,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+  model: string,
+  sliceTokens: number,
+): Charging {
   const { choices, maxTokens, stream } = call.facts
   const generates = call.mode === 'chat' || call.mode === 'completions'
-  const price = (promptTokens: number, completionTokens: number) => chargeTokens({ promptTokens, completionTokens }, sheet, groupRatio)
+  const price = (promptTokens: number, completionTokens: number) =>
+    chargeTokens({ promptTokens, completionTokens }, sheet, groupRatio)
   const whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
   const held = generates ? (stream ? Math.min(sliceTokens, whole) : whole) * choices : 0
   return {
@@ -88,8 +103,22 @@ function tokenCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, m
 }
 
 /** A call whose price is known, or bounded, before it is made. */
-function fixedCharging(sheet: PriceSheet, groupRatio: bigint, ceiling: number, least: number, charge: Charging['charge']): Charging {
-  return { sheet, groupRatio, ceiling: () => ceiling, least: () => least, soFar: () => ceiling, affordable: () => undefined, charge }
+function fixedCharging(
+  sheet: PriceSheet,
+  groupRatio: bigint,
+  ceiling: number,
+  least: number,
+  charge: Charging['charge'],
+): Charging {
+  return {
+    sheet,
+    groupRatio,
+    ceiling: () => ceiling,
+    least: () => least,
+    soFar: () => ceiling,
+    affordable: () => undefined,
+    charge,
+  }
 }
 
 function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
@@ -100,7 +129,8 @@ function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, m
   }
   const given = field('n')
   const n = given === undefined || given === null ? undefined : Number(given)
-  if (n !== undefined && !Number.isInteger(n)) throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
+  if (n !== undefined && !Number.isInteger(n))
+    throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
   const prompt = field('prompt')
   const found = imageCharge(
     {
@@ -117,15 +147,24 @@ function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, m
   return fixedCharging(sheet, groupRatio, found.quota, found.quota, ({ usage, estimated }) => {
     const reported = found.byTokens && !estimated
     // Models that are charged by tokens answer with images only: their output tokens are image tokens.
-    const quota = reported ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio) : found.quota
-    return { quota, promptTokens: reported ? usage.promptTokens : 0, completionTokens: reported ? usage.completionTokens : 0, estimated: found.byTokens && estimated }
+    const quota = reported
+      ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio)
+      : found.quota
+    return {
+      quota,
+      promptTokens: reported ? usage.promptTokens : 0,
+      completionTokens: reported ? usage.completionTokens : 0,
+      estimated: found.byTokens && estimated,
+    }
   })
 }
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
   const ceiling = speechCharge({ input }, sheet, groupRatio).quota
-  return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated }) => speechCharge({ input, ...(!estimated && { usage }) }, sheet, groupRatio))
+  return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated }) =>
+    speechCharge({ input, ...(!estimated && { usage }) }, sheet, groupRatio),
+  )
 }
 
 function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {

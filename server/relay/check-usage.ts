@@ -20,7 +20,8 @@ export function usageFault(call: RelayCall, model: string, usage: Usage): string
   if (usage.promptTokens > promptLimit) return `${usage.promptTokens} prompt tokens for about ${seen}`
   const perChoice = Math.max(call.facts.maxTokens ?? 0, maxOutputTokens(model) ?? unknownCompletionLimit)
   const completionLimit = perChoice * call.facts.choices * completionFactor
-  if (usage.completionTokens > completionLimit) return `${usage.completionTokens} completion tokens of at most ${completionLimit}`
+  if (usage.completionTokens > completionLimit)
+    return `${usage.completionTokens} completion tokens of at most ${completionLimit}`
   return undefined
 }
 

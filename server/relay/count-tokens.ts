@@ -56,7 +56,10 @@ export function createTokenCounter(): TokenCounter {
     async count(model, prompt, approximate) {
       if (prompt.texts.length === 0) return prompt.fixedTokens
       if (approximate) {
-        return prompt.texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) * tokensPerByte), prompt.fixedTokens)
+        return prompt.texts.reduce(
+          (sum, text) => sum + Math.ceil(Buffer.byteLength(text) * tokensPerByte),
+          prompt.fixedTokens,
+        )
       }
       worker ??= start()
       clearTimeout(idleTimer)

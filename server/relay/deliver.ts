@@ -7,8 +7,8 @@ import { isObject, tryParse } from '../lib/json.ts'
 import { sseData } from '../lib/sse.ts'
 import { BinaryStream } from './binary-stream.ts'
 import type { RelayDeps } from './deps.ts'
-import { measure } from './measure.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
+import { measure } from './measure.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { RelayStream } from './stream.ts'
@@ -38,13 +38,16 @@ export async function deliver(
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/html')
   if (isSound && response.body) return deliverSound(deps, open, response, handOver)
   const text = await readText(deps, open, response, sentAtMs)
-  const isPlainTranscript = (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !type.startsWith('text/html')
-  if (isPlainTranscript) return settleWhole(deps, open, response, text, { usage: undefined, output: () => text }, handOver)
+  const isPlainTranscript =
+    (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !type.startsWith('text/html')
+  if (isPlainTranscript)
+    return settleWhole(deps, open, response, text, { usage: undefined, output: () => text }, handOver)
   const body = tryParse(text)
   if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const reply = readReply(mode, body)
   if (reply.error) throw errorWithin(reply.error, response.status)
-  if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', response.status)
+  if (facts.stream && (mode === 'chat' || mode === 'completions'))
+    throw badBody('the upstream did not stream', response.status)
   return settleWhole(deps, open, response, text, { usage: reply.usage, output: () => reply.output }, handOver)
 }
 
@@ -71,7 +74,10 @@ function badBody(message: string, status: number): AttemptFailed {
 function errorWithin(error: Record<string, unknown>, status: number): AttemptFailed {
   const named = Number(error['status'] ?? error['code'])
   const meant = Number.isInteger(named) && named >= 400 && named <= 599 ? named : 502
-  const message = typeof error['message'] === 'string' && error['message'] !== '' ? error['message'] : 'the upstream answered with an error'
+  const message =
+    typeof error['message'] === 'string' && error['message'] !== ''
+      ? error['message']
+      : 'the upstream answered with an error'
   const failure = new GatewayError('bad_response_status_code', message, { status: meant, param: String(status) })
   return new AttemptFailed(failure, judgeStatus(meant, error, message), status, error)
 }
@@ -84,13 +90,20 @@ async function readText(deps: RelayDeps, open: OpenCall, response: Response, sen
   const limits = [limitMs > 0 ? limitMs - (deps.clock.nowMs() - sentAtMs) : 0, idleMs].filter((ms) => ms > 0)
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    if (limits.length > 0) timer = setTimeout(() => reject(new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')), Math.min(...limits))
+    if (limits.length > 0)
+      timer = setTimeout(
+        () => reject(new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')),
+        Math.min(...limits),
+      )
   })
   try {
     return await Promise.race([readLimited(response, replyBytes), late])
   } catch (error) {
     await response.body?.cancel().catch(() => undefined)
-    const failure = error instanceof GatewayError ? error : new GatewayError('do_request_failed', 'the connection to the upstream broke', { cause: error })
+    const failure =
+      error instanceof GatewayError
+        ? error
+        : new GatewayError('do_request_failed', 'the connection to the upstream broke', { cause: error })
     throw new AttemptFailed(failure, judgeFailure(failure), response.status)
   } finally {
     clearTimeout(timer)
@@ -115,7 +128,13 @@ async function settleWhole(
   handOver()
   deps.breaker.succeeded(open.channel.id, open.call.facts.model)
   const found = await measure(deps, open, answer)
-  await settle(deps, open, { measure: found.measure, outcome: 'complete', code: '', firstByteMs, ...(found.note && { note: found.note }) })
+  await settle(deps, open, {
+    measure: found.measure,
+    outcome: 'complete',
+    code: '',
+    firstByteMs,
+    ...(found.note && { note: found.note }),
+  })
   return new Response(text, { status: response.status, headers: answerHeaders(response.headers) })
 }
 
@@ -147,7 +166,10 @@ async function deliverStream(
 }
 
 /** A stream that begins with its end, a break or an error has not begun: another channel may do better. */
-function firstPieceFailure(first: Awaited<ReturnType<UpstreamReader['next']>>, status: number): AttemptFailed | undefined {
+function firstPieceFailure(
+  first: Awaited<ReturnType<UpstreamReader['next']>>,
+  status: number,
+): AttemptFailed | undefined {
   switch (first.kind) {
     case 'end':
       return badBody('the upstream sent an empty stream', status)
@@ -177,16 +199,25 @@ function deliverSound(deps: RelayDeps, open: OpenCall, response: Response, handO
     nowMs: () => deps.clock.nowMs(),
   })
   handOver()
-  return new Response(new BinaryStream(deps, open, reader) as unknown as ReadableStream, { status: 200, headers: answerHeaders(response.headers) })
+  return new Response(new BinaryStream(deps, open, reader) as unknown as ReadableStream, {
+    status: 200,
+    headers: answerHeaders(response.headers),
+  })
 }
 
 /** An error answer to the caller, in its dialect. */
 export function errorResponse(error: unknown, requestId: string): Response {
   const failure = error instanceof AttemptFailed ? error.error : error
-  const known = failure instanceof GatewayError ? failure : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
+  const known =
+    failure instanceof GatewayError
+      ? failure
+      : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
   const own = errorObject(known, requestId)
   const shaped = error instanceof AttemptFailed ? error.shaped : undefined
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
-  return new Response(JSON.stringify({ error: shaped ? { ...own, ...shaped, message: own.message } : own }), { status: known.status, headers })
+  return new Response(JSON.stringify({ error: shaped ? { ...own, ...shaped, message: own.message } : own }), {
+    status: known.status,
+    headers,
+  })
 }

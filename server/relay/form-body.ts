@@ -41,7 +41,8 @@ export async function readForm(
 ): Promise<FormBody> {
   const boundary = /boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType)
   const mark = boundary?.[1] ?? boundary?.[2]
-  if (!body || mark === undefined) throw new GatewayError('invalid_multipart', 'the form has no boundary in its Content-Type')
+  if (!body || mark === undefined)
+    throw new GatewayError('invalid_multipart', 'the form has no boundary in its Content-Type')
   const scanner = new FormScanner(mark)
   const source = await spool(body, scanner, limitBytes, spoolDir)
   const dispose = async () => {
@@ -51,12 +52,18 @@ export async function readForm(
     fields: scanner.fields,
     contentType,
     length: source.length,
-    withField: (name, value) => outgoing(source, value === undefined ? undefined : replacement(mark, name, value, scanner.places.get(name))),
+    withField: (name, value) =>
+      outgoing(source, value === undefined ? undefined : replacement(mark, name, value, scanner.places.get(name))),
     dispose,
   }
 }
 
-async function spool(body: ReadableStream<Uint8Array>, scanner: FormScanner, limitBytes: number, spoolDir: string): Promise<Source> {
+async function spool(
+  body: ReadableStream<Uint8Array>,
+  scanner: FormScanner,
+  limitBytes: number,
+  spoolDir: string,
+): Promise<Source> {
   const parts: Uint8Array[] = []
   let length = 0
   let file: string | undefined
@@ -64,7 +71,8 @@ async function spool(body: ReadableStream<Uint8Array>, scanner: FormScanner, lim
   try {
     for await (const chunk of body) {
       length += chunk.length
-      if (length > limitBytes) throw new GatewayError('request_too_large', `the request is larger than ${limitBytes} bytes`)
+      if (length > limitBytes)
+        throw new GatewayError('request_too_large', `the request is larger than ${limitBytes} bytes`)
       scanner.push(chunk)
       if (handle) {
         await handle.write(chunk)
@@ -81,7 +89,9 @@ async function spool(body: ReadableStream<Uint8Array>, scanner: FormScanner, lim
     scanner.finish()
   } catch (error) {
     if (file !== undefined) await rm(file, { force: true })
-    throw error instanceof GatewayError ? error : new GatewayError('invalid_multipart', 'the request body broke off', { cause: error })
+    throw error instanceof GatewayError
+      ? error
+      : new GatewayError('invalid_multipart', 'the request body broke off', { cause: error })
   } finally {
     await handle?.close()
   }
@@ -104,7 +114,10 @@ function outgoing(source: Source, change: Replacement | undefined): OutgoingForm
   const length = source.length - (edit.end - edit.start) + edit.bytes.length
   if (source.memory) {
     const { memory } = source
-    return { body: change ? Buffer.concat([memory.subarray(0, edit.start), edit.bytes, memory.subarray(edit.end)]) : memory, length }
+    return {
+      body: change ? Buffer.concat([memory.subarray(0, edit.start), edit.bytes, memory.subarray(edit.end)]) : memory,
+      length,
+    }
   }
   return { body: () => streamOf(readEdited(source.file ?? '', edit)), length }
 }
@@ -133,9 +146,16 @@ async function* readEdited(file: string, edit: Replacement): AsyncGenerator<Uint
   }
 }
 
-async function* readRange(handle: Awaited<ReturnType<typeof open>>, from: number, to: number): AsyncGenerator<Uint8Array> {
+async function* readRange(
+  handle: Awaited<ReturnType<typeof open>>,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
   for (let at = from; at < to; ) {
-    const { bytesRead, buffer } = await handle.read({ buffer: Buffer.allocUnsafe(Math.min(readBytes, to - at)), position: at })
+    const { bytesRead, buffer } = await handle.read({
+      buffer: Buffer.allocUnsafe(Math.min(readBytes, to - at)),
+      position: at,
+    })
     if (bytesRead === 0) return
     at += bytesRead
     yield buffer.subarray(0, bytesRead)

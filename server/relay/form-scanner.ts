@@ -60,7 +60,8 @@ export class FormScanner {
     const at = this.#buffer.indexOf(this.#delimiter)
     if (at < 0) {
       if (this.#state === 'skip') this.#drop(Math.max(0, this.#buffer.length - this.#delimiter.length))
-      else if (this.#buffer.length > longestFieldBytes) throw malformed(`the field ${this.#name} is longer than ${longestFieldBytes} bytes`)
+      else if (this.#buffer.length > longestFieldBytes)
+        throw malformed(`the field ${this.#name} is longer than ${longestFieldBytes} bytes`)
       return false
     }
     if (this.#state === 'field') {

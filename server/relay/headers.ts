@@ -2,7 +2,14 @@
 const toUpstream = ['accept', 'openai-beta'] as const
 
 /** Headers of the upstream that reach the caller; no organisation, no cookies, no limits of the operator's account. */
-const toCaller = ['content-type', 'content-disposition', 'x-request-id', 'openai-processing-ms', 'openai-version', 'openai-model'] as const
+const toCaller = [
+  'content-type',
+  'content-disposition',
+  'x-request-id',
+  'openai-processing-ms',
+  'openai-version',
+  'openai-model',
+] as const
 
 /** The caller's headers that may go on. */
 export function forwardedHeaders(headers: Headers): Record<string, string> {

@@ -17,19 +17,24 @@ export interface Answer {
 /**
  * The upstream's usage when it can be believed, else our own count. The note says why a usage was refused.
  */
-export async function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Promise<{ measure: Measure; note: string | undefined }> {
+export async function measure(
+  deps: RelayDeps,
+  open: OpenCall,
+  answer: Answer,
+): Promise<{ measure: Measure; note: string | undefined }> {
   const seconds = secondsOf(answer.usage)
   const extra = seconds === undefined ? {} : { seconds }
   const reported = readUsage(answer.usage)
   const fault = reported ? usageFault(open.call, open.upstreamModel, reported) : undefined
-  if (reported && fault === undefined) return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
+  if (reported && fault === undefined)
+    return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
   const usage = await countUsage(deps, open, answer.output())
   const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
   return { measure: { usage, estimated: true, ...extra }, note: refused && `usage of the upstream refused: ${refused}` }
 }
 
 /** Counts prompt and output with the tokenizer. */
-export async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
+async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
   const approximate = deps.settings().ApproximateTokenEnabled
   const [promptTokens, completionTokens] = await Promise.all([
     deps.counter.count(open.upstreamModel, open.call.facts.prompt, approximate),

@@ -22,12 +22,22 @@ const permission = [
   },
 ]
 
-const owners = new Map(providers.flatMap(({ meta }) => meta.models.map((model) => [model, meta.name] as const)).reverse())
+const owners = new Map(
+  providers.flatMap(({ meta }) => meta.models.map((model) => [model, meta.name] as const)).reverse(),
+)
 
 /** One entry of a model list, in OpenAI's shape with one-api's additions. */
 export function modelEntry(id: string) {
   const owner = owners.get(id)
-  return { id, object: 'model', created, owned_by: owner ?? 'custom', permission: owner ? permission : [], root: id, parent: null }
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: owner ?? 'custom',
+    permission: owner ? permission : [],
+    root: id,
+    parent: null,
+  }
 }
 
 /** Models the caller may use: those of its group that some channel serves, within the token's own list. */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
-import { insertMembers, setMembers } from '../lib/json-edit.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { insertMembers, setMembers } from '../lib/json-edit.ts'
 import type { RelayCall } from './call.ts'
 import type { Channel } from './routing-table.ts'
 import type { Sending } from './send.ts'
@@ -19,7 +19,12 @@ export interface Prepared {
  * The caller's bytes with only what must change: the mapped model, the channel's system prompt, the request for usage,
  * and a cap on the answer where the balance affords less than was asked for.
  */
-export function prepare(call: RelayCall, channel: Channel, upstreamModel: string, capTokens: number | undefined): Prepared {
+export function prepare(
+  call: RelayCall,
+  channel: Channel,
+  upstreamModel: string,
+  capTokens: number | undefined,
+): Prepared {
   if (call.body.kind === 'form') {
     const form = call.body.form.withField('model', upstreamModel === call.facts.model ? undefined : upstreamModel)
     return {
@@ -41,7 +46,11 @@ export function prepare(call: RelayCall, channel: Channel, upstreamModel: string
   if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], channel.systemPrompt)
   if (capTokens !== undefined) edits[capField(json, upstreamModel)] = capTokens
   const entries = Object.entries(edits)
-  const body = entries.every(([key]) => !(key in json)) ? (entries.length === 0 ? text : insertMembers(text, entries)) : setMembers(text, edits)
+  const body = entries.every(([key]) => !(key in json))
+    ? entries.length === 0
+      ? text
+      : insertMembers(text, entries)
+    : setMembers(text, edits)
   return { body, contentLength: undefined, contentType: 'application/json', askedForUsage, systemPromptReset }
 }
 
@@ -54,7 +63,8 @@ function asksForUsage(call: RelayCall, channel: Channel): boolean {
 function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
   const list = Array.isArray(messages) ? (messages as unknown[]) : []
   const first = list[0]
-  if (isObject(first) && (first['role'] === 'system' || first['role'] === 'developer')) return [{ ...first, content: prompt }, ...list.slice(1)]
+  if (isObject(first) && (first['role'] === 'system' || first['role'] === 'developer'))
+    return [{ ...first, content: prompt }, ...list.slice(1)]
   return [{ role: 'system', content: prompt }, ...list]
 }
 
@@ -74,7 +84,10 @@ export function mappedModel(channel: Channel, model: string): string {
 export function endpointOf(call: RelayCall, channel: Channel) {
   const endpoint = channel.provider.modes[call.mode]
   if (!endpoint) {
-    throw new GatewayError('mode_not_supported', `channel type ${channel.provider.meta.label} does not serve ${call.path}`)
+    throw new GatewayError(
+      'mode_not_supported',
+      `channel type ${channel.provider.meta.label} does not serve ${call.path}`,
+    )
   }
   return endpoint
 }

@@ -1,7 +1,7 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import { readErrorBody } from '../dialects/openai/errors.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
-import { readErrorBody } from '../dialects/openai/errors.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { RelayCall } from './call.ts'
@@ -66,7 +66,14 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
 
 /** The first model that can be talked to cheaply: a chat model where there is one. */
 function probeModel(channel: Channel): string {
-  return channel.models.find((model) => modeOf(model) === 'chat' && !/image|dall-e|tts|whisper|transcribe|instruct|davinci|babbage/.test(model)) ?? channel.models[0] ?? ''
+  return (
+    channel.models.find(
+      (model) =>
+        modeOf(model) === 'chat' && !/image|dall-e|tts|whisper|transcribe|instruct|davinci|babbage/.test(model),
+    ) ??
+    channel.models[0] ??
+    ''
+  )
 }
 
 function modeOf(model: string): RelayMode {
@@ -76,7 +83,8 @@ function modeOf(model: string): RelayMode {
 
 function probeCall(model: string, startedAtMs: number): RelayCall {
   const mode = modeOf(model)
-  const json: JsonObject = mode === 'chat' ? { model, messages: [{ role: 'user', content: 'hi' }] } : { model, input: 'hi' }
+  const json: JsonObject =
+    mode === 'chat' ? { model, messages: [{ role: 'user', content: 'hi' }] } : { model, input: 'hi' }
   return {
     requestId: 'channel-test',
     mode,

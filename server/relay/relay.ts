@@ -31,7 +31,8 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
       })
       if (failed instanceof Response) return failed
       noteFailure(deps, call, channel, failed)
-      const mayRetry = failed.verdict.retry && retries < settings.RetryTimes && !call.caller.chosenChannel && !call.signal.aborted
+      const mayRetry =
+        failed.verdict.retry && retries < settings.RetryTimes && !call.caller.chosenChannel && !call.signal.aborted
       const next = mayRetry ? nextChannel(deps, call, tried) : undefined
       if (!next) throw failed
       await new Promise((resolve) => setTimeout(resolve, backOffMs(retries, deps.random)))
@@ -52,11 +53,20 @@ function nextChannel(deps: RelayDeps, call: RelayCall, tried: ReadonlySet<number
 }
 
 function noChannel(call: RelayCall): GatewayError {
-  return new GatewayError('no_available_channel', `no available channel for model ${call.facts.model} in group ${call.caller.group}`)
+  return new GatewayError(
+    'no_available_channel',
+    `no available channel for model ${call.facts.model} in group ${call.caller.group}`,
+  )
 }
 
 function priced(deps: RelayDeps, call: RelayCall, channel: Channel): Charging {
-  return chargingFor(call, deps.prices(), mappedModel(channel, call.facts.model), channel.type, deps.settings().PreConsumedQuota)
+  return chargingFor(
+    call,
+    deps.prices(),
+    mappedModel(channel, call.facts.model),
+    channel.type,
+    deps.settings().PreConsumedQuota,
+  )
 }
 
 /** First by the quick estimate; the tokens are counted only when that much is not there. */
@@ -79,7 +89,13 @@ async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): 
 }
 
 /** Another channel may map the model to a dearer one: the hold grows with it, as far as the balance goes. */
-async function repriced(deps: RelayDeps, call: RelayCall, channel: Channel, before: Charging, hold: Hold): Promise<Charging> {
+async function repriced(
+  deps: RelayDeps,
+  call: RelayCall,
+  channel: Channel,
+  before: Charging,
+  hold: Hold,
+): Promise<Charging> {
   const charging = priced(deps, call, channel)
   if (charging.sheet === before.sheet) return charging
   const guess = estimatedPrompt(call)
@@ -97,13 +113,23 @@ interface Trial {
 }
 
 /** One attempt at one channel: an answer for the caller, or why there is none. */
-async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial, handOver: () => void): Promise<Response | AttemptFailed> {
+async function attempt(
+  deps: RelayDeps,
+  call: RelayCall,
+  trial: Trial,
+  handOver: () => void,
+): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()
   const startedAtMs = deps.clock.nowMs()
   const upstreamModel = mappedModel(channel, call.facts.model)
   const note = (status: number, error: string) =>
-    void attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(deps.clock.nowMs() - startedAtMs) })
+    void attempts.push({
+      channelId: channel.id,
+      status,
+      error,
+      elapsedMs: Math.round(deps.clock.nowMs() - startedAtMs),
+    })
   try {
     const endpoint = endpointOf(call, channel)
     const prepared = prepare(call, channel, upstreamModel, charging.affordable(hold.amount, estimatedPrompt(call)))
@@ -117,7 +143,15 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial, handOver:
       httpVersion: channel.httpVersion,
       signal: call.signal,
     })
-    const open = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: prepared.systemPromptReset }
+    const open = {
+      call,
+      hold,
+      charging,
+      channel,
+      upstreamModel,
+      attempts,
+      systemPromptReset: prepared.systemPromptReset,
+    }
     const delivered = await deliver(deps, open, response, prepared.askedForUsage, startedAtMs, () => {
       note(response.status, '')
       handOver()
@@ -146,7 +180,13 @@ function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed:
   // The channel asked for a pause: other calls go elsewhere meanwhile, as far as there is an elsewhere.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds) deps.breaker.rest(channel.id, model, Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000)
-  deps.events.attemptFailed({ requestId: call.requestId, channelId: channel.id, model, status: failed.status, reason: failed.error.code })
+  deps.events.attemptFailed({
+    requestId: call.requestId,
+    channelId: channel.id,
+    model,
+    status: failed.status,
+    reason: failed.error.code,
+  })
   if (failed.verdict.disable !== undefined && deps.settings().AutomaticDisableChannelEnabled) {
     deps.disableChannel(channel.id, failed.verdict.disable)
   }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** What a failed attempt means for what comes next. */
@@ -33,7 +33,13 @@ const deadCodes = new Set(['invalid_api_key', 'account_deactivated'])
  */
 export function judgeStatus(status: number, error: JsonObject | undefined, message: string): Verdict {
   const disable = disablingReason(status, error, message)
-  const ownFault = status === 401 || status === 403 || status === 429 || status >= 500 || status === 408 || (status >= 300 && status < 400)
+  const ownFault =
+    status === 401 ||
+    status === 403 ||
+    status === 429 ||
+    status >= 500 ||
+    status === 408 ||
+    (status >= 300 && status < 400)
   const retry = ownFault || status === 404 || status === 409 || disable !== undefined
   // 429 is a busy upstream, not a broken one; 404 and 409 say nothing about its health.
   return { retry, upstreamFault: ownFault && status !== 429, disable }

@@ -5,8 +5,8 @@ import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'
-import { hasTwice } from '../lib/json-edit.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { hasTwice } from '../lib/json-edit.ts'
 import { tokenHasQuota } from '../store/callers.ts'
 import type { Store } from '../store/store.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
@@ -80,12 +80,17 @@ const notServed = [
 
 /** Everything under /v1 and /dashboard that takes a relay token. */
 export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  const allowAll = cors({ origin: '*', allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'], exposeHeaders: ['X-Oneapi-Request-Id'] })
+  const allowAll = cors({
+    origin: '*',
+    allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+    exposeHeaders: ['X-Oneapi-Request-Id'],
+  })
   for (const prefix of ['/v1/*', '/dashboard/*']) {
     app.use(prefix, allowAll)
     app.use(prefix, clientAddress(deps.trustedProxies))
   }
-  for (const route of relayPaths) app.post(route.path, (c) => answer(c, deps, (caller) => relayed(c, deps, caller, route)))
+  for (const route of relayPaths)
+    app.post(route.path, (c) => answer(c, deps, (caller) => relayed(c, deps, caller, route)))
   mountModels(app, deps)
   mountBilling(app, deps)
   for (const path of notServed) {
@@ -135,15 +140,21 @@ async function requireQuota(deps: RelayRouteDeps, caller: Caller): Promise<void>
 }
 
 /** Authenticates, runs, and turns every failure into an OpenAI-shaped answer. */
-async function answer(c: AppContext, deps: RelayRouteDeps, run: (caller: Caller) => Promise<Response>): Promise<Response> {
+async function answer(
+  c: AppContext,
+  deps: RelayRouteDeps,
+  run: (caller: Caller) => Promise<Response>,
+): Promise<Response> {
   const requestId = c.get('requestId')
   try {
-    if (deps.draining()) throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
+    if (deps.draining())
+      throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
     const caller = await authenticate(deps.authenticate, c.req.header('authorization'), c.get('clientAddress'))
     return await run(caller)
   } catch (error) {
     if (error instanceof GatewayError && error.status < 500) return errorResponse(error, requestId)
-    if (!(error instanceof GatewayError) && !isExpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
+    if (!(error instanceof GatewayError) && !isExpected(error))
+      deps.relay.events.warning(`${requestId}: ${describe(error)}`)
     return errorResponse(error, requestId)
   }
 }

@@ -48,7 +48,11 @@ export interface RoutingSource {
 }
 
 /** Keeps the routing table of this node up to date. */
-export async function loadRouting(store: Store, secrets: Secrets, warn: (message: string) => void): Promise<RoutingSource> {
+export async function loadRouting(
+  store: Store,
+  secrets: Secrets,
+  warn: (message: string) => void,
+): Promise<RoutingSource> {
   let table = await build(store, secrets, warn)
   let latest = 0
   async function reload(): Promise<void> {
@@ -99,7 +103,9 @@ function toChannel(row: ChannelRow, secrets: Secrets, warn: (message: string) =>
   try {
     key = secrets.open(row.key, 'channel')
   } catch {
-    warn(`the key of channel ${row.id} cannot be decrypted: SECRET_KEY has changed or the row was edited; save the key again`)
+    warn(
+      `the key of channel ${row.id} cannot be decrypted: SECRET_KEY has changed or the row was edited; save the key again`,
+    )
     return undefined
   }
   const parsed = row.config === '' ? {} : tryParse(row.config)
@@ -119,7 +125,11 @@ function toChannel(row: ChannelRow, secrets: Secrets, warn: (message: string) =>
       config,
     },
     weight: Math.max(1, row.weight),
-    modelMapping: new Map(Object.entries(isObject(mapping) ? mapping : {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '')),
+    modelMapping: new Map(
+      Object.entries(isObject(mapping) ? mapping : {}).filter(
+        (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+      ),
+    ),
     models: row.models.split(',').filter((model) => model !== ''),
     systemPrompt: row.system_prompt,
     connectTimeoutMs: limit('connect_timeout'),

@@ -15,7 +15,9 @@ export function selectChannel(
   breaker: Breaker,
   random: () => number,
 ): Channel | undefined {
-  const usable = candidates.filter(({ channel }) => !tried.has(channel.id) && channel.provider.modes[mode] !== undefined)
+  const usable = candidates.filter(
+    ({ channel }) => !tried.has(channel.id) && channel.provider.modes[mode] !== undefined,
+  )
   for (let from = 0; from < usable.length; ) {
     let to = from
     while (to < usable.length && usable[to]?.priority === usable[from]?.priority) to++

@@ -59,7 +59,11 @@ function timeout(message: string): GatewayError {
 
 function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
   const streams = typeof sending.body === 'function'
-  const headers: Record<string, string> = { ...sending.headers, ...sending.target.headers, 'accept-encoding': 'identity' }
+  const headers: Record<string, string> = {
+    ...sending.headers,
+    ...sending.target.headers,
+    'accept-encoding': 'identity',
+  }
   if (sending.contentLength !== undefined) headers['content-length'] = String(sending.contentLength)
   return {
     method: 'POST',
@@ -70,7 +74,9 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     signal,
     timeout: false,
     ...(streams && { duplex: 'half' as const }),
-    ...(sending.httpVersion !== 'auto' && { protocol: sending.httpVersion === '2' ? ('http2' as const) : ('http1.1' as const) }),
+    ...(sending.httpVersion !== 'auto' && {
+      protocol: sending.httpVersion === '2' ? ('http2' as const) : ('http1.1' as const),
+    }),
   }
 }
 
@@ -96,7 +102,10 @@ class Timers {
  */
 function isReachable(url: string, timeoutMs: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url)
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) })
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+  })
   return new Promise((resolve) => {
     const finish = (reachable: boolean) => {
       clearTimeout(timer)

@@ -38,7 +38,12 @@ export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): P
   const charge = charging.charge(ending.measure)
   const elapsedMs = Math.round(deps.clock.nowMs() - call.startedAtMs)
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
-  await hold.settle({ charge: charge.quota, channelId: channel.id, log, mayGoNegative: settings.QuotaPolicy === 'compat' })
+  await hold.settle({
+    charge: charge.quota,
+    channelId: channel.id,
+    log,
+    mayGoNegative: settings.QuotaPolicy === 'compat',
+  })
   deps.events.callEnded({
     requestId: call.requestId,
     mode: call.mode,

@@ -1,5 +1,5 @@
-import { errorEvent } from '../dialects/openai/errors.ts'
 import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import { errorEvent } from '../dialects/openai/errors.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
@@ -81,9 +81,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
       case 'end':
         return this.#upstreamEnded()
       case 'stalled':
-        return this.#fail(new GatewayError('upstream_timeout', 'the upstream stopped sending in the middle of its answer'))
+        return this.#fail(
+          new GatewayError('upstream_timeout', 'the upstream stopped sending in the middle of its answer'),
+        )
       case 'broken':
-        return this.#fail(new GatewayError('upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'))
+        return this.#fail(
+          new GatewayError('upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'),
+        )
     }
   }
 
@@ -105,7 +109,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
       const before = encoder.encode(kept.join(''))
       if (signal === 'done') return this.#complete(before, event)
       if (signal === 'error') return this.#upstreamError(before, event)
-      return this.#fail(new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read'), before)
+      return this.#fail(
+        new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read'),
+        before,
+      )
     }
     const out = joined(kept && !block.firstIsPartlySent ? encoder.encode(kept.join('')) : block.bytes, block.early)
     return this.#needsMore() ? this.#extend(out) : out
@@ -131,7 +138,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     const sent = out ?? new Uint8Array(0)
     if (extended || cost <= open.hold.amount) return sent
     this.#options.reader.cancel()
-    return this.#fail(new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer'), sent, 'interrupted')
+    return this.#fail(
+      new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer'),
+      sent,
+      'interrupted',
+    )
   }
 
   async #complete(before: Uint8Array, last: string): Promise<Uint8Array> {
@@ -159,7 +170,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     const last = signal === 'content' && data !== undefined ? encoder.encode(`data: ${data}\n\n`) : undefined
     if (signal === 'done' || meter.finished) return this.#complete(last ?? new Uint8Array(0), meter.endMark)
     // A torn last event is no content: what was cut is not passed off as whole.
-    return this.#fail(new GatewayError('upstream_stream_incomplete', 'the upstream ended its answer before it was complete'))
+    return this.#fail(
+      new GatewayError('upstream_stream_incomplete', 'the upstream ended its answer before it was complete'),
+    )
   }
 
   async #fail(error: GatewayError, before?: Uint8Array, outcome: Outcome = 'interrupted'): Promise<Uint8Array> {

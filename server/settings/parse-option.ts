@@ -1,5 +1,5 @@
 import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
-import { parseRatioTable } from '../billing/ratios.ts'
+import { parseRatioTable } from '../lib/ratio-table.ts'
 
 /** A refused option value; the message is for the person who saved it. */
 export class OptionError extends Error {}
@@ -28,10 +28,14 @@ export function parseOption(key: OptionKey, text: string): OptionValues[OptionKe
     case 'number':
       return parseNumber(key, definition, text)
     case 'choice':
-      if (!definition.choices?.includes(text)) throw new OptionError(`${key} must be one of ${definition.choices?.join(', ')}`)
+      if (!definition.choices?.includes(text))
+        throw new OptionError(`${key} must be one of ${definition.choices?.join(', ')}`)
       return text
     case 'list':
-      return text.split(',').map((item) => item.trim()).filter((item) => item !== '')
+      return text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
     case 'json':
       return parseTable(key, text)
     default:

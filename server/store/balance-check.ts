@@ -32,10 +32,21 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
   return store.write(async (trx) => {
     // One snapshot for all the sums; on SQLite the writing transaction is one already.
     if (store.dialect === 'postgres') await sql`set transaction isolation level repeatable read`.execute(trx)
-    const users = await figures(trx, sql`users`, sql`user_id`, { left: sql`quota`, granted: sql`granted_quota`, held: sql`true` })
-    const tokens = await figures(trx, sql`tokens`, sql`token_id`, { left: sql`remain_quota`, granted: sql`granted_quota`, held: sql`token_limited` })
+    const users = await figures(trx, sql`users`, sql`user_id`, {
+      left: sql`quota`,
+      granted: sql`granted_quota`,
+      held: sql`true`,
+    })
+    const tokens = await figures(trx, sql`tokens`, sql`token_id`, {
+      left: sql`remain_quota`,
+      granted: sql`granted_quota`,
+      held: sql`token_limited`,
+    })
     const channels = await figures(trx, sql`channels`, sql`channel_id`, undefined)
-    const open = await trx.selectFrom('holds').select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    const open = await trx
+      .selectFrom('holds')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
     return {
       faults: [...faultsOf('user', users), ...faultsOf('token', tokens), ...faultsOf('channel', channels)],
       checked: { users: users.length, tokens: tokens.length, channels: channels.length },
@@ -65,10 +76,18 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[]): Balance
   const faults: BalanceFault[] = []
   for (const row of rows) {
     if (row.used !== row.logged + row.unlogged) {
-      faults.push({ kind, id: row.id, text: `used ${row.used}, but the log rows sum to ${row.logged} and ${row.unlogged} are not in the log` })
+      faults.push({
+        kind,
+        id: row.id,
+        text: `used ${row.used}, but the log rows sum to ${row.logged} and ${row.unlogged} are not in the log`,
+      })
     }
     if (row.granted !== row.left + row.held + row.used) {
-      faults.push({ kind, id: row.id, text: `granted ${row.granted}, but left ${row.left} + held ${row.held} + used ${row.used} = ${row.left + row.held + row.used}` })
+      faults.push({
+        kind,
+        id: row.id,
+        text: `granted ${row.granted}, but left ${row.left} + held ${row.held} + used ${row.used} = ${row.left + row.held + row.used}`,
+      })
     }
     if (row.left < 0) faults.push({ kind, id: row.id, text: `the balance is below zero: ${row.left}` })
   }

@@ -4,9 +4,18 @@ import type { Db, Trx } from './store.ts'
 
 /** Moves a channel from one status to another, with its abilities; false when it was not in the first any more. */
 export async function moveChannelStatus(trx: Trx, id: number, from: number, to: number): Promise<boolean> {
-  const result = await trx.updateTable('channels').set({ status: to }).where('id', '=', id).where('status', '=', from).executeTakeFirst()
+  const result = await trx
+    .updateTable('channels')
+    .set({ status: to })
+    .where('id', '=', id)
+    .where('status', '=', from)
+    .executeTakeFirst()
   if (result.numUpdatedRows === 0n) return false
-  await trx.updateTable('abilities').set({ enabled: to === channelStatus.enabled }).where('channel_id', '=', id).execute()
+  await trx
+    .updateTable('abilities')
+    .set({ enabled: to === channelStatus.enabled })
+    .where('channel_id', '=', id)
+    .execute()
   return true
 }
 

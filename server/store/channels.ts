@@ -160,7 +160,7 @@ export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
 const rowsPerInsert = 500
 
 /** Makes the abilities of a channel anew from its row: each of its groups with each of its models. */
-export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
+async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('abilities').where('channel_id', '=', id).execute()
   const channel = await trx
     .selectFrom('channels')

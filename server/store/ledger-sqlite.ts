@@ -109,14 +109,10 @@ function prepare(database: Database) {
       `INSERT INTO holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
        token_limited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    growHold: statement(
-      'UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited',
-    ),
+    growHold: statement('UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited'),
     findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
     endHold: statement('DELETE FROM holds WHERE id = ? RETURNING amount, token_limited'),
-    addLog: statement(
-      `INSERT INTO logs (${logColumns.join(', ')}) VALUES (${logColumns.map(() => '?').join(', ')})`,
-    ),
+    addLog: statement(`INSERT INTO logs (${logColumns.join(', ')}) VALUES (${logColumns.map(() => '?').join(', ')})`),
     saveUser: statement(
       `UPDATE users SET quota = quota + ?, used_quota = used_quota + ?, request_count = request_count + ?,
        unlogged_quota = unlogged_quota + ? WHERE id = ?`,
@@ -215,17 +211,13 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   return { charged, found: true }
 }
 
-function take(
-  statements: Statements,
-  batch: Batch,
-  op: HoldOp | ExtendOp,
-  limited: boolean,
-): TakeResult {
+function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limited: boolean): TakeResult {
   const user = userOf(statements, batch, op.userId)
   const token = tokenOf(statements, batch, op.tokenId)
   if (!user || !token) return { ok: false, reason: 'gone', available: 0, othersOpen: false }
   const refuse = (reason: 'user' | 'token', available: number): TakeResult => {
-    const others = reason === 'user' ? statements.openUser.get(op.userId, op.id) : statements.openToken.get(op.tokenId, op.id)
+    const others =
+      reason === 'user' ? statements.openUser.get(op.userId, op.id) : statements.openToken.get(op.tokenId, op.id)
     return { ok: false, reason, available: Math.max(0, available), othersOpen: others !== null }
   }
   if (limited && token.remain < op.minimum) return refuse('token', token.remain)

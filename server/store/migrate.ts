@@ -16,11 +16,16 @@ const migrationLock = 7_041_976
 export async function migrate(store: Store): Promise<string[]> {
   return store.write(async (trx) => {
     if (store.dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx)
-    await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(trx)
+    await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(
+      trx,
+    )
     const done = await sql<{ name: string }>`select name from schema_migrations`.execute(trx)
     const known = new Set(migrations.map((migration) => migration.name))
     const foreign = done.rows.find((row) => !known.has(row.name))
-    if (foreign) throw new Error(`the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`)
+    if (foreign)
+      throw new Error(
+        `the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`,
+      )
     const applied = new Set(done.rows.map((row) => row.name))
     const ran: string[] = []
     for (const migration of migrations) {

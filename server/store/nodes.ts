@@ -34,7 +34,11 @@ export async function beat(trx: Trx, id: string, now: number): Promise<void> {
 }
 
 export async function removeNodes(trx: Trx, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await trx.deleteFrom('nodes').where('id', 'in', [...ids]).execute()
+  if (ids.length > 0)
+    await trx
+      .deleteFrom('nodes')
+      .where('id', 'in', [...ids])
+      .execute()
 }
 
 export function allNodes(db: Db): Promise<NodeRow[]> {

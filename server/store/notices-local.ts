@@ -8,6 +8,8 @@ export function localNotices(): Notices {
       for (const listener of listeners) listener(notice)
     },
     subscribe: (listener) => void listeners.push(listener),
-    close: async () => void (listeners.length = 0),
+    async close() {
+      listeners.length = 0
+    },
   }
 }

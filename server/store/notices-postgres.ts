@@ -12,7 +12,7 @@ export function postgresNotices(url: string): Notices {
   const listeners: ((notice: Notice | 'reconnected') => void)[] = []
   let client: pg.Client | undefined
   let closed = false
-  let connecting: Promise<void> | undefined
+  let connecting = false
 
   const tell = (notice: Notice | 'reconnected') => {
     for (const listener of listeners) listener(notice)
@@ -48,7 +48,8 @@ export function postgresNotices(url: string): Notices {
     },
     subscribe(listener) {
       listeners.push(listener)
-      connecting ??= connect(false)
+      if (!connecting) void connect(false)
+      connecting = true
     },
     async close() {
       closed = true

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { ChannelsTable } from './tables.ts'
 import type { Db } from './store.ts'
+import type { ChannelsTable } from './tables.ts'
 
 export type ChannelRow = Selectable<ChannelsTable>
 

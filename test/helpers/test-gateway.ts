@@ -37,21 +37,30 @@ export interface TestGateway extends AsyncDisposable {
   setOption(key: string, value: string): Promise<void>
   addChannel(channel: ChannelInput): Promise<number>
   /** A limited token of a new user, both with the quota given. */
-  addCaller(quota: { user: number; token?: number }, fields?: Record<string, unknown>): Promise<{ userId: number; tokenId: number; token: string }>
+  addCaller(
+    quota: { user: number; token?: number },
+    fields?: Record<string, unknown>,
+  ): Promise<{ userId: number; tokenId: number; token: string }>
   /** A relay call with root's token, or another. */
   post(path: string, body: unknown, token?: string, init?: RequestInit): Promise<Response>
   /** Consume rows, newest first. */
   logs(): Promise<LogRow[]>
-  balances(userId: number, tokenId: number): Promise<{ quota: number; used: number; remain: number; tokenUsed: number; holds: number }>
+  balances(
+    userId: number,
+    tokenId: number,
+  ): Promise<{ quota: number; used: number; remain: number; tokenUsed: number; holds: number }>
   close(): Promise<void>
 }
 
 export type LogRow = Awaited<ReturnType<typeof readLogs>>[number]
 
-const readLogs = (context: Context) => context.store.read.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id', 'desc').execute()
+const readLogs = (context: Context) =>
+  context.store.read.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id', 'desc').execute()
 
 /** Starts a gateway on SQLite in a temporary folder, or on the database given. */
-export async function startTestGateway(options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string> } = {}): Promise<TestGateway> {
+export async function startTestGateway(
+  options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string> } = {},
+): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const config = loadConfig({
     DATA_DIR: folder,
@@ -99,13 +108,24 @@ function gateway(url: string, context: Context, config: Config, stop: () => Prom
     api,
     setOption: (key, value) => api('PUT', '/api/option/', { key, value }),
     async addChannel(channel) {
-      const ids = await api<number[]>('POST', '/api/channel/', { type: 1, name: 'test', key: 'upstream-key', models: 'gpt-4o', group: 'default', ...channel })
+      const ids = await api<number[]>('POST', '/api/channel/', {
+        type: 1,
+        name: 'test',
+        key: 'upstream-key',
+        models: 'gpt-4o',
+        group: 'default',
+        ...channel,
+      })
       return ids[0] ?? 0
     },
     async addCaller(quota, fields = {}) {
       const username = `u${Math.floor(Math.random() * 1e9)}`
       await api('POST', '/api/user/', { username, password: 'password 1', display_name: username })
-      const user = await read.selectFrom('users').select('id').where('username', '=', username).executeTakeFirstOrThrow()
+      const user = await read
+        .selectFrom('users')
+        .select('id')
+        .where('username', '=', username)
+        .executeTakeFirstOrThrow()
       await api('PUT', '/api/user/', { id: user.id, username, quota: quota.user })
       return { userId: user.id, ...(await addToken(context, user.id, quota.token, fields)) }
     },
@@ -114,21 +134,44 @@ function gateway(url: string, context: Context, config: Config, stop: () => Prom
         method: 'POST',
         body: typeof body === 'string' ? body : JSON.stringify(body),
         ...init,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...(init.headers as Record<string, string>) },
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          ...(init.headers as Record<string, string>),
+        },
       }),
     logs: () => readLogs(context),
     async balances(userId, tokenId) {
-      const user = await read.selectFrom('users').select(['quota', 'used_quota']).where('id', '=', userId).executeTakeFirstOrThrow()
-      const token = await read.selectFrom('tokens').select(['remain_quota', 'used_quota']).where('id', '=', tokenId).executeTakeFirstOrThrow()
+      const user = await read
+        .selectFrom('users')
+        .select(['quota', 'used_quota'])
+        .where('id', '=', userId)
+        .executeTakeFirstOrThrow()
+      const token = await read
+        .selectFrom('tokens')
+        .select(['remain_quota', 'used_quota'])
+        .where('id', '=', tokenId)
+        .executeTakeFirstOrThrow()
       const holds = await read.selectFrom('holds').select('id').execute()
-      return { quota: user.quota, used: user.used_quota, remain: token.remain_quota, tokenUsed: token.used_quota, holds: holds.length }
+      return {
+        quota: user.quota,
+        used: user.used_quota,
+        remain: token.remain_quota,
+        tokenUsed: token.used_quota,
+        holds: holds.length,
+      }
     },
     close: stop,
     [Symbol.asyncDispose]: stop,
   }
 }
 
-async function addToken(context: Context, userId: number, quota: number | undefined, fields: Record<string, unknown>): Promise<{ tokenId: number; token: string }> {
+async function addToken(
+  context: Context,
+  userId: number,
+  quota: number | undefined,
+  fields: Record<string, unknown>,
+): Promise<{ tokenId: number; token: string }> {
   const key = Array.from({ length: 48 }, () => 'abcdefghijklmnopqrstuvwxyz'[Math.floor(Math.random() * 26)]).join('')
   const { secrets, store } = context.api
   const row = await store.write((trx) =>

@@ -11,7 +11,12 @@ export interface OpenAiError {
 
 /** GatewayError → the caller's error object; the request id lets a person find the call in the logs. */
 export function errorObject(error: GatewayError, requestId: string): OpenAiError {
-  return { message: `${error.message} (request id: ${requestId})`, type: error.type, param: error.param, code: error.code }
+  return {
+    message: `${error.message} (request id: ${requestId})`,
+    type: error.type,
+    param: error.param,
+    code: error.code,
+  }
 }
 
 /** One event that tells an OpenAI client that the stream failed. */

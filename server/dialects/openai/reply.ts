@@ -20,7 +20,8 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   }
   const choices = body['choices']
   const texts: string[] = []
-  if (Array.isArray(choices)) for (const choice of choices as unknown[]) if (isObject(choice)) choiceTexts(choice, texts)
+  if (Array.isArray(choices))
+    for (const choice of choices as unknown[]) if (isObject(choice)) choiceTexts(choice, texts)
   return { usage, output: texts.join(''), error: error && !hasAnswer(body) ? error : undefined }
 }
 
@@ -39,7 +40,9 @@ function choiceTexts(choice: JsonObject, texts: string[]): void {
 
 function messageTexts(message: JsonObject): unknown[] {
   const calls = message['tool_calls']
-  const functions = Array.isArray(calls) ? (calls as unknown[]).map((call) => (isObject(call) ? call['function'] : undefined)) : []
+  const functions = Array.isArray(calls)
+    ? (calls as unknown[]).map((call) => (isObject(call) ? call['function'] : undefined))
+    : []
   const audio = message['audio']
   return [
     message['content'],

@@ -44,7 +44,8 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
     throw missing('model')
   }
   if (typeof given !== 'string') throw wrongType('model', 'a string')
-  if (given.length > 256) throw new GatewayError('invalid_field_value', 'model is longer than 256 characters', { param: 'model' })
+  if (given.length > 256)
+    throw new GatewayError('invalid_field_value', 'model is longer than 256 characters', { param: 'model' })
   return given
 }
 
@@ -55,7 +56,9 @@ function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
     if (value === undefined || value === null) continue
     if (typeof value !== 'number' || !Number.isInteger(value)) throw wrongType(field, 'a whole number')
     if (value < 0 || value >= maxTokensLimit) {
-      throw new GatewayError('invalid_field_value', `${field} must be from 0 to ${maxTokensLimit - 1}`, { param: field })
+      throw new GatewayError('invalid_field_value', `${field} must be from 0 to ${maxTokensLimit - 1}`, {
+        param: field,
+      })
     }
     if (value > 0) return value
   }
@@ -108,7 +111,8 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
 
 function required(body: JsonObject, field: string): unknown {
   const value = body[field]
-  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) throw missing(field)
+  if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0))
+    throw missing(field)
   return value
 }
 

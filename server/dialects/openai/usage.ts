@@ -40,8 +40,7 @@ function outsideReasoning(raw: JsonObject, prompt: number, completion: number, r
 }
 
 function consistent(usage: Usage): boolean {
-  const promptParts =
-    (usage.cachedTokens ?? 0) + (usage.cacheWriteTokens ?? 0)
+  const promptParts = (usage.cachedTokens ?? 0) + (usage.cacheWriteTokens ?? 0)
   return (
     promptParts <= usage.promptTokens &&
     (usage.audioPromptTokens ?? 0) + (usage.imagePromptTokens ?? 0) <= usage.promptTokens &&

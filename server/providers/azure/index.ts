@@ -1,7 +1,7 @@
 import { relayModes } from '../../../contract/relay-modes.ts'
-import type { Endpoint, Provider } from '../provider.ts'
 import { modesOf } from '../openai-compatible/index.ts'
-import { openaiModels } from '../openai/models.ts'
+import { openaiModels } from '../openai-compatible/openai-models.ts'
+import type { Endpoint, Provider } from '../provider.ts'
 
 const defaultApiVersion = '2023-06-01-preview'
 
@@ -45,6 +45,9 @@ export const azure: Provider = {
     otherDefault: defaultApiVersion,
     otherLabel: 'API version',
   },
-  modes: modesOf(relayModes.filter((mode) => mode !== 'moderations' && mode !== 'image-variations'), endpoint),
+  modes: modesOf(
+    relayModes.filter((mode) => mode !== 'moderations' && mode !== 'image-variations'),
+    endpoint,
+  ),
   asksForStreamUsage: true,
 }

@@ -33,8 +33,7 @@ export function modesOf(modes: readonly RelayMode[], endpoint: Endpoint): Provid
  * Base address + API path. A base that already ends with the version (`…/v1`) is not given it twice, and one behind
  * Cloudflare's AI gateway has no version in its path at all.
  */
-export function joinPath(baseUrl: string, path: string): string {
+function joinPath(baseUrl: string, path: string): string {
   const hasOwnVersion = baseUrl.startsWith('https://gateway.ai.cloudflare.com') || /\/v\d+$/.test(baseUrl)
   return hasOwnVersion ? baseUrl + path.replace(/^\/v1/, '') : baseUrl + path
 }
-

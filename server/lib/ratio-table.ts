@@ -1,5 +1,5 @@
 /** The JSON texts of the ratio options: name → number, parsed exactly. */
-import { scaleDecimal } from './decimal.ts'
+import { decimalText, scaleDecimal } from './decimal.ts'
 
 /** Name → ratio in millionths. */
 export type RatioTable = ReadonlyMap<string, bigint>
@@ -55,4 +55,14 @@ function parseEntry(entry: unknown): ParsedEntry {
   if (!scaled) return { error: 'must be a number' }
   if (scaled.value === 0n && entry > 0) return { error: 'must be 0 or at least 0.000001' }
   return scaled
+}
+
+/**
+ * Checks the JSON text of a ratio option and answers it as an object, values rounded to six decimals. Throws an Error whose
+ * message says what is wrong; see readRatioTable for the rules.
+ */
+export function parseRatioTable(text: string): Readonly<Record<string, number>> {
+  const parsed = readRatioTable(text)
+  if (!parsed.ok) throw new Error(parsed.error)
+  return Object.fromEntries([...parsed.table].map(([name, ratio]) => [name, Number(decimalText(ratio, 6))]))
 }
