@@ -10,7 +10,7 @@ export interface OptionDefinition {
   max?: number
   /** Allowed values of a choice. */
   choices?: readonly string[]
-  unit?: 'seconds' | 'quota' | 'tokens' | 'bytes' | 'currency'
+  unit?: 'seconds' | 'minutes' | 'quota' | 'tokens' | 'bytes' | 'currency'
   /** Never returned by the API; only written. */
   secret?: true
   /** The role that may write it; reading needs admin. */
@@ -81,12 +81,32 @@ export const optionDefinitions = {
     description: 'Domains allowed by EmailDomainRestrictionEnabled.',
   },
   GitHubClientId: text('root', 'Client id of the code-hosting OAuth application.'),
+  GitHubOAuthBaseURL: text(
+    'root',
+    'Address of the code-hosting service; another one for GitHub Enterprise.',
+    'https://github.com',
+  ),
+  GitHubApiBaseURL: text(
+    'root',
+    'Address of its API; https://<host>/api/v3 for GitHub Enterprise.',
+    'https://api.github.com',
+  ),
+  OAuthStateOptional: bool(
+    false,
+    'root',
+    'Accept outside logins without a state, as one-api consoles before 0.5.5 send them. Another site can then log people in to an account of its own: leave it off.',
+  ),
   GitHubClientSecret: secret('Client secret of the code-hosting OAuth application.'),
   WeChatServerAddress: text('root', 'Address of the WeChat helper server.'),
   WeChatServerToken: secret('Access token of the WeChat helper server.'),
   WeChatAccountQRCodeImageURL: text('root', 'QR code of the official account.'),
   TurnstileSiteKey: text('root', 'Site key of the bot check.'),
   TurnstileSecretKey: secret('Secret key of the bot check.'),
+  TurnstileVerifyURL: text(
+    'root',
+    'Where answers of the bot check are verified; any service with the same call.',
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+  ),
   SMTPServer: text('root', 'Host of the mail server.'),
   SMTPPort: {
     kind: 'integer',
@@ -95,6 +115,21 @@ export const optionDefinitions = {
     max: 65_535,
     writer: 'root',
     description: 'Port of the mail server; 465 means TLS from the start.',
+  },
+  SMTPSecurity: {
+    kind: 'choice',
+    default: 'auto',
+    choices: ['auto', 'tls', 'starttls', 'none'],
+    writer: 'root',
+    description:
+      'auto: TLS on port 465, plain to this machine itself, STARTTLS anywhere else. Certificates are always checked. none sends mails and the password readable by the network.',
+  },
+  MailLanguage: {
+    kind: 'choice',
+    default: 'en',
+    choices: ['en', 'zh'],
+    writer: 'admin',
+    description: "Language of mails when the recipient's browser asks for none of them or plays no part.",
   },
   SMTPAccount: text('root', 'Account on the mail server.'),
   SMTPFrom: text('root', 'Sender address; empty = SMTPAccount.'),
@@ -187,6 +222,20 @@ export const optionDefinitions = {
     writer: 'admin',
     description: 'A channel slower than this in a test counts as failed. 0 = off.',
   },
+  ChannelTestFrequency: {
+    kind: 'integer',
+    default: '0',
+    min: 0,
+    max: 43_200,
+    unit: 'minutes',
+    writer: 'admin',
+    description: 'How often all channels are tested by themselves. 0 = never.',
+  },
+  NotifyWebhookURL: secret(
+    'Address that gets a JSON message (title, text, content) when something happens that root should know, such as a channel being disabled.',
+  ),
+  MessagePusherAddress: text('root', 'Address of a Message Pusher server, which gets the same messages.'),
+  MessagePusherToken: secret('Token of the Message Pusher server.'),
   RetryTimes: {
     kind: 'integer',
     default: '0',

@@ -143,7 +143,7 @@ function readSecretKey(given: string | undefined, dataDir: string, faults: strin
   }
   const file = join(dataDir, 'secret.key')
   try {
-    mkdirSync(dataDir, { recursive: true })
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     if (!existsSync(file)) writeFileSync(file, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
     chmodSync(file, 0o600)
     const key = readFileSync(file, 'utf8').trim()

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { tokenStatus } from '../contract/statuses.ts'
 import { bootstrapRoot } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
@@ -10,21 +9,22 @@ import { createReturnQueue } from './billing/return-queue.ts'
 import type { Config } from './config.ts'
 import { createChannelHealth } from './jobs/channel-health.ts'
 import { startJobs } from './jobs/scheduler.ts'
-import { heartbeat, registerNode, sweepHolds, unregisterNode } from './jobs/sweep-holds.ts'
+import { heartbeat, sweepHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets } from './lib/secrets.ts'
 import type { Logger } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { providers } from './providers/registry.ts'
 import { createBreaker } from './relay/breaker.ts'
+import { cleanSpool } from './relay/clean-spool.ts'
 import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
 import { createIdleWatch } from './relay/idle-watch.ts'
-import type { RelayRouteDeps } from './relay/routes.ts'
 import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
+import type { RelayRouteDeps } from './relay/serve-call.ts'
 import { createTokenCache } from './relay/token-cache.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
-import { markToken } from './store/callers.ts'
+import { markExhausted, markExpired } from './store/callers.ts'
 import { migrate } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { deleteExpiredSessions } from './store/sessions.ts'
@@ -33,6 +33,8 @@ import { version } from './version.ts'
 
 const heartbeatMs = 5_000
 const sweepMs = 10_000
+/** How long the end of the process waits for calls that were cut off to be charged. */
+const lastSettlesMs = 5_000
 const hourMs = 3_600_000
 
 /** Everything with a lifetime, built once; `close` ends it in reverse order. */
@@ -68,8 +70,9 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
   const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
   const metrics = createMetrics(log)
   const sweep = { store, clock, nodeId: randomUUID(), events: metrics.events }
-  await registerNode(sweep)
+  await heartbeat(sweep)
   await sweepHolds(sweep)
+  await cleanSpool(join(config.dataDir, 'spool'), nowMs())
 
   const settings = await loadSettings(store, warn)
   const routing = await loadRouting(store, secrets, warn)
@@ -99,8 +102,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
   function disable(id: number, reason: string): void {
     health.disable(id, reason).catch((error) => warn(`channel ${id} could not be disabled: ${String(error)}`))
   }
-  function mark(tokenId: number, status: number): void {
-    markAndTell(store, tokenId, status).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
+  function mark(tokenId: number, how: typeof markExpired): void {
+    markAndTell(store, tokenId, how).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
   }
 
   return {
@@ -122,21 +125,24 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
     },
     relay: {
       relay,
-      authenticate: { tokens, routing: routing.current, nowMs, expired: (id) => mark(id, tokenStatus.expired) },
+      authenticate: { tokens, routing: routing.current, nowMs, expired: (id) => mark(id, markExpired) },
       store,
       trustedProxies: config.trustedProxies,
       spoolDir: join(config.dataDir, 'spool'),
-      exhausted: (id) => mark(id, tokenStatus.exhausted),
+      exhausted: (id) => mark(id, markExhausted),
       draining: () => draining,
     },
     drain: () => {
       draining = true
     },
     async close() {
+      // Answers that were cut off settle what was delivered; the heartbeat goes on until they have.
+      const lateMs = performance.now() + lastSettlesMs
+      while ((relay.ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)
+        await new Promise((resolve) => setTimeout(resolve, 5))
       stopJobs()
       relay.idleWatch.close()
       relay.counter.close()
-      while (batcher.pending() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
       await unregisterNode(sweep)
       await store.close()
     },
@@ -167,6 +173,10 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, disable
       nodeId,
       holdWaitMs: () => settings.current().HoldWaitTime * 1000,
       onSettleRetry: (error) => metrics.events.settleRetried({ cause: String(error) }),
+      onHoldLost: (id, charge) =>
+        metrics.events.warning(
+          `hold ${id} was closed by another process as abandoned; the ${charge} units of its call are not charged`,
+        ),
     }),
     prices: () => prices,
     settings: settings.current,
@@ -185,7 +195,7 @@ function priceBook(settings: Settings, clock: Clock, previous?: PriceBook): Pric
   return createPriceBook(settings, { nowMs: () => clock.nowMs(), ...(previous && { previous }) })
 }
 
-async function markAndTell(store: Store, tokenId: number, status: number): Promise<void> {
-  await store.write((trx) => markToken(trx, tokenId, status))
-  await store.notices.publish({ topic: 'token', id: tokenId })
+async function markAndTell(store: Store, tokenId: number, how: typeof markExpired): Promise<void> {
+  const changed = await store.write((trx) => how(trx, tokenId))
+  if (changed) await store.notices.publish({ topic: 'token', id: tokenId })
 }

@@ -24,7 +24,15 @@ export interface CallEvent {
 /** One function per business event; each counts and may write a log line. */
 export interface Events {
   callEnded(event: CallEvent): void
-  attemptFailed(event: { requestId: string; channelId: number; model: string; status: number; reason: string }): void
+  attemptFailed(event: {
+    requestId: string
+    channelId: number
+    model: string
+    status: number
+    reason: string
+    /** What the network said; '' when an answer came. */
+    cause: string
+  }): void
   channelDisabled(event: { channelId: number; reason: string }): void
   settleRetried(event: { cause: string }): void
   holdSwept(event: { holdId: string; charge: number }): void

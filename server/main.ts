@@ -6,6 +6,7 @@ import { type Context, createContext } from './context.ts'
 import { createLogger, type Logger } from './log.ts'
 
 const restartDelayMs = 1000
+const orphanDrainMs = 1000
 
 async function main(): Promise<void> {
   const command = process.argv[2]
@@ -79,7 +80,13 @@ async function serve(config: Config): Promise<void> {
     idleTimeout: 0,
     // The relay answers 413 itself, by an option.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, bun) => app.fetch(request, { socketAddress: bun.requestIP(request)?.address }),
+    fetch: (request, bun) =>
+      app.fetch(request, {
+        // Asked for by few requests, and not free.
+        get socketAddress() {
+          return bun.requestIP(request)?.address
+        },
+      }),
     error: (error) => {
       log.error({ err: error }, 'unhandled error')
       return Response.json(
@@ -94,32 +101,38 @@ async function serve(config: Config): Promise<void> {
 
 function endGracefully(config: Config, log: Logger, context: Context, server: ReturnType<typeof Bun.serve>): void {
   let ending = false
-  const end = async () => {
-    if (ending) return
+  const end = async (drainTimeoutMs: number) => {
+    // A second signal means: now.
+    if (ending) process.exit(1)
     ending = true
     context.drain()
     log.info('shutting down: open calls may finish')
     const finished = server.stop(false)
-    const late = new Promise((resolve) => setTimeout(resolve, config.drainTimeoutMs))
+    const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
     await Promise.race([finished, late])
     await server.stop(true)
     await context.close()
     process.exit(0)
   }
-  process.on('SIGTERM', () => void end())
-  process.on('SIGINT', () => void end())
-  // The parent is gone: nobody would ever end this process.
-  process.on('disconnect', () => void end())
+  process.on('SIGTERM', () => void end(config.drainTimeoutMs))
+  process.on('SIGINT', () => void end(config.drainTimeoutMs))
+  // The parent was killed: whoever starts it again needs the port soon.
+  process.on('disconnect', () => void end(Math.min(orphanDrainMs, config.drainTimeoutMs)))
+}
+
+function startFault(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = String((error as NodeJS.ErrnoException).code)
+  if (code === 'EADDRINUSE') return 'The port is in use by another program; set PORT to a free one.'
+  // Until it listens, the process connects to nothing but the database.
+  if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
+    return `Tollgate cannot start: the database cannot be reached (${message}); check DATABASE_URL.`
+  return `Tollgate cannot start: ${message}`
 }
 
 try {
   await main()
 } catch (error) {
-  const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-  console.error(
-    inUse
-      ? 'The port is in use by another program; set PORT to a free one.'
-      : `Tollgate cannot start: ${error instanceof Error ? error.message : String(error)}`,
-  )
+  console.error(startFault(error))
   process.exit(1)
 }

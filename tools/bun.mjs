@@ -37,6 +37,17 @@ export const bunEnvironment = {
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',
 }
 
+/** npm runs scripts under a shell, and one told to end may die without telling its child; this notices. */
+function endWithParent(end) {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    end()
+  }, 250)
+  watch.unref()
+}
+
 /** Runs Bun with the terminal shared, passes signals on, and gives back the code to exit with. */
 export function runBun(args, options = {}) {
   const child = spawn(findBun(), args, { cwd: root, env: bunEnvironment, stdio: 'inherit', ...options })
@@ -45,6 +56,7 @@ export function runBun(args, options = {}) {
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent(() => pass('SIGTERM'))
   return new Promise((done, fail) => {
     child.on('error', fail)
     child.on('exit', (code, signal) => done(code ?? 128 + (constants.signals[signal] ?? 0)))

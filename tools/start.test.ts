@@ -64,6 +64,23 @@ describe('start', () => {
     expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
   })
 
+  test.skipIf(process.platform === 'win32')(
+    'ends the server when npm is told to end, whose shell does not pass that on (not on Windows: no signals)',
+    async () => {
+      rmSync(join(base, 'gone'), { force: true })
+      writeFileSync(join(base, 'server/main.ts'), server)
+      // The second command keeps the shell from making way for the first.
+      const shell = spawn('sh', ['-c', 'node tools/start.mjs; true'], {
+        cwd: base,
+        env: { ...process.env, npm_lifecycle_event: 'start' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await new Promise((done) => shell.stdout.once('data', done))
+      shell.kill('SIGTERM')
+      expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
+    },
+  )
+
   test('exits with the code of a server that cannot start', async () => {
     const { launcher } = await start("console.log('{}')\nsetTimeout(() => process.exit(3), 50)")
     expect(await ended(launcher)).toBe(3)

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { channelOperations, keyMode } from './channel-operations.ts'
 import { endpoint, idParams, keywordQuery } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 import { listQuery } from './list-query.ts'
@@ -25,6 +26,10 @@ export const channelSchema = z.object({
   priority: z.number(),
   config: z.string(),
   system_prompt: z.string(),
+  /** Ours: `multi` = several keys used in turn; how many there are, and how many of them are set aside. */
+  key_mode: keyMode,
+  key_count: z.number(),
+  keys_dead: z.number(),
 })
 
 export type Channel = z.output<typeof channelSchema>
@@ -41,6 +46,8 @@ export const channelConfigSchema = z.strictObject({
   stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
+  /** Azure: take the dots out of every deployment name, as one-api did. */
+  strip_deployment_dots: z.optional(z.boolean()),
 })
 
 export type ChannelConfig = z.output<typeof channelConfigSchema>
@@ -88,11 +95,16 @@ const fields = {
   model_mapping: z.nullish(z.string().check(z.maxLength(100_000))),
   config: z.nullish(z.string().check(z.maxLength(20_000))),
   system_prompt: z.nullish(z.string().check(z.maxLength(100_000))),
+  /** Ours: `single` (the default) makes one channel per line of the key, `multi` one channel that uses all lines. */
+  key_mode: z.optional(keyMode),
 }
 
 export const createChannelBody = z.object(fields)
-/** Fields left out stay as they are; so do an empty key and type 0. */
-export const updateChannelBody = z.object({ id: idField, ...fields })
+/**
+ * Fields left out stay as they are; so do an empty key and type 0. With `key_append` the lines of the key are added to
+ * those that a channel of several keys has.
+ */
+export const updateChannelBody = z.object({ id: idField, ...fields, key_append: z.optional(z.boolean()) })
 
 const modelEntry = z.object({
   id: z.string(),
@@ -138,12 +150,20 @@ export const channelApi = {
     data: z.array(channelTypeSchema),
     summary: 'The catalogue of channel types',
   }),
+  defaultModels: endpoint({
+    method: 'GET',
+    path: '/api/models',
+    access: 'user',
+    data: z.record(z.string(), z.array(z.string())),
+    summary: 'Channel type number → the models that such a channel starts with',
+  }),
   testAll: endpoint({
     method: 'GET',
     path: '/api/channel/test',
     access: 'admin',
     query: z.object({ scope: z.catch(z.enum(['all', 'disabled']), 'all') }),
-    summary: 'Start testing all channels (scope=all: the enabled ones, scope=disabled: the disabled ones)',
+    summary:
+      'Start testing all channels but those that a person disabled; scope=disabled: only those disabled automatically',
   }),
   test: endpoint({
     method: 'GET',
@@ -169,7 +189,7 @@ export const channelApi = {
     access: 'admin',
     body: createChannelBody,
     data: z.array(z.number()),
-    summary: 'Make one channel per line of the key; data = their ids',
+    summary: 'Make one channel per line of the key, or with key_mode=multi one for all lines; data = their ids',
   }),
   update: endpoint({
     method: 'PUT',
@@ -193,4 +213,5 @@ export const channelApi = {
     params: idParams,
     summary: 'Delete a channel',
   }),
+  ...channelOperations,
 }

@@ -9,4 +9,11 @@ export const groupApi = {
     data: z.array(z.string()),
     summary: 'Names of all groups',
   }),
+  ratios: endpoint({
+    method: 'GET',
+    path: '/api/group/ratios',
+    access: 'admin',
+    data: z.record(z.string(), z.number()),
+    summary: 'All groups with their ratios',
+  }),
 }

@@ -1,8 +1,11 @@
+import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
 import { channelApi } from './channel.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
+import { oauthApi } from './oauth.ts'
 import { optionApi } from './option.ts'
+import { redemptionApi } from './redemption.ts'
 import { statusApi } from './status.ts'
 import { tokenApi } from './token.ts'
 import { userApi } from './user.ts'
@@ -11,10 +14,13 @@ import { userApi } from './user.ts'
 export const api = {
   status: statusApi,
   auth: authApi,
+  oauth: oauthApi,
   user: userApi,
   token: tokenApi,
   channel: channelApi,
   log: logApi,
   option: optionApi,
   group: groupApi,
+  audit: auditApi,
+  redemption: redemptionApi,
 }

@@ -58,7 +58,28 @@ const allFilter = { ...ownFilter, username: word, channel: number }
 const list = listQuery(logSortColumns)
 const stat = z.object({ quota: z.number(), token: z.number() })
 
+/** What one model cost the caller on one day (UTC); the names are one-api's. */
+export const dashboardRowSchema = z.object({
+  /** yyyy-mm-dd. */
+  Day: z.string(),
+  ModelName: z.string(),
+  RequestCount: z.number(),
+  Quota: z.number(),
+  PromptTokens: z.number(),
+  CompletionTokens: z.number(),
+})
+
+/** Days that the dashboard shows, today included. */
+export const dashboardDays = 7
+
 export const logApi = {
+  dashboard: endpoint({
+    method: 'GET',
+    path: '/api/user/dashboard',
+    access: 'user',
+    data: z.array(dashboardRowSchema),
+    summary: 'What the caller used in the last 7 days (UTC), by day and model',
+  }),
   list: endpoint({
     method: 'GET',
     path: '/api/log/',

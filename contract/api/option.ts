@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { mailField } from './fields.ts'
 
 export const optionApi = {
   list: endpoint({
@@ -15,5 +16,13 @@ export const optionApi = {
     access: 'admin',
     body: z.object({ key: z.string().check(z.maxLength(100)), value: z.string() }),
     summary: 'Change one option; some only root may change',
+  }),
+  testMail: endpoint({
+    method: 'POST',
+    path: '/api/option/test_mail',
+    access: 'root',
+    /** Without an address the mail goes to the caller's own. */
+    body: z.object({ email: z.nullish(z.union([z.literal(''), mailField])) }),
+    summary: 'Send a mail with the saved settings; a failure says what the mail server said',
   }),
 }

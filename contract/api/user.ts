@@ -112,6 +112,13 @@ export const userApi = {
     data: z.string(),
     summary: 'Make a new access token for the management API; the old one stops working',
   }),
+  aff: endpoint({
+    method: 'GET',
+    path: '/api/user/aff',
+    access: 'user',
+    data: z.string(),
+    summary: 'The own invite code; a link with it is <address>/register?aff=<code>',
+  }),
   availableModels: endpoint({
     method: 'GET',
     path: '/api/user/available_models',

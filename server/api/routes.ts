@@ -12,6 +12,8 @@ import { type ApiDeps, announcer } from './deps.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
 import { mountOptions } from './option/routes.ts'
+import { mountRedemptions } from './redemption/routes.ts'
+import { mountTopUps } from './redemption/top-up-routes.ts'
 import { mountStatus } from './status/routes.ts'
 import { mountTokens } from './token/routes.ts'
 import { mountUsers } from './user/routes.ts'
@@ -46,6 +48,8 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountLogs(router, deps)
   mountOptions(router, { ...deps, announce })
   mountGroups(router, deps)
+  mountRedemptions(router, deps)
+  mountTopUps(router, { ...deps, announce })
 
   app.all('/api', unknownPath)
   app.all('/api/*', unknownPath)

@@ -20,6 +20,8 @@ export interface HoldRequest extends Account {
   crashCharge: number
   modelName: string
   requestId: string
+  /** Aborted when the caller leaves: then nobody waits for quota any more. */
+  signal?: AbortSignal
 }
 
 export interface Settlement {
@@ -64,7 +66,11 @@ export interface LedgerDeps {
   holdWaitMs(): number
   /** Called when a settle had to be put off because the database failed; it is repeated until it succeeds. */
   onSettleRetry(error: unknown): void
+  /** Called when a call ended whose hold another process had closed meanwhile, taking this one for dead. */
+  onHoldLost(holdId: string, charge: number): void
 }
+
+type Refused = Exclude<TakeResult, { ok: true }>
 
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
@@ -101,6 +107,23 @@ export function createLedger(deps: LedgerDeps): Ledger {
     }
   }
 
+  /**
+   * In line with the account's other calls, so that each is refused only when those before it have had theirs: takes the
+   * whole amount, or what is there once nobody can give back any more.
+   */
+  async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<TakeResult> {
+    const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))
+    const account = refused.reason === 'token' ? `t${request.tokenId}` : `u${request.userId}`
+    const result = await returns.wait<TakeResult>(account, deps.holdWaitMs(), async () => {
+      let again = await take(request, id, request.amount)
+      if (!again.ok && !again.othersOpen) again = await takeLeast(again)
+      if (again.ok) return { value: again, done: true, state: '' }
+      const done = !again.othersOpen || request.signal?.aborted === true
+      return { value: again, done, state: `${again.used}/${again.available}` }
+    })
+    return result.ok || !result.othersOpen || request.signal?.aborted ? result : takeLeast(result)
+  }
+
   return {
     openHolds: () => open,
     async tryHold(request) {
@@ -111,26 +134,17 @@ export function createLedger(deps: LedgerDeps): Ledger {
     async hold(request) {
       const id = randomUUID()
       let result = await take(request, id, request.amount)
-      if (!result.ok && result.othersOpen) {
-        const account = result.reason === 'token' ? `t${request.tokenId}` : `u${request.userId}`
-        result =
-          (await returns.wait(account, deps.holdWaitMs(), async () => {
-            const again = await take(request, id, request.amount)
-            return { value: again, done: again.ok || !again.othersOpen }
-          })) ?? result
-      }
-      if (!result.ok && result.reason !== 'gone' && request.least < request.amount)
-        result = await take(request, id, request.least)
+      if (!result.ok) result = await takeInTurn(request, id, result)
       if (result.ok) return opened(id, request, result.amount)
       throw refusal(result)
     },
   }
 }
 
-function refusal(result: Exclude<TakeResult, { ok: true }>): GatewayError {
+function refusal(result: Refused): GatewayError {
   if (result.reason === 'gone') return new GatewayError('invalid_token', 'invalid token')
   if (result.reason === 'user') return new GatewayError('insufficient_user_quota', 'user quota is not enough')
-  if (result.available <= 0) return new GatewayError('token_exhausted', 'token quota exhausted')
+  if (result.available <= 0 && !result.othersOpen) return new GatewayError('token_exhausted', 'token quota exhausted')
   return new GatewayError('pre_consume_token_quota_failed', 'token quota is not enough')
 }
 
@@ -153,7 +167,10 @@ function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
 async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return (await deps.batcher.push(op)) as SettleResult
+      const result = (await deps.batcher.push(op)) as SettleResult
+      // After a retry it may have been ourselves: the first commit went through and only its answer was lost.
+      if (!result.found && attempt === 0 && op.charge > 0) deps.onHoldLost(op.id, op.charge)
+      return result
     } catch (error) {
       deps.onSettleRetry(error)
       const delayMs = settleRetryDelaysMs[Math.min(attempt, settleRetryDelaysMs.length - 1)]

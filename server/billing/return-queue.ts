@@ -2,15 +2,19 @@
 export interface ReturnQueue {
   /**
    * Calls `attempt` when quota came back, once this waiter is the first of its account, until it says done or nothing
-   * came back for `patienceMs`. Resolves with the last value, or undefined when it never got a try.
+   * moved for `patienceMs`: quota given back here, or another `state` found. Resolves with the last value.
    */
-  wait<T>(
-    account: string,
-    patienceMs: number,
-    attempt: () => Promise<{ value: T; done: boolean }>,
-  ): Promise<T | undefined>
+  wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
   /** Tells that an account got quota back. */
   returned(account: string): void
+}
+
+/** What one try found. */
+interface Attempt<T> {
+  value: T
+  done: boolean
+  /** Of the account, as any text: when it differs from the last, quota moves, if only on another node. */
+  state: string
 }
 
 interface Line {
@@ -19,8 +23,10 @@ interface Line {
   waiting: number
   /** Resolves when the waiter before has left. */
   tail: Promise<void>
-  /** When quota last came back; patience counts from there. */
+  /** When quota last moved; patience counts from there. */
   movedAtMs: number
+  /** As of the last attempt. */
+  state: string
 }
 
 /** Other processes give back without telling us, so the first waiter also looks by itself. */
@@ -36,6 +42,7 @@ export function createReturnQueue(nowMs: () => number): ReturnQueue {
         waiting: 0,
         tail: Promise.resolve(),
         movedAtMs: nowMs(),
+        state: '',
       }
       lines.set(account, line)
       line.waiting++
@@ -62,13 +69,11 @@ export function createReturnQueue(nowMs: () => number): ReturnQueue {
     },
   }
 
-  async function tryUntilDone<T>(
-    line: Line,
-    patienceMs: number,
-    attempt: () => Promise<{ value: T; done: boolean }>,
-  ): Promise<T | undefined> {
+  async function tryUntilDone<T>(line: Line, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T> {
     for (;;) {
-      const { value, done } = await attempt()
+      const { value, done, state } = await attempt()
+      if (state !== line.state) line.movedAtMs = nowMs()
+      line.state = state
       if (done || nowMs() - line.movedAtMs >= patienceMs) return value
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs)

@@ -4,6 +4,8 @@ import type { JsonObject } from '../lib/json.ts'
 export interface PromptText {
   texts: readonly string[]
   fixedTokens: number
+  /** Images, sound or files are among it, of which nobody can tell from the request how many tokens they make. */
+  hasMedia?: boolean
 }
 
 /** What the gateway must know of a request, whatever its dialect. */

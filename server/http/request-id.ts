@@ -3,12 +3,15 @@ import type { Clock } from '../lib/clock.ts'
 import { requestId } from '../lib/ids.ts'
 import type { AppEnv } from './app-env.ts'
 
+/** Carries the id of a request back to its sender; one-api's name. */
+export const requestIdHeader = 'X-Oneapi-Request-Id'
+
 /** Gives every request an id and sends it back, as one-api does. */
 export function requestIds(clock: Clock): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const id = requestId(clock.nowMs())
     c.set('requestId', id)
     await next()
-    c.res.headers.set('X-Oneapi-Request-Id', id)
+    c.res.headers.set(requestIdHeader, id)
   }
 }

@@ -1,9 +1,9 @@
-import { hostname } from 'node:os'
 import { logType } from '../../contract/log-types.ts'
 import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { machineName } from '../lib/machine.ts'
 import type { SettleOp } from '../store/ledger-store.ts'
-import { addNode, allNodes, beat, holdsOfOthers, type NodeRow, type OpenHold, removeNodes } from '../store/nodes.ts'
+import { abandonedHolds, allNodes, beat, type NodeRow, type OpenHold, removeNodes } from '../store/nodes.ts'
 import type { Store } from '../store/store.ts'
 
 /** A process without a heartbeat for so long is taken for dead. */
@@ -17,14 +17,9 @@ interface SweepDeps {
   events: Events
 }
 
-/** Announces this process, so that others leave its holds alone. */
-export async function registerNode({ store, clock, nodeId }: SweepDeps): Promise<void> {
-  await store.write((trx) => addNode(trx, { id: nodeId, host: hostname(), pid: process.pid, now: epochSeconds(clock) }))
-}
-
-/** Says that this process is alive. */
-export async function heartbeat({ store, clock, nodeId }: SweepDeps): Promise<void> {
-  await store.write((trx) => beat(trx, nodeId, epochSeconds(clock)))
+/** Says that this process is alive, first before it takes a hold, so that others leave its holds alone. */
+export function heartbeat({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
+  return beat(store, { id: nodeId, host: machineName(), pid: process.pid })
 }
 
 /** Takes this process off the list; its holds must be closed by then. */
@@ -39,15 +34,11 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const { store, clock, events } = deps
   const now = epochSeconds(clock)
-  const nodes = await allNodes(store.read)
-  const alive = nodes.filter((node) => node.id === deps.nodeId || isAlive(node, now))
+  const nodes = await allNodes(store)
+  const dead = nodes.filter((node) => node.id !== deps.nodeId && !isAlive(node)).map((node) => node.id)
   let closed = 0
   for (;;) {
-    const holds = await holdsOfOthers(
-      store.read,
-      alive.map((node) => node.id),
-      holdsPerBatch,
-    )
+    const holds = await abandonedHolds(store.read, deps.nodeId, dead, holdsPerBatch)
     if (holds.length === 0) break
     const results = await store.ledger.apply(holds.map((hold) => closing(hold, now)))
     results.forEach((result, index) => {
@@ -56,14 +47,13 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
     })
     closed += holds.length
   }
-  const dead = nodes.filter((node) => !alive.includes(node)).map((node) => node.id)
   if (dead.length > 0) await store.write((trx) => removeNodes(trx, dead))
   return closed
 }
 
 /** On this machine the process table knows; elsewhere only the heartbeat tells. */
-function isAlive(node: NodeRow, now: number): boolean {
-  if (node.host === hostname()) {
+function isAlive(node: NodeRow): boolean {
+  if (node.host === machineName()) {
     if (node.pid === process.pid) return false
     try {
       process.kill(node.pid, 0)
@@ -71,7 +61,7 @@ function isAlive(node: NodeRow, now: number): boolean {
       if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
     }
   }
-  return now - node.heartbeat_at < deadAfterSeconds
+  return node.silentSeconds < deadAfterSeconds
 }
 
 function closing(hold: OpenHold, now: number): SettleOp {

@@ -15,16 +15,22 @@ export function randomHex(bytes: number): string {
 }
 
 let lastId = 0
+let second = 0
+let secondText = ''
 
 /**
- * Request id in one-api's form: the local time as yyyymmddHHMMSS and nanoseconds, then eight random digits. The part
- * after the seconds grows with every call of a process, so ids sort by time.
+ * Request id in one-api's form: the time as yyyymmddHHMMSS, nine digits below the second, then eight random digits. The
+ * digits below the second are milliseconds and a count, so that ids of one process sort by time.
  */
 export function requestId(nowMs: number): string {
-  const at = new Date(nowMs)
-  const pad = (value: number, width = 2) => String(value).padStart(width, '0')
-  const date = `${at.getUTCFullYear()}${pad(at.getUTCMonth() + 1)}${pad(at.getUTCDate())}`
-  const time = `${pad(at.getUTCHours())}${pad(at.getUTCMinutes())}${pad(at.getUTCSeconds())}${pad(at.getUTCMilliseconds(), 3)}`
+  const nowSecond = Math.floor(nowMs / 1000)
+  if (nowSecond !== second) {
+    second = nowSecond
+    secondText = new Date(nowSecond * 1000).toISOString().replace(/\D/g, '').slice(0, 14)
+  }
   lastId = (lastId + 1) % 1_000_000
-  return `${date}${time}${pad(lastId, 6)}${pad(Math.floor(Math.random() * 100_000_000), 8)}`
+  const below = (nowMs - nowSecond * 1000) * 1_000_000 + lastId
+  const random = Math.floor(Math.random() * 100_000_000)
+  // Adding a leading 1 and cutting it off pads with zeros.
+  return secondText + String(1_000_000_000 + Math.floor(below)).slice(1) + String(100_000_000 + random).slice(1)
 }

@@ -2,12 +2,21 @@
 export interface SseBlock {
   /** Exactly the bytes of the events that were not sent before; undefined when there are none. */
   bytes: Uint8Array | undefined
-  /** Raw text of each complete event, its blank line included. */
-  events: string[]
+  /** The complete events, and the text they were cut from; an event of which a part was forwarded has no place in it. */
+  events: SseEvent[]
+  text: string
   /** Bytes of a still open event that is too long to wait for: forward them now, the event itself follows later. */
   early: Uint8Array | undefined
-  /** True when the first of `events` has already been forwarded in part, so `bytes` holds only its end. */
-  firstIsPartlySent: boolean
+  /** The end of the first event, which `bytes` begins with, when the rest of that event has already been forwarded. */
+  firstRest: Uint8Array | undefined
+}
+
+/** One event: its `data` (lines joined by LF; undefined for comments and `event:` alone) and where it stands. */
+export interface SseEvent {
+  data: string | undefined
+  from: number
+  /** Behind its blank line. */
+  to: number
 }
 
 const lf = 10
@@ -32,21 +41,36 @@ export class SseSplitter {
     this.#rememberBytes = rememberBytes
   }
 
+  /** True while a part of the open event has been forwarded: until its end comes, nothing else may be sent. */
+  get partlySent(): boolean {
+    return this.#sentBytes > 0
+  }
+
   push(chunk: Uint8Array): SseBlock {
     const end = this.#lastBoundary(chunk)
-    if (end < 0) return { bytes: undefined, events: [], early: this.#keep(chunk), firstIsPartlySent: false }
-    const firstIsPartlySent = this.#sentBytes > 0
-    const head = chunk.subarray(0, end)
-    const whole = this.#open.length === 0 ? head : concat([...this.#open, head])
-    const bytes = firstIsPartlySent ? head : whole
-    const events = this.#forgotten ? [] : splitEvents(this.#decoder.decode(whole))
+    if (end < 0) return { bytes: undefined, events: [], text: '', early: this.#keep(chunk), firstRest: undefined }
+    const block = this.partlySent ? this.#closePartlySent(chunk, end) : this.#close(chunk.subarray(0, end))
     this.#open = []
     this.#openBytes = 0
     this.#sentBytes = 0
     this.#forgotten = false
     const rest = chunk.subarray(end)
-    const early = rest.length > 0 ? this.#keep(rest) : undefined
-    return { bytes, events, early, firstIsPartlySent }
+    return { ...block, early: rest.length > 0 ? this.#keep(rest) : undefined }
+  }
+
+  #close(head: Uint8Array): Omit<SseBlock, 'early'> {
+    const bytes = this.#open.length === 0 ? head : concat([...this.#open, head])
+    const text = this.#decoder.decode(bytes)
+    return { bytes, events: splitEvents(text), text, firstRest: undefined }
+  }
+
+  #closePartlySent(chunk: Uint8Array, end: number): Omit<SseBlock, 'early'> {
+    const firstEnd = this.#firstBoundary(chunk)
+    const firstRest = chunk.subarray(0, firstEnd)
+    const data = this.#forgotten ? undefined : sseData(this.#decoder.decode(concat([...this.#open, firstRest])))
+    const text = this.#decoder.decode(chunk.subarray(firstEnd, end))
+    const events = [{ data, from: 0, to: 0 }, ...splitEvents(text)]
+    return { bytes: chunk.subarray(0, end), events, text, firstRest }
   }
 
   /** What is left when the stream ends without a final blank line: its text, and the bytes not yet forwarded. */
@@ -74,15 +98,21 @@ export class SseSplitter {
 
   /** End of the last blank line in what is open plus `chunk`, as an offset into `chunk`; -1 when there is none. */
   #lastBoundary(chunk: Uint8Array): number {
-    for (let i = chunk.length - 1; i >= 0; i--) {
-      if (chunk[i] === lf && this.#endsBlankLine(chunk, i)) return i + 1
-      // Bare CR line ends: a blank line is CR CR, but CR LF pairs are handled above.
-      if (chunk[i] === cr && this.#at(chunk, i - 1) === cr && chunk[i + 1] !== lf) return i + 1
-    }
+    for (let i = chunk.length - 1; i >= 0; i--) if (this.#endsBlankLine(chunk, i)) return i + 1
     return -1
   }
 
+  /** End of the first blank line; asked only when there is one. */
+  #firstBoundary(chunk: Uint8Array): number {
+    let i = 0
+    while (i < chunk.length && !this.#endsBlankLine(chunk, i)) i++
+    return i + 1
+  }
+
   #endsBlankLine(chunk: Uint8Array, at: number): boolean {
+    // Bare CR line ends: a blank line is CR CR, but not the two of CR LF CR LF.
+    if (chunk[at] === cr) return this.#at(chunk, at - 1) === cr && chunk[at + 1] !== lf
+    if (chunk[at] !== lf) return false
     const before = this.#at(chunk, at - 1)
     if (before === lf) return true
     return before === cr && this.#at(chunk, at - 2) === lf
@@ -106,26 +136,35 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
-function splitEvents(text: string): string[] {
-  if (text.includes('\r'))
-    return text.match(/[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\n\r\n|$)/g)?.filter((event) => event !== '') ?? []
-  const events: string[] = []
+/** Cuts a text of whole events. */
+function splitEvents(text: string): SseEvent[] {
+  const events: SseEvent[] = []
+  if (text.includes('\r')) {
+    let from = 0
+    for (const [event] of text.matchAll(/[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|\n\r\n|$)/g)) {
+      events.push({ data: sseData(event), from, to: from + event.length })
+      from += event.length
+    }
+    return events
+  }
   for (let from = 0; from < text.length; ) {
+    const line = text.indexOf('\n', from)
+    // The usual form: one data line and the blank line.
+    if (text.startsWith('data: ', from) && text.charCodeAt(line + 1) === lf) {
+      events.push({ data: text.slice(from + 6, line), from, to: line + 2 })
+      from = line + 2
+      continue
+    }
     const at = text.indexOf('\n\n', from)
-    const end = at < 0 ? text.length : at + 2
-    events.push(text.slice(from, end))
-    from = end
+    const to = at < 0 ? text.length : at + 2
+    events.push({ data: sseData(text.slice(from, to)), from, to })
+    from = to
   }
   return events
 }
 
 /** The `data` of one raw event (its lines joined by LF), or undefined when it has none (comments, `event:` alone). */
 export function sseData(event: string): string | undefined {
-  if (event.startsWith('data:')) {
-    const end = event.indexOf('\n')
-    // The usual form: one data line and the blank line.
-    if (end >= 0 && end === event.length - 2) return event.slice(event[5] === ' ' ? 6 : 5, end)
-  }
   let data: string | undefined
   for (const line of event.split(/\r\n|\n|\r/)) {
     if (!line.startsWith('data:')) continue

@@ -1,4 +1,5 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import type { JsonObject } from '../lib/json.ts'
 
 /** What the channel form and lists show of a channel type. */
 export interface ProviderMeta {
@@ -49,10 +50,17 @@ export interface Endpoint {
   target(upstream: Upstream, call: UpstreamCall): Target
 }
 
+/** Reads a JSON object from an address of the upstream; throws GatewayError with a text for the admin who asked. */
+export type FetchJson = (url: string, headers: Readonly<Record<string, string>>) => Promise<JsonObject>
+
 /** An upstream service: meta data, and an endpoint for each kind of call it serves; absent = not supported. */
 export interface Provider {
   readonly meta: ProviderMeta
   readonly modes: Partial<Record<RelayMode, Endpoint>>
   /** False where the service refuses `stream_options` or reports usage in every stream without being asked. */
   readonly asksForStreamUsage: boolean
+  /** What is left at the service, in its own currency. Absent = it cannot be asked. */
+  readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
+  /** The models that the service says it has. Absent = it cannot be asked. */
+  readonly listModels?: (upstream: Upstream, fetchJson: FetchJson) => Promise<string[]>
 }

@@ -1,11 +1,24 @@
 import { azure } from './azure/index.ts'
+import {
+  aiProxyBalance,
+  creditGrants,
+  dashboardBalance,
+  openaiSbBalance,
+  openRouterBalance,
+} from './openai-compatible/balance.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
 import { openaiModels } from './openai-compatible/openai-models.ts'
 import type { Provider } from './provider.ts'
 
 /** A service that resells the OpenAI API under its own address. */
-const relay = (type: number, name: string, label: string, color: string, defaultBaseUrl: string) =>
-  openaiCompatible({ type, name, label, color, defaultBaseUrl, models: openaiModels })
+const relay = (
+  type: number,
+  name: string,
+  label: string,
+  color: string,
+  defaultBaseUrl: string,
+  balance?: Provider['balance'],
+) => openaiCompatible({ type, name, label, color, defaultBaseUrl, models: openaiModels, ...(balance && { balance }) })
 
 /** Every provider, in the order the channel form shows them. */
 export const providers: readonly Provider[] = [
@@ -16,6 +29,7 @@ export const providers: readonly Provider[] = [
     color: 'green',
     defaultBaseUrl: 'https://api.openai.com',
     models: openaiModels,
+    balance: dashboardBalance,
   }),
   azure,
   openaiCompatible({
@@ -26,7 +40,14 @@ export const providers: readonly Provider[] = [
     defaultBaseUrl: 'https://ai.360.cn',
     models: ['360GPT_S2_V9', '360GPT_S2_V9.4', 'embedding-bert-512-v1', 'embedding_s1_v1', 'semantic_similarity_s1_v1'],
   }),
-  openaiCompatible({ type: 8, name: 'custom', label: 'Custom', color: 'pink', defaultBaseUrl: '' }),
+  openaiCompatible({
+    type: 8,
+    name: 'custom',
+    label: 'Custom',
+    color: 'pink',
+    defaultBaseUrl: '',
+    balance: dashboardBalance,
+  }),
   openaiCompatible({
     type: 20,
     name: 'openrouter',
@@ -34,16 +55,17 @@ export const providers: readonly Provider[] = [
     color: 'black',
     defaultBaseUrl: 'https://openrouter.ai/api',
     headers: { 'x-title': 'Tollgate' },
+    balance: openRouterBalance,
   }),
   relay(2, 'api2d', 'API2D', 'blue', 'https://oa.api2d.net'),
-  relay(5, 'openai-sb', 'OpenAI-SB', 'brown', 'https://api.openai-sb.com'),
+  relay(5, 'openai-sb', 'OpenAI-SB', 'brown', 'https://api.openai-sb.com', openaiSbBalance),
   relay(7, 'ohmygpt', 'OhMyGPT', 'purple', 'https://api.ohmygpt.com'),
-  relay(10, 'ai-proxy', 'AI Proxy', 'purple', 'https://api.aiproxy.io'),
-  relay(4, 'closeai', 'CloseAI', 'teal', 'https://api.closeai-proxy.xyz'),
+  relay(10, 'ai-proxy', 'AI Proxy', 'purple', 'https://api.aiproxy.io', aiProxyBalance),
+  relay(4, 'closeai', 'CloseAI', 'teal', 'https://api.closeai-proxy.xyz', creditGrants('total_available')),
   relay(6, 'openai-max', 'OpenAI Max', 'violet', 'https://api.openaimax.com'),
   relay(9, 'ai-ls', 'AI.LS', 'yellow', 'https://api.caipacity.com'),
-  relay(12, 'api2gpt', 'API2GPT', 'blue', 'https://api.api2gpt.com'),
-  relay(13, 'aigc2d', 'AIGC2D', 'purple', 'https://api.aigc2d.com'),
+  relay(12, 'api2gpt', 'API2GPT', 'blue', 'https://api.api2gpt.com', creditGrants('total_remaining')),
+  relay(13, 'aigc2d', 'AIGC2D', 'purple', 'https://api.aigc2d.com', creditGrants('total_available')),
 ]
 
 const byType = new Map(providers.map((provider) => [provider.meta.type, provider]))

@@ -22,8 +22,8 @@ export interface AuthenticateDeps {
  */
 export async function authenticate(
   deps: AuthenticateDeps,
-  authorization: string | undefined,
-  address: string,
+  authorization: string | null,
+  address: () => string,
 ): Promise<Caller> {
   const presented = (authorization ?? '')
     .replace(/^Bearer\s+/i, '')
@@ -71,8 +71,9 @@ function checkToken(deps: AuthenticateDeps, row: CallerRow): void {
   }
 }
 
-function checkSubnet(row: CallerRow, address: string): void {
+function checkSubnet(row: CallerRow, addressOf: () => string): void {
   if (!row.subnet) return
+  const address = addressOf()
   const inside = row.subnet.split(',').some((range) => contains(range.trim(), address))
   if (!inside)
     throw new GatewayError('ip_not_allowed', `this token may not be used from ${address || 'an unknown address'}`)

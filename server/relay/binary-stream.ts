@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
 import { type OpenCall, settle } from './settlement.ts'
-import type { UpstreamReader } from './upstream-reader.ts'
+import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /**
  * The body of an answer of sound. Its price is known before, so the last piece waits only for the charge. There is no
@@ -12,15 +12,26 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
   readonly #deps: RelayDeps
   readonly #open: OpenCall
   readonly #reader: UpstreamReader
+  #first: UpstreamPiece | undefined
+  #settling: Promise<void> | undefined
   /** One piece is kept back until it is known not to be the last. */
   #kept: Uint8Array | undefined
   #ended = false
   #firstByteMs = 0
+  readonly #onAbort = () => {
+    void this.return()
+  }
 
-  constructor(deps: RelayDeps, open: OpenCall, reader: UpstreamReader) {
+  /** `first`: the piece read already, to see whether the upstream answers at all. */
+  constructor(deps: RelayDeps, open: OpenCall, reader: UpstreamReader, first: UpstreamPiece) {
     this.#deps = deps
     this.#open = open
     this.#reader = reader
+    this.#first = first
+    // The runtime does not ask for the end of a body that it never began to read.
+    const { signal } = open.call
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal.aborted) this.#onAbort()
   }
 
   [Symbol.asyncIterator](): this {
@@ -29,8 +40,12 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
 
   async next(): Promise<IteratorResult<Uint8Array>> {
     while (!this.#ended) {
-      const piece = await this.#reader.next()
+      const piece = this.#first ?? (await this.#reader.next())
+      this.#first = undefined
+      // The caller may have left meanwhile; then the call is settled, or about to be.
+      if (this.#ended) break
       if (piece.kind === 'quiet') continue
+      if (piece.kind === 'broken' && this.#open.call.signal.aborted) return this.return()
       if (piece.kind === 'chunk') {
         if (this.#firstByteMs === 0) this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
         const ready = this.#kept
@@ -53,6 +68,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
       this.#reader.cancel()
       await this.#settle('aborted')
     }
+    await this.#settling
     return { done: true, value: undefined }
   }
 
@@ -62,7 +78,13 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     throw new GatewayError('upstream_stream_error', 'the connection to the upstream broke in the middle of its answer')
   }
 
-  async #settle(outcome: Outcome): Promise<void> {
+  #settle(outcome: Outcome): Promise<void> {
+    this.#settling ??= this.#settleOnce(outcome)
+    return this.#settling
+  }
+
+  async #settleOnce(outcome: Outcome): Promise<void> {
+    this.#open.call.signal.removeEventListener('abort', this.#onAbort)
     if (outcome === 'complete') this.#deps.breaker.succeeded(this.#open.channel.id, this.#open.call.facts.model)
     await settle(this.#deps, this.#open, {
       measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },

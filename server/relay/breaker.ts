@@ -19,6 +19,8 @@ interface Health {
   /** Times it opened without a success between; the pause doubles with each. */
   openings: number
   trialSinceMs: number
+  /** Until when the channel asked to be left alone; that says nothing about its health. */
+  restUntilMs: number
 }
 
 const failuresToOpen = 5
@@ -30,22 +32,33 @@ const trialLifeMs = 120_000
 export function createBreaker(nowMs: () => number): Breaker {
   const states = new Map<string, Health>()
   const keyOf = (channelId: number, model: string) => `${channelId}\n${model}`
+  const stateOf = (channelId: number, model: string) => {
+    const key = keyOf(channelId, model)
+    const health = states.get(key) ?? { failuresInRow: 0, openUntilMs: 0, openings: 0, trialSinceMs: 0, restUntilMs: 0 }
+    states.set(key, health)
+    return health
+  }
 
   return {
     allows(channelId, model) {
       const health = states.get(keyOf(channelId, model))
-      if (!health || health.openUntilMs === 0) return true
+      if (!health) return true
       const now = nowMs()
-      if (now < health.openUntilMs) return false
+      if (now < health.restUntilMs || now < health.openUntilMs) return false
+      if (health.openUntilMs === 0) return true
       if (health.trialSinceMs !== 0 && now - health.trialSinceMs < trialLifeMs) return false
       health.trialSinceMs = now
       return true
     },
-    succeeded: (channelId, model) => void states.delete(keyOf(channelId, model)),
-    failed(channelId, model) {
+    succeeded(channelId, model) {
       const key = keyOf(channelId, model)
-      const health = states.get(key) ?? { failuresInRow: 0, openUntilMs: 0, openings: 0, trialSinceMs: 0 }
-      states.set(key, health)
+      const restUntilMs = states.get(key)?.restUntilMs ?? 0
+      states.delete(key)
+      // A call that was under way before says nothing about a pause asked for since.
+      if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
+    },
+    failed(channelId, model) {
+      const health = stateOf(channelId, model)
       health.failuresInRow++
       const wasTrial = health.trialSinceMs !== 0
       health.trialSinceMs = 0
@@ -60,21 +73,19 @@ export function createBreaker(nowMs: () => number): Breaker {
       if (health) health.trialSinceMs = 0
     },
     rest(channelId, model, pauseMs) {
-      const key = keyOf(channelId, model)
-      const health = states.get(key) ?? { failuresInRow: 0, openUntilMs: 0, openings: 0, trialSinceMs: 0 }
-      states.set(key, health)
-      health.openUntilMs = Math.max(health.openUntilMs, nowMs() + pauseMs)
+      const health = stateOf(channelId, model)
+      health.restUntilMs = Math.max(health.restUntilMs, nowMs() + pauseMs)
     },
     snapshot() {
       const now = nowMs()
       return [...states]
-        .filter(([, health]) => health.openUntilMs !== 0)
+        .filter(([, health]) => health.openUntilMs !== 0 || now < health.restUntilMs)
         .map(([key, health]) => {
           const [channelId = '0', model = ''] = key.split('\n')
           return {
             channelId: Number(channelId),
             model,
-            state: now < health.openUntilMs ? ('open' as const) : ('half-open' as const),
+            state: now < Math.max(health.openUntilMs, health.restUntilMs) ? ('open' as const) : ('half-open' as const),
           }
         })
     },

@@ -16,6 +16,8 @@ export interface RelayCall {
   caller: Caller
   body: CallBody
   facts: RequestFacts
+  /** Prompt tokens by the quick estimate, or as counted where quota is short; what holds and crash charges are sized by. */
+  promptGuess: number
   /** The caller's headers that may go upstream. */
   headers: Readonly<Record<string, string>>
   /** Aborted when the caller leaves. */

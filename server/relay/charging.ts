@@ -6,7 +6,6 @@ import { chargeTokens, type PriceSheet, tokensAffordable } from '../billing/pric
 import type { PriceBook } from '../billing/ratios.ts'
 import { GatewayError } from '../errors.ts'
 import type { RelayCall } from './call.ts'
-import { quickEstimate } from './count-tokens.ts'
 
 /** What a call turned out to be, in the terms of its price. */
 export interface Measure {
@@ -178,9 +177,4 @@ function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
       groupRatio,
     ),
   )
-}
-
-/** Prompt tokens by the quick estimate; what holds and crash charges are sized by. */
-export function estimatedPrompt(call: RelayCall): number {
-  return quickEstimate(call.facts.prompt)
 }

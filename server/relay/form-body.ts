@@ -7,6 +7,8 @@ import { type FieldPlace, FormScanner } from './form-scanner.ts'
 /** A multipart body: its fields known, its bytes in memory or, when large, in a spool file. */
 export interface FormBody {
   readonly fields: ReadonlyMap<string, string>
+  /** How often each name stands, files included. */
+  readonly names: ReadonlyMap<string, number>
   /** With the boundary. */
   readonly contentType: string
   /** Bytes. */
@@ -50,6 +52,7 @@ export async function readForm(
   }
   return {
     fields: scanner.fields,
+    names: scanner.names,
     contentType,
     length: source.length,
     withField: (name, value) =>

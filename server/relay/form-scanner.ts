@@ -17,6 +17,8 @@ export interface FieldPlace {
 export class FormScanner {
   readonly fields = new Map<string, string>()
   readonly places = new Map<string, FieldPlace>()
+  /** How often each name stands, files included. */
+  readonly names = new Map<string, number>()
   readonly #delimiter: Buffer
   /** A line break stands before every delimiter but the first; one is put there so that they look alike. */
   #buffer: Buffer = Buffer.from('\r\n')
@@ -58,10 +60,10 @@ export class FormScanner {
 
   #toDelimiter(): boolean {
     const at = this.#buffer.indexOf(this.#delimiter)
+    if (this.#state === 'field' && (at < 0 ? this.#buffer.length : at) > longestFieldBytes)
+      throw malformed(`the field ${this.#name} is longer than ${longestFieldBytes} bytes`)
     if (at < 0) {
       if (this.#state === 'skip') this.#drop(Math.max(0, this.#buffer.length - this.#delimiter.length))
-      else if (this.#buffer.length > longestFieldBytes)
-        throw malformed(`the field ${this.#name} is longer than ${longestFieldBytes} bytes`)
       return false
     }
     if (this.#state === 'field') {
@@ -86,14 +88,11 @@ export class FormScanner {
 
   #headers(): boolean {
     const at = this.#buffer.indexOf('\r\n\r\n')
-    if (at < 0) {
-      if (this.#buffer.length > longestHeaderBytes) throw malformed('the headers of a part are too long')
-      return false
-    }
-    const headers = this.#buffer.toString('utf8', 0, at)
-    const name = /^content-disposition:[^\r\n]*;\s*name="((?:[^"\\]|\\.)*)"/im.exec(headers)?.[1]
-    const isFile = /^content-disposition:[^\r\n]*;\s*filename\*?=/im.test(headers)
+    if ((at < 0 ? this.#buffer.length : at) > longestHeaderBytes) throw malformed('the headers of a part are too long')
+    if (at < 0) return false
+    const { name, isFile } = partOf(this.#buffer.toString('utf8', 0, at))
     this.#name = name ?? ''
+    if (name !== undefined) this.names.set(name, (this.names.get(name) ?? 0) + 1)
     this.#state = isFile || name === undefined ? 'skip' : 'field'
     this.#drop(at + 4)
     return true
@@ -102,6 +101,25 @@ export class FormScanner {
   #drop(bytes: number): void {
     this.#buffer = this.#buffer.subarray(bytes)
     this.#base += bytes
+  }
+}
+
+/**
+ * What the headers of a part say of it. Parsers differ over headers that are folded, doubled or encoded, and what is
+ * charged must be what is served, so those are refused.
+ */
+function partOf(headers: string): { name: string | undefined; isFile: boolean } {
+  const lines = headers.split('\r\n')
+  if (lines.some((line) => /^[ \t]|[\r\n]/.test(line))) throw malformed('the headers of a part are folded or broken')
+  const dispositions = lines.filter((line) => /^content-disposition\s*:/i.test(line))
+  if (dispositions.length > 1) throw malformed('a part has two Content-Disposition headers')
+  const parameters = [...(dispositions[0] ?? '').matchAll(/;\s*([\w*]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g)]
+  const names = parameters.filter(([, key = '']) => /^name\*?$/i.test(key))
+  if (names.length > 1 || names[0]?.[1]?.endsWith('*')) throw malformed('a part has more than one name')
+  const [, , quoted, plain] = names[0] ?? []
+  return {
+    name: quoted?.replace(/\\(.)/g, '$1') ?? plain,
+    isFile: parameters.some(([, key = '']) => /^filename\*?$/i.test(key)),
   }
 }
 

@@ -12,6 +12,8 @@ export interface Answer {
   usage: JsonObject | undefined
   /** Everything generated; asked for only when it must be counted. */
   output(): string
+  /** Completion tokens that were delivered at least, when the answer did not come to its end. */
+  deliveredTokens?: number
 }
 
 /**
@@ -25,7 +27,7 @@ export async function measure(
   const seconds = secondsOf(answer.usage)
   const extra = seconds === undefined ? {} : { seconds }
   const reported = readUsage(answer.usage)
-  const fault = reported ? usageFault(open.call, open.upstreamModel, reported) : undefined
+  const fault = reported && (usageFault(open.call, open.upstreamModel, reported) ?? tooLittle(open, reported, answer))
   if (reported && fault === undefined)
     return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
   const usage = await countUsage(deps, open, answer.output())
@@ -33,8 +35,17 @@ export async function measure(
   return { measure: { usage, estimated: true, ...extra }, note: refused && `usage of the upstream refused: ${refused}` }
 }
 
+/** Nothing is not believed of what there is, nor a total that was reported before the answer broke off. */
+function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
+  const { promptTokens, completionTokens } = reported
+  if (promptTokens === 0 && open.call.promptGuess > 0) return 'no prompt tokens'
+  if (completionTokens === 0 && answer.output() !== '') return 'no completion tokens'
+  if (completionTokens < (answer.deliveredTokens ?? 0)) return 'reported before the end'
+  return undefined
+}
+
 /** Counts prompt and output with the tokenizer. */
-async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
+export async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
   const approximate = deps.settings().ApproximateTokenEnabled
   const [promptTokens, completionTokens] = await Promise.all([
     deps.counter.count(open.upstreamModel, open.call.facts.prompt, approximate),
@@ -45,6 +56,6 @@ async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Prom
 
 /** Length of sound: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
 function secondsOf(usage: JsonObject | undefined): number | undefined {
-  const seconds = usage?.['seconds'] ?? usage?.['duration']
+  const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
   return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
 }

@@ -7,6 +7,7 @@ import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 import type { RelayDeps } from './deps.ts'
+import { errorWithin, withoutKey } from './error-answer.ts'
 import { endpointOf, mappedModel, prepare } from './prepare.ts'
 import { judgeFailure, judgeStatus, type Verdict } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
@@ -35,6 +36,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     timeMs: Math.round(deps.clock.nowMs() - startedAtMs),
   })
   if (asked === '') return done(false, 'the channel has no models')
+  if (channel.upstream.baseUrl === '') return done(false, 'the channel has no base_url, and its type has no default')
   const call = probeCall(asked, startedAtMs)
   const upstreamModel = mappedModel(channel, asked)
   try {
@@ -51,16 +53,20 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     })
     const text = await response.text()
     if (!response.ok) {
-      const { message, shaped } = readErrorBody(text, response.status)
+      const { message, shaped } = readErrorBody(withoutKey(text, channel.upstream.key), response.status)
       return done(false, message, judgeStatus(response.status, shaped, message))
     }
     const body = tryParse(text)
     if (!isObject(body)) return done(false, 'the upstream answered with something that is not JSON')
     const { error } = readReply(call.mode, body)
-    return error ? done(false, String(error['message'] ?? 'the upstream answered with an error')) : done(true, '')
+    if (!error) return done(true, '')
+    const failed = errorWithin(error, response.status, channel.upstream.key)
+    return done(false, failed.message, failed.verdict)
   } catch (error) {
-    if (error instanceof GatewayError) return done(false, error.message, judgeFailure(error))
-    throw error
+    if (!(error instanceof GatewayError)) throw error
+    // The test is an admin's, who may read what a caller may not.
+    const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+    return done(false, error.message + cause, judgeFailure(error))
   }
 }
 
@@ -92,6 +98,7 @@ function probeCall(model: string, startedAtMs: number): RelayCall {
     caller: nobody,
     body: { kind: 'json', text: JSON.stringify(json), json },
     facts: readRequest(mode, json),
+    promptGuess: 1,
     headers: {},
     signal: new AbortController().signal,
     startedAtMs,

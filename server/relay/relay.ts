@@ -1,14 +1,17 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
 import type { Attempt, RelayCall } from './call.ts'
-import { type Charging, chargingFor, estimatedPrompt } from './charging.ts'
+import { CallerLeft } from './caller-left.ts'
+import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
+import { measure } from './measure.ts'
 import { endpointOf, mappedModel, prepare } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { send } from './send.ts'
+import { type OpenCall, settle } from './settlement.ts'
 
 /**
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when
@@ -72,7 +75,7 @@ function priced(deps: RelayDeps, call: RelayCall, channel: Channel): Charging {
 /** First by the quick estimate; the tokens are counted only when that much is not there. */
 async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): Promise<Hold> {
   const { caller } = call
-  const guess = estimatedPrompt(call)
+  const guess = call.promptGuess
   const request = {
     userId: caller.userId,
     tokenId: caller.tokenId,
@@ -84,8 +87,15 @@ async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): 
   const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
   if (hold) return hold
   const exact = await deps.counter.count(call.facts.model, call.facts.prompt, deps.settings().ApproximateTokenEnabled)
+  call.promptGuess = exact
   const least = charging.least(exact)
-  return deps.ledger.hold({ ...request, amount: charging.ceiling(exact), least, crashCharge: least })
+  return deps.ledger.hold({
+    ...request,
+    amount: charging.ceiling(exact),
+    least,
+    crashCharge: least,
+    signal: call.signal,
+  })
 }
 
 /** Another channel may map the model to a dearer one: the hold grows with it, as far as the balance goes. */
@@ -98,7 +108,7 @@ async function repriced(
 ): Promise<Charging> {
   const charging = priced(deps, call, channel)
   if (charging.sheet === before.sheet) return charging
-  const guess = estimatedPrompt(call)
+  const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
   if (missing > 0) await hold.extend(missing, charging.least(guess))
   if (hold.amount < charging.least(guess)) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
@@ -130,19 +140,10 @@ async function attempt(
       error,
       elapsedMs: Math.round(deps.clock.nowMs() - startedAtMs),
     })
+  let opened: OpenCall | undefined
   try {
     const endpoint = endpointOf(call, channel)
-    const prepared = prepare(call, channel, upstreamModel, charging.affordable(hold.amount, estimatedPrompt(call)))
-    const response = await send({
-      target: endpoint.target(channel.upstream, { mode: call.mode, path: call.path, model: upstreamModel }),
-      headers: { ...call.headers, 'content-type': prepared.contentType },
-      body: prepared.body,
-      ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
-      connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
-      firstByteTimeoutMs: channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
-      httpVersion: channel.httpVersion,
-      signal: call.signal,
-    })
+    const prepared = prepare(call, channel, upstreamModel, charging.affordable(hold.amount, call.promptGuess))
     const open = {
       call,
       hold,
@@ -152,16 +153,49 @@ async function attempt(
       attempts,
       systemPromptReset: prepared.systemPromptReset,
     }
+    opened = open
+    const response = await send({
+      target: endpoint.target(channel.upstream, { mode: call.mode, path: call.path, model: upstreamModel }),
+      headers: { ...call.headers, 'content-type': prepared.contentType },
+      body: prepared.body,
+      ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
+      connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+      firstByteTimeoutMs: shorter(
+        channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+        channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
+      ),
+      httpVersion: channel.httpVersion,
+      signal: call.signal,
+    })
     const delivered = await deliver(deps, open, response, prepared.askedForUsage, startedAtMs, () => {
       note(response.status, '')
       handOver()
     })
     return delivered
   } catch (error) {
+    if (error instanceof CallerLeft && opened) {
+      note(0, error.message)
+      handOver()
+      return chargePrompt(deps, opened)
+    }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
     note(failed.status, failed.error.message)
     return failed
   }
+}
+
+/** The shorter of two time limits, of which 0 means none. */
+function shorter(aMs: number, bMs: number): number {
+  return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
+}
+
+/** The caller left while the upstream worked for it, and the upstream charges for what it has read. */
+async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
+  deps.breaker.undecided(open.channel.id, open.call.facts.model)
+  const found = await measure(deps, open, { usage: undefined, output: () => '' })
+  await settle(deps, open, { measure: found.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
+  // Nobody reads this; the number is the usual one for a caller who closed the request.
+  return new Response(null, { status: 499 })
 }
 
 function toFailure(error: unknown): AttemptFailed {
@@ -186,6 +220,7 @@ function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed:
     model,
     status: failed.status,
     reason: failed.error.code,
+    cause: failed.error.cause instanceof Error ? failed.error.cause.message : '',
   })
   if (failed.verdict.disable !== undefined && deps.settings().AutomaticDisableChannelEnabled) {
     deps.disableChannel(channel.id, failed.verdict.disable)

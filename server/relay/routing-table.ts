@@ -1,10 +1,12 @@
 import { channelStatus } from '../../contract/statuses.ts'
 import { isObject, tryParse } from '../lib/json.ts'
+import { keyLines } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { providerOf } from '../providers/registry.ts'
 import { type ChannelRow, routingRows } from '../store/routing-rows.ts'
 import type { Store } from '../store/store.ts'
+import { KeyRing } from './key-ring.ts'
 
 /** A channel ready to be called: parsed, decrypted, with its provider. */
 export interface Channel {
@@ -14,6 +16,8 @@ export interface Channel {
   status: number
   provider: Provider
   upstream: Upstream
+  /** Where the channel has several keys: whose turn it is. `upstream.key` is then the one that `withKey` chose. */
+  keyRing: KeyRing | undefined
   /** Share among channels of equal priority; at least 1. */
   weight: number
   /** Asked model → model sent upstream. */
@@ -58,22 +62,40 @@ export async function loadRouting(
   async function reload(): Promise<void> {
     // Two reloads may overlap; the one that began last has the newest rows.
     const mine = ++latest
-    const next = await build(store, secrets, warn)
+    const next = await build(store, secrets, warn, table)
     if (mine === latest) table = next
   }
-  store.notices.subscribe((notice) => {
+  store.notices.subscribe(async (notice) => {
     if (notice === 'reconnected' || notice.topic === 'channels') {
-      reload().catch((error) => warn(`reloading the channels failed: ${String(error)}`))
+      await reload().catch((error) => warn(`reloading the channels failed: ${String(error)}`))
     }
   })
   return { current: () => table, reload }
 }
 
-async function build(store: Store, secrets: Secrets, warn: (message: string) => void): Promise<RoutingTable> {
+/** The channel with the key whose turn it is; the same channel where it has but one. */
+export function withKey(channel: Channel, nowMs: number): Channel {
+  if (!channel.keyRing) return channel
+  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs) } }
+}
+
+async function build(
+  store: Store,
+  secrets: Secrets,
+  warn: (message: string) => void,
+  before?: RoutingTable,
+): Promise<RoutingTable> {
   const rows = await routingRows(store.read)
+  const dead = new Set(rows.deadKeys.map((row) => `${row.channel_id} ${row.key_hash}`))
+  const ringOf = (row: ChannelRow, text: string) => {
+    if (row.key_mode !== 'multi') return undefined
+    const keys = keyLines(text)
+    const isDead = (key: string) => dead.has(`${row.id} ${secrets.fingerprint(key, 'channel-key')}`)
+    return new KeyRing(keys, keys.filter(isDead), before?.channel(row.id)?.keyRing)
+  }
   const channels = new Map<number, Channel>()
   for (const row of rows.channels) {
-    const channel = toChannel(row, secrets, warn)
+    const channel = toChannel(row, secrets, warn, ringOf)
     if (channel) channels.set(row.id, channel)
   }
   const groups = new Map<string, Map<string, Candidate[]>>()
@@ -96,7 +118,12 @@ async function build(store: Store, secrets: Secrets, warn: (message: string) => 
   }
 }
 
-function toChannel(row: ChannelRow, secrets: Secrets, warn: (message: string) => void): Channel | undefined {
+function toChannel(
+  row: ChannelRow,
+  secrets: Secrets,
+  warn: (message: string) => void,
+  ringOf: (row: ChannelRow, text: string) => KeyRing | undefined,
+): Channel | undefined {
   const provider = providerOf(row.type)
   if (!provider) return undefined
   let key: string
@@ -108,6 +135,7 @@ function toChannel(row: ChannelRow, secrets: Secrets, warn: (message: string) =>
     )
     return undefined
   }
+  const keyRing = ringOf(row, key)
   const parsed = row.config === '' ? {} : tryParse(row.config)
   const config = isObject(parsed) ? parsed : {}
   const mapping = row.model_mapping === '' ? {} : tryParse(row.model_mapping)
@@ -120,10 +148,12 @@ function toChannel(row: ChannelRow, secrets: Secrets, warn: (message: string) =>
     provider,
     upstream: {
       baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
-      key,
+      // Kept out of where it does not belong: no call is made with all keys at once.
+      key: keyRing ? '' : key,
       other: row.other || (provider.meta.otherDefault ?? ''),
       config,
     },
+    keyRing,
     weight: Math.max(1, row.weight),
     modelMapping: new Map(
       Object.entries(isObject(mapping) ? mapping : {}).filter(

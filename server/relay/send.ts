@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import type { Target } from '../providers/provider.ts'
+import { CallerLeft } from './caller-left.ts'
 
 /** What goes upstream. Bodies that cannot be sent twice are functions that make a new one for each attempt. */
 export interface Sending {
@@ -24,9 +25,10 @@ interface BunRequestInit extends RequestInit {
 
 /**
  * One upstream call. Resolves with the answer's head, whatever its status; the body is read by the caller, and aborting
- * `signal` ends it too. Throws GatewayError: do_request_failed, upstream_timeout.
+ * `signal` ends it too. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
  */
 export async function send(sending: Sending): Promise<Response> {
+  if (sending.signal.aborted) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
   const controller = new AbortController()
   const timers = new Timers()
   let timedOut: GatewayError | undefined
@@ -35,7 +37,6 @@ export async function send(sending: Sending): Promise<Response> {
     controller.abort()
   }
   const onAbort = () => controller.abort()
-  if (sending.signal.aborted) controller.abort()
   sending.signal.addEventListener('abort', onAbort, { once: true })
   timers.after(sending.firstByteTimeoutMs, () => giveUp(timeout('the upstream did not answer in time')))
   timers.after(sending.connectTimeoutMs, () => {
@@ -47,6 +48,7 @@ export async function send(sending: Sending): Promise<Response> {
     return await fetch(sending.target.url, requestInit(sending, controller.signal))
   } catch (error) {
     if (timedOut) throw timedOut
+    if (sending.signal.aborted) throw new CallerLeft()
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
     timers.clear()

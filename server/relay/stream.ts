@@ -3,17 +3,27 @@ import { errorEvent } from '../dialects/openai/errors.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
-import { estimatedPrompt } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
-import { measure } from './measure.ts'
+import { withoutKey } from './error-answer.ts'
+import { countUsage, measure } from './measure.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
 const keepAlive = encoder.encode(': keep-alive\n\n')
 
+/** How long the formal end of a complete stream is waited for. */
+const drainMs = 1_000
 /** Characters that are surely a token or more; what the running estimate divides by. */
 const charactersPerToken = 3
+
+/** What the caller is told when the upstream's answer ends before it is complete. */
+const endings = {
+  end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
+  broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
+  stalled: ['upstream_timeout', 'the upstream stopped sending in the middle of its answer'],
+  overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
+} as const
 
 interface StreamOptions {
   deps: RelayDeps
@@ -22,8 +32,8 @@ interface StreamOptions {
   meter: StreamMeter
   /** The usage chunk was asked for by us, not by the caller. */
   withholdUsage: boolean
-  /** The first piece when it has been read already, to see whether the upstream answers at all. */
-  first: UpstreamPiece | undefined
+  /** Pieces read already, to see whether the upstream answers at all. */
+  opening: readonly UpstreamPiece[]
 }
 
 /**
@@ -35,17 +45,26 @@ interface StreamOptions {
 export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: StreamOptions
   readonly #splitter = new SseSplitter()
-  #first: UpstreamPiece | undefined
+  readonly #opening: UpstreamPiece[]
   #ended = false
   /** What is sent after the charge is durable. */
   #settling: Promise<void> | undefined
   #firstByteMs = 0
   #promptTokens: number
+  /** Where the output was last really counted; the running estimate goes on from there. */
+  #counted = { pieces: 0, characters: 0, tokens: 0 }
+  readonly #onAbort = () => {
+    void this.return()
+  }
 
   constructor(options: StreamOptions) {
     this.#options = options
-    this.#first = options.first
-    this.#promptTokens = estimatedPrompt(options.open.call)
+    this.#opening = [...options.opening]
+    this.#promptTokens = options.open.call.promptGuess
+    // The runtime does not ask for the end of a body that it never began to read.
+    const { signal } = options.open.call
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal.aborted) this.#onAbort()
   }
 
   [Symbol.asyncIterator](): this {
@@ -54,8 +73,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
 
   async next(): Promise<IteratorResult<Uint8Array>> {
     while (!this.#ended) {
-      const piece = this.#first ?? (await this.#options.reader.next())
-      this.#first = undefined
+      const piece = this.#opening.shift() ?? (await this.#options.reader.next())
+      // The caller may have left meanwhile; then the call is settled, or about to be.
+      if (this.#ended) break
+      if (piece.kind === 'broken' && this.#options.open.call.signal.aborted) return this.return()
       const bytes = await this.#take(piece)
       if (bytes !== undefined && bytes.length > 0) return { done: false, value: bytes }
     }
@@ -69,6 +90,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
       this.#options.reader.cancel()
       await this.#settle('aborted', '')
     }
+    await this.#settling
     return { done: true, value: undefined }
   }
 
@@ -77,17 +99,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
       case 'chunk':
         return this.#chunk(piece.bytes)
       case 'quiet':
-        return keepAlive
-      case 'end':
-        return this.#upstreamEnded()
-      case 'stalled':
-        return this.#fail(
-          new GatewayError('upstream_timeout', 'the upstream stopped sending in the middle of its answer'),
-        )
-      case 'broken':
-        return this.#fail(
-          new GatewayError('upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'),
-        )
+        return this.#splitter.partlySent ? undefined : keepAlive
+      default:
+        return this.#upstreamEnded(piece.kind)
     }
   }
 
@@ -95,26 +109,26 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     const { meter } = this.#options
     if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
     const block = this.#splitter.push(bytes)
-    let kept: string[] | undefined
-    for (let index = 0; index < block.events.length; index++) {
-      const event = block.events[index] as string
-      const data = sseData(event)
-      const signal: StreamSignal = data === undefined ? 'content' : meter.feed(data)
+    // Text to send in place of the block's bytes, once an event of it is not to be sent as it is.
+    let kept: string | undefined
+    for (const event of block.events) {
+      const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
       if (signal === 'content' || (signal === 'usage-only' && !this.#options.withholdUsage)) {
-        kept?.push(event)
+        if (kept !== undefined) kept += block.text.slice(event.from, event.to)
         continue
       }
-      kept ??= block.events.slice(0, index)
+      kept ??= block.text.slice(0, event.from)
       if (signal === 'usage-only') continue
-      const before = encoder.encode(kept.join(''))
-      if (signal === 'done') return this.#complete(before, event)
-      if (signal === 'error') return this.#upstreamError(before, event)
+      const before = joined(block.firstRest, encoder.encode(kept))
+      if (signal === 'done') return this.#complete(before, block.text.slice(event.from, event.to))
+      if (signal === 'error') return this.#upstreamError(before, block.text.slice(event.from, event.to))
       return this.#fail(
         new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read'),
         before,
       )
     }
-    const out = joined(kept && !block.firstIsPartlySent ? encoder.encode(kept.join('')) : block.bytes, block.early)
+    const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
+    const out = joined(whole, block.early)
     return this.#needsMore() ? this.#extend(out) : out
   }
 
@@ -126,62 +140,79 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
 
   #costSoFar(marginTokens: number): number {
     const { meter, open } = this.#options
-    const delivered = Math.max(meter.pieces, Math.ceil(meter.characters / charactersPerToken))
-    return open.charging.soFar(this.#promptTokens, delivered + Math.ceil(marginTokens))
+    const { pieces, characters, tokens } = this.#counted
+    const since = Math.max(meter.pieces - pieces, Math.ceil((meter.characters - characters) / charactersPerToken))
+    return open.charging.soFar(this.#promptTokens, tokens + since + Math.ceil(marginTokens))
   }
 
   async #extend(out: Uint8Array | undefined): Promise<Uint8Array> {
     const { open, deps } = this.#options
-    const cost = this.#costSoFar(0)
     const missing = this.#costSoFar(deps.settings().PreConsumedQuota) - open.hold.amount
-    const extended = await open.hold.extend(missing, cost)
+    await open.hold.extend(missing, this.#costSoFar(0))
     const sent = out ?? new Uint8Array(0)
-    if (extended || cost <= open.hold.amount) return sent
-    this.#options.reader.cancel()
+    if (this.#costSoFar(0) <= open.hold.amount) return sent
+    // The estimate is rather too high: before it ends an answer, what was delivered is really counted.
+    await this.#count()
+    if (this.#costSoFar(0) <= open.hold.amount || this.#ended) return sent
+    // Under one-api's policy an answer may cost more than there is.
+    if (deps.settings().QuotaPolicy === 'compat') return sent
     return this.#fail(
       new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer'),
       sent,
-      'interrupted',
     )
   }
 
-  async #complete(before: Uint8Array, last: string): Promise<Uint8Array> {
+  async #count(): Promise<void> {
+    const { deps, open, meter } = this.#options
+    const { promptTokens, completionTokens } = await countUsage(deps, open, meter.output())
+    this.#promptTokens = promptTokens
+    this.#counted = { pieces: meter.pieces, characters: meter.characters, tokens: completionTokens }
+  }
+
+  async #complete(before: Uint8Array | undefined, last: string): Promise<Uint8Array> {
     this.#ended = true
-    this.#options.reader.cancel()
+    this.#options.reader.drain(drainMs)
     await this.#settle('complete', '')
     return joined(before, encoder.encode(last)) as Uint8Array
   }
 
   /** The upstream reported an error within the stream: the caller gets that event as it is, and no end mark. */
-  async #upstreamError(before: Uint8Array, event: string): Promise<Uint8Array> {
+  async #upstreamError(before: Uint8Array | undefined, event: string): Promise<Uint8Array> {
     this.#ended = true
     this.#options.reader.cancel()
     this.#options.deps.breaker.failed(this.#options.open.channel.id, this.#options.open.call.facts.model)
     await this.#settle('interrupted', 'upstream_stream_error')
-    return joined(before, encoder.encode(event)) as Uint8Array
+    const { key } = this.#options.open.channel.upstream
+    return joined(before, encoder.encode(withoutKey(event, key))) as Uint8Array
   }
 
-  async #upstreamEnded(): Promise<Uint8Array> {
-    const { meter } = this.#options
+  /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */
+  async #upstreamEnded(how: keyof typeof endings): Promise<Uint8Array> {
+    const { meter, withholdUsage } = this.#options
     const rest = this.#splitter.finish()
-    const data = rest.text.trim() === '' ? undefined : sseData(`${rest.text}\n\n`)
-    const signal = data === undefined ? 'content' : meter.feed(data)
-    if (signal === 'error') return this.#upstreamError(new Uint8Array(0), `data: ${data}\n\n`)
-    const last = signal === 'content' && data !== undefined ? encoder.encode(`data: ${data}\n\n`) : undefined
-    if (signal === 'done' || meter.finished) return this.#complete(last ?? new Uint8Array(0), meter.endMark)
+    const found = rest.text.trim() === '' ? undefined : sseData(rest.text)
+    const data = found?.trim() === '' ? undefined : found
+    const signal = data === undefined ? 'garbage' : meter.feed(data)
+    const open = rest.bytes === undefined && rest.text !== ''
+    const last = open ? '\n\n' : `data: ${data}\n\n`
+    if (signal === 'error') return this.#upstreamError(undefined, last)
+    const isKept = signal === 'content' || (signal === 'usage-only' && !withholdUsage)
+    const before = isKept || open ? encoder.encode(last) : undefined
+    if (signal === 'done' || meter.finished) return this.#complete(before, meter.endMark)
     // A torn last event is no content: what was cut is not passed off as whole.
-    return this.#fail(
-      new GatewayError('upstream_stream_incomplete', 'the upstream ended its answer before it was complete'),
-    )
+    const [code, message] = endings[how]
+    return this.#fail(new GatewayError(code, message), before)
   }
 
-  async #fail(error: GatewayError, before?: Uint8Array, outcome: Outcome = 'interrupted'): Promise<Uint8Array> {
+  async #fail(error: GatewayError, before?: Uint8Array): Promise<Uint8Array> {
     const { open, deps, reader } = this.#options
+    const isTorn = before === undefined && this.#splitter.partlySent
     this.#ended = true
     reader.cancel()
     if (error.type === 'upstream_error') deps.breaker.failed(open.channel.id, open.call.facts.model)
-    await this.#settle(outcome, error.code)
-    return joined(before, encoder.encode(errorEvent(error, open.call.requestId))) as Uint8Array
+    await this.#settle('interrupted', error.code)
+    const event = errorEvent(error, open.call.requestId)
+    return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
   }
 
   /** Charges what was delivered, once. */
@@ -191,11 +222,15 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   async #settleOnce(outcome: Outcome, code: string): Promise<void> {
-    const { deps, open, meter, reader } = this.#options
-    reader.close()
+    const { deps, open, meter } = this.#options
+    open.call.signal.removeEventListener('abort', this.#onAbort)
     if (outcome === 'complete') deps.breaker.succeeded(open.channel.id, open.call.facts.model)
     else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
-    const found = await measure(deps, open, { usage: meter.usage, output: () => meter.output() })
+    const found = await measure(deps, open, {
+      usage: meter.usage,
+      output: () => meter.output(),
+      ...(outcome !== 'complete' && { deliveredTokens: meter.pieces }),
+    })
     await settle(deps, open, {
       measure: found.measure,
       outcome,

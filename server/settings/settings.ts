@@ -26,9 +26,9 @@ export async function loadSettings(store: Store, warn: (message: string) => void
     settings = await read(store, warn)
     for (const listener of listeners) listener(settings)
   }
-  store.notices.subscribe((notice) => {
+  store.notices.subscribe(async (notice) => {
     if (notice === 'reconnected' || notice.topic === 'settings') {
-      reload().catch((error) => warn(`reloading the settings failed: ${String(error)}`))
+      await reload().catch((error) => warn(`reloading the settings failed: ${String(error)}`))
     }
   })
   return { current: () => settings, onChange: (listener) => void listeners.push(listener), reload }

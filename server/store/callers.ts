@@ -1,3 +1,5 @@
+import { tokenStatus } from '../../contract/statuses.ts'
+import { needsRowLocks } from './search.ts'
 import type { Db, Trx } from './store.ts'
 
 /** A token and its owner as the relay needs them. */
@@ -50,9 +52,29 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
   }
 }
 
-/** Marks a token expired or exhausted, unless somebody changed its status meanwhile. */
-export async function markToken(trx: Trx, tokenId: number, status: number): Promise<void> {
-  await trx.updateTable('tokens').set({ status }).where('id', '=', tokenId).where('status', '=', 1).execute()
+/** Marks a token expired, unless somebody changed its status meanwhile; true when it did. */
+export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
+  const result = await trx
+    .updateTable('tokens')
+    .set({ status: tokenStatus.expired })
+    .where('id', '=', tokenId)
+    .where('status', '=', tokenStatus.enabled)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Marks a token exhausted if it still is: nothing left, and no open call that could give back. True when it did. */
+export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean> {
+  // The ledger locks the row too, so that no hold begins or ends in between.
+  const token = await trx
+    .selectFrom('tokens')
+    .select('status')
+    .where('id', '=', tokenId)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+  if (!token || token.status !== tokenStatus.enabled || (await tokenHasQuota(trx, tokenId))) return false
+  await trx.updateTable('tokens').set({ status: tokenStatus.exhausted }).where('id', '=', tokenId).execute()
+  return true
 }
 
 /** Quota figures of a token and its owner, for the billing calls. */

@@ -1,10 +1,10 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { channelStatus } from '../../contract/statuses.ts'
 import { splitList } from '../lib/split-list.ts'
 import type { Listed, Page } from './page.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
-import type { ChannelsTable } from './tables.ts'
+import type { ChannelsTable, Tables } from './tables.ts'
 
 const columns = [
   'id',
@@ -26,12 +26,29 @@ const columns = [
   'priority',
   'config',
   'system_prompt',
+  'key_mode',
+  'key_count',
 ] as const
 
 /** A channel without its key: the management API never reads it. */
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
 
-export async function listChannels(db: Db, page: Page<keyof ChannelRow>, keyword = ''): Promise<Listed<ChannelRow>> {
+/** A channel as lists show it, with the number of its keys that are set aside. */
+export type ListedChannel = ChannelRow & { keys_dead: number }
+
+function deadKeyCount(eb: ExpressionBuilder<Tables, 'channels'>) {
+  return eb
+    .selectFrom('channel_dead_keys')
+    .select((dead) => dead.fn.countAll<number>().as('count'))
+    .whereRef('channel_dead_keys.channel_id', '=', 'channels.id')
+    .as('keys_dead')
+}
+
+function counted(row: ChannelRow & { keys_dead: number | null }): ListedChannel {
+  return { ...row, keys_dead: Number(row.keys_dead ?? 0) }
+}
+
+export async function listChannels(db: Db, page: Page<keyof ChannelRow>, keyword = ''): Promise<Listed<ListedChannel>> {
   const matching = db
     .selectFrom('channels')
     .$if(keyword !== '', (query) =>
@@ -40,17 +57,24 @@ export async function listChannels(db: Db, page: Page<keyof ChannelRow>, keyword
   const direction = page.descending ? 'desc' : 'asc'
   const rows = await matching
     .select(columns)
+    .select(deadKeyCount)
     .orderBy(page.sort, direction)
     .orderBy('id', direction)
     .offset(page.offset)
     .limit(page.limit)
     .execute()
-  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { rows, total: Number(counted.total) }
+  const all = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows: rows.map(counted), total: Number(all.total) }
 }
 
-export function channelById(db: Db, id: number): Promise<ChannelRow | undefined> {
-  return db.selectFrom('channels').select(columns).where('id', '=', id).executeTakeFirst()
+export async function channelById(db: Db, id: number): Promise<ListedChannel | undefined> {
+  const row = await db
+    .selectFrom('channels')
+    .select(columns)
+    .select(deadKeyCount)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && counted(row)
 }
 
 /** A channel read to be changed: nobody else changes the row until the transaction ends. */
@@ -79,6 +103,8 @@ export type ChannelFields = Pick<
   | 'priority'
   | 'config'
   | 'system_prompt'
+  | 'key_mode'
+  | 'key_count'
 >
 
 export type NewChannel = Pick<Insertable<ChannelsTable>, 'type' | 'key' | 'created_time'> & ChannelFields
@@ -99,6 +125,8 @@ export async function addChannel(trx: Trx, channel: NewChannel): Promise<number>
       priority: 0,
       config: '',
       system_prompt: '',
+      key_mode: 'single',
+      key_count: 1,
       ...channel,
       test_time: 0,
       response_time: 0,
@@ -141,6 +169,15 @@ export async function recordChannelTest(
     .execute()
 }
 
+/** What the upstream said is left, and when. */
+export async function recordBalance(trx: Trx, id: number, balance: number, atSeconds: number): Promise<void> {
+  await trx
+    .updateTable('channels')
+    .set({ balance, balance_updated_time: atSeconds })
+    .where('id', '=', id)
+    .execute()
+}
+
 /** Deletes a channel and its abilities; false when there is none. */
 export async function deleteChannel(trx: Trx, id: number): Promise<boolean> {
   const result = await trx.deleteFrom('channels').where('id', '=', id).executeTakeFirst()
@@ -160,7 +197,7 @@ export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
 const rowsPerInsert = 500
 
 /** Makes the abilities of a channel anew from its row: each of its groups with each of its models. */
-async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
+export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('abilities').where('channel_id', '=', id).execute()
   const channel = await trx
     .selectFrom('channels')

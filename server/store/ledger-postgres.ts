@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { LedgerResult, LedgerStore } from './ledger-store.ts'
+import type { LedgerOp, LedgerResult, LedgerStore } from './ledger-store.ts'
 
 /** The ledger on PostgreSQL: one call of `tollgate_ledger` (migration 0002) is one transaction and one round trip. */
 export function postgresLedger(pool: pg.Pool): LedgerStore {
@@ -8,12 +8,23 @@ export function postgresLedger(pool: pg.Pool): LedgerStore {
       const answer = await pool.query<{ results: LedgerResult[] }>({
         name: 'ledger',
         text: 'select tollgate_ledger($1::jsonb) as results',
-        // PostgreSQL's text has no NUL; a caller's model name may.
-        values: [JSON.stringify(ops).replaceAll('\\u0000', '')],
+        values: [toJson(ops)],
       })
       const results = answer.rows[0]?.results
       if (!results) throw new Error('tollgate_ledger returned no row')
       return results
     },
   }
+}
+
+/**
+ * PostgreSQL's text has no NUL and no half of a surrogate pair; a model name or an upstream's message may. JSON writes
+ * both as an escape, which the quick look finds (and now and then a backslash of the text itself, which does no harm).
+ */
+function toJson(ops: readonly LedgerOp[]): string {
+  const json = JSON.stringify(ops)
+  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
+  return JSON.stringify(ops, (_key, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
+  )
 }

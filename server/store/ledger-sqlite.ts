@@ -1,10 +1,20 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { ExtendOp, HoldOp, LedgerOp, LedgerResult, LedgerStore, SettleOp, TakeResult } from './ledger-store.ts'
+import type {
+  ExtendOp,
+  HoldOp,
+  LedgerOp,
+  LedgerResult,
+  LedgerStore,
+  LogRow,
+  SettleOp,
+  TakeResult,
+} from './ledger-store.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** Balances of the accounts a batch touches, read once and written back as differences at its end. */
+/** Differences that a batch makes to the accounts it touches; balances are read only where they decide something. */
 interface UserState {
-  quota: number
+  /** Balance before the batch; undefined until it is asked for, null when there is no such user. */
+  before: number | null | undefined
   dQuota: number
   dUsed: number
   dRequests: number
@@ -12,8 +22,7 @@ interface UserState {
 }
 
 interface TokenState {
-  remain: number
-  unlimited: boolean
+  before: { remain: number; unlimited: boolean } | null | undefined
   dRemain: number
   dUsed: number
   dGranted: number
@@ -27,8 +36,8 @@ interface ChannelState {
 }
 
 interface Batch {
-  users: Map<number, UserState | undefined>
-  tokens: Map<number, TokenState | undefined>
+  users: Map<number, UserState>
+  tokens: Map<number, TokenState>
   channels: Map<number, ChannelState>
 }
 
@@ -103,6 +112,8 @@ function prepare(database: Database) {
     rollback: statement('ROLLBACK'),
     user: statement('SELECT quota FROM users WHERE id = ?'),
     token: statement('SELECT remain_quota, unlimited_quota FROM tokens WHERE id = ?'),
+    usedUser: statement('SELECT used_quota AS used FROM users WHERE id = ?'),
+    usedToken: statement('SELECT used_quota AS used FROM tokens WHERE id = ?'),
     openUser: statement('SELECT 1 FROM holds WHERE user_id = ? AND id <> ? LIMIT 1'),
     openToken: statement('SELECT 1 FROM holds WHERE token_id = ? AND id <> ? LIMIT 1'),
     addHold: statement(
@@ -128,33 +139,44 @@ function prepare(database: Database) {
   }
 }
 
-function userOf(statements: Statements, batch: Batch, id: number): UserState | undefined {
-  if (!batch.users.has(id)) {
-    const row = statements.user.get(id) as { quota: number } | null
-    batch.users.set(id, row ? { quota: row.quota, dQuota: 0, dUsed: 0, dRequests: 0, dUnlogged: 0 } : undefined)
+function userOf(batch: Batch, id: number): UserState {
+  let user = batch.users.get(id)
+  if (!user) {
+    user = { before: undefined, dQuota: 0, dUsed: 0, dRequests: 0, dUnlogged: 0 }
+    batch.users.set(id, user)
   }
-  return batch.users.get(id)
+  return user
 }
 
-function tokenOf(statements: Statements, batch: Batch, id: number): TokenState | undefined {
-  if (!batch.tokens.has(id)) {
-    const row = statements.token.get(id) as { remain_quota: number; unlimited_quota: number } | null
-    batch.tokens.set(
-      id,
-      row
-        ? {
-            remain: row.remain_quota,
-            unlimited: Boolean(row.unlimited_quota),
-            dRemain: 0,
-            dUsed: 0,
-            dGranted: 0,
-            dUnlogged: 0,
-            accessed: 0,
-          }
-        : undefined,
-    )
+function tokenOf(batch: Batch, id: number): TokenState {
+  let token = batch.tokens.get(id)
+  if (!token) {
+    token = { before: undefined, dRemain: 0, dUsed: 0, dGranted: 0, dUnlogged: 0, accessed: 0 }
+    batch.tokens.set(id, token)
   }
-  return batch.tokens.get(id)
+  return token
+}
+
+/** The user's balance as the batch has it by now; undefined when there is no such user. */
+function quotaOf(statements: Statements, batch: Batch, id: number): number | undefined {
+  const user = userOf(batch, id)
+  if (user.before === undefined) user.before = (statements.user.get(id) as { quota: number } | null)?.quota ?? null
+  return user.before === null ? undefined : user.before + user.dQuota
+}
+
+/** The token's balance as the batch has it by now; undefined when there is no such token. */
+function remainOf(
+  statements: Statements,
+  batch: Batch,
+  id: number,
+): { remain: number; unlimited: boolean } | undefined {
+  const token = tokenOf(batch, id)
+  if (token.before === undefined) {
+    const row = statements.token.get(id) as { remain_quota: number; unlimited_quota: number } | null
+    token.before = row && { remain: row.remain_quota, unlimited: Boolean(row.unlimited_quota) }
+  }
+  if (token.before === null) return undefined
+  return { remain: token.before.remain + token.dRemain, unlimited: token.before.unlimited }
 }
 
 function channelOf(batch: Batch, id: number): ChannelState {
@@ -163,74 +185,67 @@ function channelOf(batch: Batch, id: number): ChannelState {
   return known
 }
 
-function moveUser(user: UserState, units: number): void {
-  user.quota += units
-  user.dQuota += units
-}
-
-function moveToken(token: TokenState, units: number): void {
-  token.remain += units
-  token.dRemain += units
-}
-
 function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResult {
   const held = statements.endHold.get(op.id) as { amount: number; token_limited: number } | null
   if (!held) return { charged: 0, found: false }
-  const user = userOf(statements, batch, op.userId)
-  const token = tokenOf(statements, batch, op.tokenId)
   const limited = Boolean(held.token_limited)
   let back = held.amount - op.charge
   if (back < 0 && !op.mayGoNegative) {
-    const cover = Math.min(user ? user.quota : 0, limited ? (token?.remain ?? 0) : Number.MAX_SAFE_INTEGER)
-    back = -Math.min(-back, Math.max(0, cover))
+    const quota = quotaOf(statements, batch, op.userId) ?? 0
+    const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
+    back = -Math.min(-back, Math.max(0, Math.min(quota, remain)))
   }
   const charged = held.amount - back
   const unlogged = op.log ? 0 : charged
-  if (user) {
-    moveUser(user, back)
-    user.dUsed += charged
-    user.dRequests += op.requests
-    user.dUnlogged += unlogged
-  }
-  if (token) {
-    if (limited) moveToken(token, back)
-    else token.dGranted += charged
-    token.dUsed += charged
-    token.dUnlogged += unlogged
-    token.accessed = Math.max(token.accessed, op.at)
-  }
+  const user = userOf(batch, op.userId)
+  user.dQuota += back
+  user.dUsed += charged
+  user.dRequests += op.requests
+  user.dUnlogged += unlogged
+  const token = tokenOf(batch, op.tokenId)
+  if (limited) token.dRemain += back
+  else token.dGranted += charged
+  token.dUsed += charged
+  token.dUnlogged += unlogged
+  token.accessed = Math.max(token.accessed, op.at)
   if (op.channelId !== 0) {
     const channel = channelOf(batch, op.channelId)
     channel.dUsed += charged
     channel.dUnlogged += unlogged
   }
-  if (op.log) {
-    const row: Record<string, unknown> = { ...op.log, quota: charged }
-    statements.addLog.run(...(logColumns.map((name) => row[name]) as never[]))
-  }
+  if (op.log) addLog(statements, op.log, charged)
   return { charged, found: true }
 }
 
+function addLog(statements: Statements, log: LogRow, charged: number): void {
+  const row: Record<string, unknown> = log
+  statements.addLog.run(...(logColumns.map((name) => (name === 'quota' ? charged : row[name])) as never[]))
+}
+
 function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limited: boolean): TakeResult {
-  const user = userOf(statements, batch, op.userId)
-  const token = tokenOf(statements, batch, op.tokenId)
-  if (!user || !token) return { ok: false, reason: 'gone', available: 0, othersOpen: false }
+  const quota = quotaOf(statements, batch, op.userId)
+  const remain = remainOf(statements, batch, op.tokenId)?.remain
+  if (quota === undefined || remain === undefined) {
+    return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
+  }
   const refuse = (reason: 'user' | 'token', available: number): TakeResult => {
     const others =
       reason === 'user' ? statements.openUser.get(op.userId, op.id) : statements.openToken.get(op.tokenId, op.id)
-    return { ok: false, reason, available: Math.max(0, available), othersOpen: others !== null }
+    const { used } = (
+      reason === 'user' ? statements.usedUser.get(op.userId) : statements.usedToken.get(op.tokenId)
+    ) as { used: number }
+    return { ok: false, reason, available: Math.max(0, available), othersOpen: others !== null, used }
   }
-  if (limited && token.remain < op.minimum) return refuse('token', token.remain)
-  if (user.quota < op.minimum) return refuse('user', user.quota)
-  const amount = Math.min(op.amount, user.quota, limited ? token.remain : op.amount)
-  moveUser(user, -amount)
-  if (limited) moveToken(token, -amount)
+  if (limited && remain < op.minimum) return refuse('token', remain)
+  if (quota < op.minimum) return refuse('user', quota)
+  const amount = Math.min(op.amount, quota, limited ? remain : op.amount)
+  userOf(batch, op.userId).dQuota -= amount
+  if (limited) tokenOf(batch, op.tokenId).dRemain -= amount
   return { ok: true, amount }
 }
 
 function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
-  const token = tokenOf(statements, batch, op.tokenId)
-  const limited = token !== undefined && !token.unlimited
+  const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
   const result = take(statements, batch, op, limited)
   if (result.ok) {
     statements.addHold.run(
@@ -251,7 +266,7 @@ function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
 
 function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult {
   const held = statements.findHold.get(op.id) as { token_limited: number } | null
-  if (!held) return { ok: false, reason: 'gone', available: 0, othersOpen: false }
+  if (!held) return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
   const result = take(statements, batch, op, Boolean(held.token_limited))
   if (result.ok) statements.growHold.run(result.amount, op.crashCharge, op.id)
   return result
@@ -259,10 +274,12 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
 
 function writeBack(statements: Statements, batch: Batch): void {
   for (const [id, user] of batch.users) {
-    if (user) statements.saveUser.run(user.dQuota, user.dUsed, user.dRequests, user.dUnlogged, id)
+    if (user.dQuota !== 0 || user.dRequests !== 0 || user.dUsed !== 0) {
+      statements.saveUser.run(user.dQuota, user.dUsed, user.dRequests, user.dUnlogged, id)
+    }
   }
   for (const [id, token] of batch.tokens) {
-    if (token) {
+    if (token.dRemain !== 0 || token.dUsed !== 0 || token.accessed !== 0) {
       statements.saveToken.run(token.dRemain, token.dUsed, token.dGranted, token.dUnlogged, token.accessed, id)
     }
   }

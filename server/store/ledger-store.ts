@@ -65,6 +65,8 @@ export type TakeResult =
       available: number
       /** Other holds are open on that account, so more may come back soon. */
       othersOpen: boolean
+      /** Units charged there so far: it rises whenever a call is settled, on whichever node. */
+      used: number
     }
 
 export interface SettleResult {

@@ -89,6 +89,41 @@ export async function sumLogs(db: Db, filter: LogFilter): Promise<{ quota: numbe
   return { quota: Number(sums.quota), token: Number(sums.token) }
 }
 
+/** What one model cost on one day; days are counted from 1970 (UTC). */
+export interface UsageRow {
+  day: number
+  model: string
+  requests: number
+  quota: number
+  promptTokens: number
+  completionTokens: number
+}
+
+/** What a user's calls cost since then, by day and model. */
+export async function usageByDay(db: Db, userId: number, sinceSeconds: number): Promise<UsageRow[]> {
+  const sum = (column: 'quota' | 'prompt_tokens' | 'completion_tokens') =>
+    sql<number>`cast(sum(${sql.ref(column)}) as bigint)`
+  const rows = await db
+    .selectFrom('logs')
+    .select([
+      // Both are whole numbers, so the division is one without a rest on either database.
+      sql<number>`created_at / 86400`.as('day'),
+      'model_name as model',
+      (eb) => eb.fn.countAll<number>().as('requests'),
+      sum('quota').as('quota'),
+      sum('prompt_tokens').as('promptTokens'),
+      sum('completion_tokens').as('completionTokens'),
+    ])
+    .where('user_id', '=', userId)
+    .where('type', '=', logType.consume)
+    .where('created_at', '>=', sinceSeconds)
+    .groupBy(['day', 'model'])
+    .orderBy('day')
+    .orderBy('model')
+    .execute()
+  return rows.map((row) => ({ ...row, requests: Number(row.requests) }))
+}
+
 /** Something other than a relayed call that concerns a user's quota, as people read it. */
 export interface AccountLog {
   user_id: number
@@ -96,16 +131,18 @@ export interface AccountLog {
   created_at: number
   type: number
   content: string
+  /** What a top-up gave; other rows carry none. */
+  quota?: number
 }
 
 export async function addAccountLog(trx: Trx, log: AccountLog): Promise<void> {
   await trx
     .insertInto('logs')
     .values({
+      quota: 0,
       ...log,
       token_name: '',
       model_name: '',
-      quota: 0,
       prompt_tokens: 0,
       completion_tokens: 0,
       channel_id: 0,

@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 import { init } from './migrations/0001-init.ts'
 import { ledgerFunction } from './migrations/0002-ledger-function.ts'
-import type { Store } from './store.ts'
+import { people } from './migrations/0003-people.ts'
+import { channelCare } from './migrations/0004-channel-care.ts'
+import type { Store, Trx } from './store.ts'
 
-const migrations: readonly Migration[] = [init, ledgerFunction]
+const migrations: readonly Migration[] = [init, ledgerFunction, people, channelCare]
 
 /** Any number: it names the lock that keeps two starting nodes from migrating at once. */
 const migrationLock = 7_041_976
@@ -26,6 +28,8 @@ export async function migrate(store: Store): Promise<string[]> {
       throw new Error(
         `the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`,
       )
+    if (done.rows.length === 0 && (await hasUsersTable(trx, store)))
+      throw new Error('the database belongs to another program (it has a table users); give Tollgate one of its own')
     const applied = new Set(done.rows.map((row) => row.name))
     const ran: string[] = []
     for (const migration of migrations) {
@@ -37,6 +41,14 @@ export async function migrate(store: Store): Promise<string[]> {
     }
     return ran
   })
+}
+
+async function hasUsersTable(trx: Trx, { dialect }: Store): Promise<boolean> {
+  const found =
+    dialect === 'postgres'
+      ? await sql`select 1 where to_regclass('users') is not null`.execute(trx)
+      : await sql`select 1 from sqlite_master where name = 'users'`.execute(trx)
+  return found.rows.length > 0
 }
 
 /** True when every migration of this version is in the database. */

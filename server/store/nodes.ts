@@ -1,4 +1,5 @@
-import type { Db, Trx } from './store.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Store, Trx } from './store.ts'
 
 /** A hold whose process may be gone, with the names its log row needs. */
 export interface OpenHold {
@@ -18,19 +19,28 @@ export interface NodeRow {
   id: string
   host: string
   pid: number
-  heartbeat_at: number
+  /** Since its last heartbeat. */
+  silentSeconds: number
 }
 
-/** Announces a process. Times are epoch seconds. */
-export async function addNode(trx: Trx, node: { id: string; host: string; pid: number; now: number }): Promise<void> {
-  await trx
-    .insertInto('nodes')
-    .values({ id: node.id, host: node.host, pid: node.pid, started_at: node.now, heartbeat_at: node.now })
-    .execute()
+/** The database's own time in epoch seconds: clocks of nodes differ, and a node must not look dead because of that. */
+function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
+  return dialect === 'postgres' ? sql<number>`extract(epoch from now())::bigint` : sql<number>`unixepoch()`
 }
 
-export async function beat(trx: Trx, id: string, now: number): Promise<void> {
-  await trx.updateTable('nodes').set({ heartbeat_at: now }).where('id', '=', id).execute()
+/**
+ * Announces a process, or says that it is alive. The row is made anew if it is gone: others take away a node that was
+ * silent for long (a paused machine), and would close its calls if it came back without one.
+ */
+export function beat(store: Store, node: { id: string; host: string; pid: number }): Promise<void> {
+  const now = databaseNow(store)
+  return store.write(async (trx) => {
+    await trx
+      .insertInto('nodes')
+      .values({ ...node, started_at: now, heartbeat_at: now })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now }))
+      .execute()
+  })
 }
 
 export async function removeNodes(trx: Trx, ids: readonly string[]): Promise<void> {
@@ -41,12 +51,18 @@ export async function removeNodes(trx: Trx, ids: readonly string[]): Promise<voi
       .execute()
 }
 
-export function allNodes(db: Db): Promise<NodeRow[]> {
-  return db.selectFrom('nodes').select(['id', 'host', 'pid', 'heartbeat_at']).execute()
+export function allNodes(store: Store): Promise<NodeRow[]> {
+  return store.read
+    .selectFrom('nodes')
+    .select(['id', 'host', 'pid', sql<number>`${databaseNow(store)} - heartbeat_at`.as('silentSeconds')])
+    .execute()
 }
 
-/** Holds that belong to none of the given processes, oldest first. */
-export function holdsOfOthers(db: Db, alive: readonly string[], limit: number): Promise<OpenHold[]> {
+/**
+ * Holds of processes that are dead or unknown, oldest first. A process announces itself before its first hold, so one
+ * statement cannot see the hold of a new process without the process.
+ */
+export function abandonedHolds(db: Db, own: string, dead: readonly string[], limit: number): Promise<OpenHold[]> {
   return db
     .selectFrom('holds')
     .leftJoin('users', 'users.id', 'holds.user_id')
@@ -63,7 +79,13 @@ export function holdsOfOthers(db: Db, alive: readonly string[], limit: number): 
       'users.username',
       'tokens.name as token_name',
     ])
-    .where('holds.node_id', 'not in', [...alive])
+    .where('holds.node_id', '<>', own)
+    .where((eb) =>
+      eb.or([
+        eb('holds.node_id', 'in', dead.length > 0 ? [...dead] : ['']),
+        eb('holds.node_id', 'not in', eb.selectFrom('nodes').select('nodes.id')),
+      ]),
+    )
     .orderBy('holds.created_at')
     .limit(limit)
     .execute()

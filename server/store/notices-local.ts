@@ -1,11 +1,11 @@
-import type { Notice, Notices } from './store.ts'
+import type { NoticeListener, Notices } from './store.ts'
 
 /** Notices of a single process: SQLite serves one machine and one process. */
 export function localNotices(): Notices {
-  const listeners: ((notice: Notice) => void)[] = []
+  const listeners: NoticeListener[] = []
   return {
     async publish(notice) {
-      for (const listener of listeners) listener(notice)
+      await Promise.all(listeners.map((listener) => listener(notice)))
     },
     subscribe: (listener) => void listeners.push(listener),
     async close() {

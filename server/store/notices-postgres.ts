@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Notice, Notices } from './store.ts'
+import type { Notice, NoticeListener, Notices } from './store.ts'
 
 const channel = 'tollgate'
 const reconnectDelayMs = 1000
@@ -9,14 +9,12 @@ const reconnectDelayMs = 1000
  * `reconnected` and drop everything they cache.
  */
 export function postgresNotices(url: string): Notices {
-  const listeners: ((notice: Notice | 'reconnected') => void)[] = []
+  const listeners: NoticeListener[] = []
   let client: pg.Client | undefined
   let closed = false
   let connecting = false
 
-  const tell = (notice: Notice | 'reconnected') => {
-    for (const listener of listeners) listener(notice)
-  }
+  const tell = (notice: Notice | 'reconnected') => Promise.all(listeners.map((listener) => listener(notice)))
 
   async function connect(again: boolean): Promise<void> {
     if (closed) return
@@ -29,12 +27,12 @@ export function postgresNotices(url: string): Notices {
     }
     next.on('error', lost)
     next.on('end', lost)
-    next.on('notification', (message) => tell(JSON.parse(message.payload ?? '{}') as Notice))
+    next.on('notification', (message) => void tell(JSON.parse(message.payload ?? '{}') as Notice))
     try {
       await next.connect()
       await next.query(`LISTEN ${channel}`)
       client = next
-      if (again) tell('reconnected')
+      if (again) void tell('reconnected')
     } catch {
       lost()
     }
@@ -43,8 +41,9 @@ export function postgresNotices(url: string): Notices {
   return {
     async publish(notice) {
       // Own caches first: the caller of the change must see it even when the listening connection is down.
-      tell(notice)
+      const told = tell(notice)
       await client?.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
+      await told
     },
     subscribe(listener) {
       listeners.push(listener)

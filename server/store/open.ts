@@ -26,7 +26,7 @@ export function openStore(options: OpenOptions): Store {
 }
 
 function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
-  mkdirSync(dirname(url), { recursive: true })
+  mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
   const connect = () => {
     const database = new Database(url, { create: true })
     database.run('PRAGMA busy_timeout = 10000')

@@ -8,6 +8,7 @@ export type ChannelRow = Selectable<ChannelsTable>
 export async function routingRows(db: Db): Promise<{
   channels: ChannelRow[]
   abilities: { group: string; model: string; channel_id: number; priority: number }[]
+  deadKeys: { channel_id: number; key_hash: string }[]
 }> {
   const channels = await db.selectFrom('channels').selectAll().execute()
   const abilities = await db
@@ -15,5 +16,6 @@ export async function routingRows(db: Db): Promise<{
     .select(['group', 'model', 'channel_id', 'priority'])
     .where('enabled', '=', true)
     .execute()
-  return { channels, abilities }
+  const deadKeys = await db.selectFrom('channel_dead_keys').select(['channel_id', 'key_hash']).execute()
+  return { channels, abilities, deadKeys }
 }

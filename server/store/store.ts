@@ -12,10 +12,13 @@ export interface Notice {
   id: number
 }
 
+export type NoticeListener = (notice: Notice | 'reconnected') => void | Promise<void>
+
 /** Carries notices to every node, the sender included. */
 export interface Notices {
+  /** Resolves when this node's own listeners are done, so that whoever made a change sees it with the next call. */
   publish(notice: Notice): Promise<void>
-  subscribe(listener: (notice: Notice | 'reconnected') => void): void
+  subscribe(listener: NoticeListener): void
   close(): Promise<void>
 }
 

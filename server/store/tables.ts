@@ -30,6 +30,10 @@ export interface UsersTable {
   /** Ours: part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
+  /** Ours: number and host of the bound code-hosting account; github_id is its login name, which can change hands. */
+  github_account_id: Generated<string>
+  /** Ours: the balance was seen above QuotaRemindThreshold since the last reminder. */
+  quota_armed: Generated<boolean>
 }
 
 export interface TokensTable {
@@ -78,6 +82,42 @@ export interface ChannelsTable {
   config: string
   system_prompt: string
   unlogged_quota: number
+  /** Ours: `multi` = every line of `key` is a key, used in turn; how many there are. */
+  key_mode: Generated<'single' | 'multi'>
+  key_count: Generated<number>
+}
+
+/** Ours: keys of a channel that are of no use at the moment, by the keyed hash of the key. */
+export interface ChannelDeadKeysTable {
+  channel_id: number
+  key_hash: string
+  reason: string
+  since: number
+}
+
+/** Ours: how the last tests of a channel went. */
+export interface ChannelTestsTable {
+  id: Generated<number>
+  channel_id: number
+  created_at: number
+  model: string
+  ok: boolean
+  /** Milliseconds. */
+  elapsed_time: number
+  message: string
+}
+
+/** Ours: the last run of work that only one node may do at a time, and how far it is. */
+export interface JobRunsTable {
+  name: string
+  started_at: number
+  /** When the node that runs it was last heard of. */
+  updated_at: number
+  /** 0 while it runs. */
+  finished_at: number
+  total: number
+  done: number
+  failed: number
 }
 
 export interface AbilitiesTable {
@@ -180,6 +220,14 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
+/** Ours: how often mails went to an address, so that nobody's mailbox can be flooded through us. */
+export interface MailLimitsTable {
+  recipient: string
+  last_time: number
+  window_start: number
+  sent: number
+}
+
 export interface AuditEventsTable {
   id: Generated<number>
   created_at: number
@@ -203,5 +251,9 @@ export interface Tables {
   holds: HoldsTable
   nodes: NodesTable
   one_time_codes: OneTimeCodesTable
+  mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
+  channel_dead_keys: ChannelDeadKeysTable
+  channel_tests: ChannelTestsTable
+  job_runs: JobRunsTable
 }

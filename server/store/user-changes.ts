@@ -14,6 +14,11 @@ export interface NewUser {
   role?: number
   quota: number
   created_time: number
+  email?: string
+  inviter_id?: number
+  github_id?: string
+  github_account_id?: string
+  wechat_id?: string
 }
 
 /** Makes an account with an invite code of its own and returns its id. */
@@ -22,12 +27,13 @@ export async function addUser(trx: Trx, user: NewUser): Promise<number> {
     .insertInto('users')
     .values({
       role: roles.user,
-      ...user,
-      granted_quota: user.quota,
-      status: userStatus.enabled,
       email: '',
       github_id: '',
       wechat_id: '',
+      inviter_id: 0,
+      ...user,
+      granted_quota: user.quota,
+      status: userStatus.enabled,
       lark_id: '',
       oidc_id: '',
       access_token_hash: null,
@@ -35,7 +41,6 @@ export async function addUser(trx: Trx, user: NewUser): Promise<number> {
       request_count: 0,
       group: 'default',
       aff_code: randomBase62(8),
-      inviter_id: 0,
       unlogged_quota: 0,
     })
     .returning('id')
@@ -72,6 +77,21 @@ export async function addUserQuota(trx: Trx, id: number, delta: number): Promise
     .execute()
 }
 
+/**
+ * Gives quota to an account in use, unless its balance would pass `most`; false when it does not.
+ * One conditional statement, so that no two gifts can pass the limit together.
+ */
+export async function giveUserQuota(trx: Trx, id: number, quota: number, most: number): Promise<boolean> {
+  const result = await trx
+    .updateTable('users')
+    .set((eb) => ({ quota: eb('quota', '+', quota), granted_quota: eb('granted_quota', '+', quota) }))
+    .where('id', '=', id)
+    .where('status', '<>', userStatus.deleted)
+    .where('quota', '<=', most - quota)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
 /** Takes away the means to log in: sessions, and the access token too. */
 export async function revokeLogins(trx: Trx, id: number): Promise<void> {
   await endSessionsOf(trx, id)
@@ -90,6 +110,7 @@ export async function deleteUser(trx: Trx, id: number): Promise<void> {
       display_name: '',
       email: '',
       github_id: '',
+      github_account_id: '',
       wechat_id: '',
       lark_id: '',
       oidc_id: '',

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api as contract } from '../../contract/api/index.ts'
 import { mayAccess } from '../../contract/roles.ts'
 import { createTestApi, type TestApi } from '../helpers/api-app.ts'
-import { forEachDatabase } from '../helpers/api-databases.ts'
+import { forEachDatabase } from '../helpers/databases.ts'
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource))
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi, testCatalogue } from '../../../test/helpers/api-app.ts'
-import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
 
 const secret = 'sk-upstream-secret'
 const plain = { name: 'main', key: secret, models: 'gpt-4', type: 1 }

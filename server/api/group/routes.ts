@@ -5,4 +5,5 @@ import type { ApiDeps } from '../deps.ts'
 /** Groups exist by standing in the option GroupRatio. */
 export function mountGroups(router: ApiRouter, { settings }: Pick<ApiDeps, 'settings'>): void {
   serve(router, api.group.list, () => Object.keys(settings.current().GroupRatio).sort())
+  serve(router, api.group.ratios, () => ({ ...settings.current().GroupRatio }))
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
-import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { addAccountLog } from '../../store/logs.ts'
 
 type Person = { id: number; username: string; token: string }

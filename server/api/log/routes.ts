@@ -1,12 +1,15 @@
 import { api } from '../../../contract/api/index.ts'
-import type { Log } from '../../../contract/api/log.ts'
+import { dashboardDays, type Log } from '../../../contract/api/log.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { purgeLogs } from '../../store/log-purge.ts'
-import { type LogRow, listLogs, searchLogs, sumLogs } from '../../store/logs.ts'
+import { type LogRow, listLogs, searchLogs, sumLogs, usageByDay } from '../../store/logs.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+
+const daySeconds = 86_400
 
 /** Usage logs: everybody's for admins, the own ones for everybody. */
 export function mountLogs(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
@@ -17,6 +20,19 @@ export function mountLogs(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'st
   serve(router, api.log.self, async ({ query, person, context }) =>
     listed(context, await listLogs(store.read, { ...query, userId: person.id }, pageOf(query))).map(ownView),
   )
+
+  serve(router, api.log.dashboard, async ({ person }) => {
+    const today = Math.floor(epochSeconds(clock) / daySeconds)
+    const rows = await usageByDay(store.read, person.id, (today - dashboardDays + 1) * daySeconds)
+    return rows.map((row) => ({
+      Day: new Date(row.day * daySeconds * 1000).toISOString().slice(0, 10),
+      ModelName: row.model,
+      RequestCount: row.requests,
+      Quota: row.quota,
+      PromptTokens: row.promptTokens,
+      CompletionTokens: row.completionTokens,
+    }))
+  })
 
   serve(router, api.log.stat, ({ query }) => sumLogs(store.read, query))
 

@@ -1,5 +1,6 @@
 import type { OptionKey } from '../../../contract/options.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
+import { isMetadataHost } from '../../lib/metadata-address.ts'
 
 /** A switch that may be turned on only when what it works with is set. */
 const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
@@ -27,6 +28,9 @@ const links: readonly OptionKey[] = [
   'ChatLink',
 ]
 
+/** Addresses that the server itself calls. */
+const called: readonly OptionKey[] = ['NotifyWebhookURL', 'MessagePusherAddress']
+
 /** Refuses values that only make sense together with others, and addresses that a browser would run as a script. */
 export function checkOption(key: OptionKey, value: string, current: (key: OptionKey) => string): void {
   const need = needs[key]
@@ -35,6 +39,13 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (links.includes(key) && value !== '' && !isSafeLink(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://.`)
   }
+  if (called.includes(key) && value !== '' && !isCallable(value)) {
+    throw new ApiFailure(`${key} must be an address that begins with http:// or https://, and no metadata service.`)
+  }
+}
+
+function isCallable(value: string): boolean {
+  return /^https?:\/\//i.test(value) && URL.canParse(value) && !isMetadataHost(new URL(value).hostname)
 }
 
 function isSafeLink(value: string): boolean {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
-import { forEachDatabase } from '../../../test/helpers/api-databases.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { saveOption } from '../../store/options.ts'
 

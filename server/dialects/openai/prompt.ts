@@ -19,6 +19,7 @@ export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
   if (!Array.isArray(messages)) throw wrong('messages', 'a list of messages')
   const texts: string[] = []
   let fixedTokens = perReply
+  let mediaTokens = 0
   for (const message of messages as unknown[]) {
     if (!isObject(message)) throw wrong('messages', 'a list of objects')
     if (typeof message['role'] !== 'string') throw wrong('messages', 'a list of objects that each have a role')
@@ -28,7 +29,7 @@ export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
       texts.push(message['name'])
       fixedTokens += perName
     }
-    fixedTokens += addContent(message['content'], texts)
+    mediaTokens += addContent(message['content'], texts)
     for (const field of ['reasoning_content', 'refusal']) {
       const value = message[field]
       if (typeof value === 'string') texts.push(value)
@@ -40,7 +41,7 @@ export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
   for (const field of ['tools', 'functions', 'response_format']) {
     if (isObject(body[field]) || Array.isArray(body[field])) texts.push(JSON.stringify(body[field]))
   }
-  return { texts, fixedTokens }
+  return { texts, fixedTokens: fixedTokens + mediaTokens, hasMedia: mediaTokens > 0 }
 }
 
 /** Adds the texts of one message's content; returns the tokens of its parts that are not text. */
@@ -55,11 +56,18 @@ function addContent(content: unknown, texts: string[]): number {
   for (const part of content as unknown[]) {
     if (!isObject(part)) throw wrong('messages', 'messages whose content parts are objects')
     if (typeof part['text'] === 'string') texts.push(part['text'])
-    else if (part['type'] === 'image_url') fixed += imageTokens(part['image_url'])
-    else if (isObject(part['input_audio'])) fixed += sized(part['input_audio']['data'], base64CharactersPerAudioToken)
-    else if (isObject(part['file'])) fixed += sized(part['file']['file_data'], base64CharactersPerFileToken)
+    else fixed += mediaTokensOf(part)
   }
   return fixed
+}
+
+/** Tokens of a part that is not text; 0 for parts that are no media either (thinking, tool results). */
+function mediaTokensOf(part: JsonObject): number {
+  if (part['type'] === 'image_url') return imageTokens(part['image_url'])
+  if (isObject(part['input_audio'])) return sized(part['input_audio']['data'], base64CharactersPerAudioToken)
+  if (isObject(part['file'])) return sized(part['file']['file_data'], base64CharactersPerFileToken)
+  // Kinds that some services have besides: video_url, document_url, pdf_url, …
+  return /image|audio|video|file|document|pdf/.test(String(part['type'])) ? highDetailImage : 0
 }
 
 function imageTokens(image: unknown): number {
@@ -67,7 +75,7 @@ function imageTokens(image: unknown): number {
 }
 
 function sized(data: unknown, charactersPerToken: number): number {
-  return typeof data === 'string' ? Math.ceil(data.length / charactersPerToken) : 0
+  return typeof data === 'string' ? Math.ceil(data.length / charactersPerToken) : highDetailImage
 }
 
 /** Texts of a `prompt` or `input`: a string, a list of strings, token ids, lists of token ids, or content parts. */
@@ -76,14 +84,15 @@ export function textsOf(value: unknown, field: string): PromptText {
   if (!Array.isArray(value)) throw wrong(field, 'text or a list')
   const texts: string[] = []
   let fixedTokens = 0
+  let mediaTokens = 0
   for (const item of value as unknown[]) {
     if (typeof item === 'string') texts.push(item)
     else if (typeof item === 'number') fixedTokens++
     else if (Array.isArray(item)) fixedTokens += item.length
-    else if (isObject(item)) fixedTokens += addContent([item], texts)
+    else if (isObject(item)) mediaTokens += addContent([item], texts)
     else throw wrong(field, 'a list of texts or token numbers')
   }
-  return { texts, fixedTokens }
+  return { texts, fixedTokens: fixedTokens + mediaTokens, hasMedia: mediaTokens > 0 }
 }
 
 function wrong(field: string, expected: string): GatewayError {

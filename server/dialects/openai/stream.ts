@@ -10,11 +10,17 @@ export class OpenAiStreamMeter implements StreamMeter {
   pieces = 0
   characters = 0
   #parts: string[] = []
-  #openChoices = new Set<number>()
-  #finishedChoices = 0
+  readonly #openChoices = new Set<number>()
+  readonly #finishedChoices = new Set<number>()
+  readonly #choices: number
+
+  /** `choices`: how many answers were asked for. */
+  constructor(choices = 1) {
+    this.#choices = choices
+  }
 
   get finished(): boolean {
-    return this.#finishedChoices > 0 && this.#openChoices.size === 0
+    return this.#finishedChoices.size >= this.#choices && this.#openChoices.size === 0
   }
 
   output(): string {
@@ -26,12 +32,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (data.trim() === '') return 'content'
     const chunk = tryParse(data)
     if (!isObject(chunk)) return 'garbage'
-    if (chunk['error'] !== undefined && chunk['error'] !== null && chunk['choices'] === undefined) {
+    const usage = usageOf(chunk)
+    if (usage) this.usage = usage
+    if (isError(chunk)) {
       this.error = isObject(chunk['error']) ? chunk['error'] : { message: String(chunk['error']) }
       return 'error'
     }
-    const usage = usageOf(chunk)
-    if (usage) this.usage = usage
     const choices = chunk['choices']
     if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
     for (const choice of choices as unknown[]) if (isObject(choice)) this.#choice(choice)
@@ -45,10 +51,11 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (isObject(delta)) this.#delta(delta)
     this.#add(choice['text'])
     if (this.characters > before) this.pieces++
-    if (choice['finish_reason'] !== undefined && choice['finish_reason'] !== null) {
+    // Some services send an empty reason with every chunk.
+    if (choice['finish_reason']) {
       this.#openChoices.delete(index)
-      this.#finishedChoices++
-    } else {
+      this.#finishedChoices.add(index)
+    } else if (!this.#finishedChoices.has(index)) {
       this.#openChoices.add(index)
     }
   }
@@ -85,4 +92,12 @@ export class OpenAiStreamMeter implements StreamMeter {
       }
     }
   }
+}
+
+/** OpenRouter reports an error beside choices; other services have an empty field there in every event. */
+function isError({ error, choices }: JsonObject): boolean {
+  if (error === undefined || error === null) return false
+  return (
+    choices === undefined || (isObject(error) ? Boolean(error['message']) : typeof error === 'string' && error !== '')
+  )
 }

@@ -2,8 +2,10 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * OpenAI's `usage` object and the variants of services that speak its dialect → Usage. Returns undefined when the
- * figures are missing, negative, fractional or contradict each other: then they are not believed.
+ * OpenAI's `usage` object and the variants of services that speak its dialect → Usage. Returns undefined when a total is
+ * missing, negative or fractional: then nothing of it is believed. The totals go before their parts: a part that cannot
+ * belong to its total (Azure reports more cached tokens than prompt tokens for Grok) is left out, so that what it is
+ * about costs the plain price.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
@@ -11,18 +13,40 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   // Embeddings and moderations have no completion; a service that leaves the field out means 0.
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
-  const promptDetails = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'])
-  const completionDetails = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
-  const reasoning = count(completionDetails['reasoning_tokens'])
-  // DeepSeek and Moonshot report cache hits beside the totals, everybody else within the details.
-  const cached = count(promptDetails['cached_tokens'] ?? raw['prompt_cache_hit_tokens'] ?? raw['cached_tokens'])
-  const cacheWrite = count(promptDetails['cache_write_tokens'] ?? promptDetails['cache_creation_tokens'])
-  const audioIn = count(promptDetails['audio_tokens'])
-  const imageIn = count(promptDetails['image_tokens'])
-  const audioOut = count(completionDetails['audio_tokens'])
-  const usage: Usage = {
-    promptTokens: prompt,
-    completionTokens: completion + outsideReasoning(raw, prompt, completion, reasoning),
+  const parts = readParts(raw)
+  const beside = countedBeside(raw, parts)
+  const usage = { promptTokens: prompt + beside.prompt, completionTokens: completion + beside.completion }
+  return Number.isSafeInteger(usage.promptTokens + usage.completionTokens)
+    ? { ...usage, ...fitting(parts, usage) }
+    : undefined
+}
+
+type Parts = Omit<Usage, 'promptTokens' | 'completionTokens'>
+
+function readParts(raw: JsonObject): Parts {
+  // Transcriptions spell it "input_token_details" (OpenAI API reference, "transcription object").
+  const prompt = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'] ?? raw['input_token_details'])
+  const completion = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
+  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits beside the totals, everybody else within the details.
+  const cached = first(
+    prompt['cached_tokens'],
+    raw['prompt_cache_hit_tokens'],
+    raw['cached_tokens'],
+    raw['num_cached_tokens'],
+    raw['cache_read_input_tokens'],
+  )
+  const cacheWrite = first(
+    prompt['cache_write_tokens'],
+    prompt['cache_creation_tokens'],
+    raw['cache_creation_input_tokens'],
+  )
+  // Mistral's transcriptions name the length of the sound, and its tokens in the total only.
+  const sound = first(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
+  const audioIn = first(prompt['audio_tokens'], sound)
+  const imageIn = first(prompt['image_tokens'])
+  const reasoning = first(completion['reasoning_tokens'])
+  const audioOut = first(completion['audio_tokens'])
+  return {
     ...(cached && { cachedTokens: cached }),
     ...(cacheWrite && { cacheWriteTokens: cacheWrite }),
     ...(audioIn && { audioPromptTokens: audioIn }),
@@ -30,22 +54,47 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
     ...(reasoning && { reasoningTokens: reasoning }),
     ...(audioOut && { audioCompletionTokens: audioOut }),
   }
-  return consistent(usage) ? usage : undefined
 }
 
-/** xAI counts reasoning beside completion_tokens; its total_tokens shows it. Everybody else counts it within. */
-function outsideReasoning(raw: JsonObject, prompt: number, completion: number, reasoning: number | undefined): number {
-  if (!reasoning) return 0
-  return count(raw['total_tokens']) === prompt + completion + reasoning ? reasoning : 0
+/**
+ * Tokens that a service counts beside its totals instead of within: total_tokens shows them. So does xAI with reasoning
+ * and Mistral with sound. Vercel's gateway leaves reasoning out of total_tokens too, but not out of the price it names.
+ */
+function countedBeside(raw: JsonObject, parts: Parts): { prompt: number; completion: number } {
+  const { reasoningTokens = 0, audioPromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
+  const rest = countedBeyond(raw)
+  if (reasoningTokens > 0 && (rest === reasoningTokens || (rest === 0 && raw['market_cost'] !== undefined)))
+    return { prompt: 0, completion: reasoningTokens }
+  const isPrompt = rest > 0 && (rest === audioPromptTokens || rest === cachedTokens + cacheWriteTokens)
+  return { prompt: isPrompt ? rest : 0, completion: 0 }
 }
 
-function consistent(usage: Usage): boolean {
-  const promptParts = (usage.cachedTokens ?? 0) + (usage.cacheWriteTokens ?? 0)
-  return (
-    promptParts <= usage.promptTokens &&
-    (usage.audioPromptTokens ?? 0) + (usage.imagePromptTokens ?? 0) <= usage.promptTokens &&
-    (usage.reasoningTokens ?? 0) + (usage.audioCompletionTokens ?? 0) <= usage.completionTokens
-  )
+/** What total_tokens has more than prompt and completion. */
+function countedBeyond(raw: JsonObject): number {
+  const prompt = count(raw['prompt_tokens'] ?? raw['input_tokens']) ?? 0
+  const completion = count(raw['completion_tokens'] ?? raw['output_tokens']) ?? 0
+  return Math.max(0, (count(raw['total_tokens']) ?? 0) - prompt - completion)
+}
+
+/** The parts that can belong to the totals, each kind by itself. */
+function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts {
+  const { cachedTokens = 0, cacheWriteTokens = 0, audioPromptTokens = 0, imagePromptTokens = 0 } = parts
+  const { reasoningTokens = 0, audioCompletionTokens = 0 } = parts
+  return {
+    ...(cachedTokens + cacheWriteTokens <= promptTokens && pick(parts, 'cachedTokens', 'cacheWriteTokens')),
+    ...(audioPromptTokens + imagePromptTokens <= promptTokens && pick(parts, 'audioPromptTokens', 'imagePromptTokens')),
+    ...(reasoningTokens + audioCompletionTokens <= completionTokens &&
+      pick(parts, 'reasoningTokens', 'audioCompletionTokens')),
+  }
+}
+
+function pick(parts: Parts, ...names: (keyof Parts)[]): Parts {
+  return Object.fromEntries(names.filter((name) => parts[name]).map((name) => [name, parts[name]]))
+}
+
+/** The first of the values that is there, as a count; services leave out or null what does not apply. */
+function first(...values: unknown[]): number | undefined {
+  return count(values.find((value) => value !== undefined && value !== null))
 }
 
 function count(value: unknown): number | undefined {

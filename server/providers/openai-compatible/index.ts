@@ -1,5 +1,7 @@
 import { type RelayMode, relayModes } from '../../../contract/relay-modes.ts'
-import type { Endpoint, Provider, ProviderMeta } from '../provider.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Endpoint, FetchJson, Provider, ProviderMeta, Upstream } from '../provider.ts'
 
 interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   models?: readonly string[]
@@ -9,11 +11,13 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   /** Headers beside the key. */
   headers?: Readonly<Record<string, string>>
   asksForStreamUsage?: boolean
+  balance?: Provider['balance']
 }
 
 /** A provider that speaks the OpenAI API: bearer key, OpenAI's paths below the base address. */
 export function openaiCompatible(options: Options): Provider {
-  const { only = relayModes, headers = {}, asksForStreamUsage = true, models = [], keyHint = 'sk-…', ...meta } = options
+  const { only = relayModes, headers = {}, asksForStreamUsage = true, models = [], keyHint = 'sk-…', ...rest } = options
+  const { balance, ...meta } = rest
   const endpoint: Endpoint = {
     dialect: 'openai',
     target: (upstream, call) => ({
@@ -21,7 +25,22 @@ export function openaiCompatible(options: Options): Provider {
       headers: { ...headers, authorization: `Bearer ${upstream.key}` },
     }),
   }
-  return { meta: { ...meta, models, keyHint }, modes: modesOf(only, endpoint), asksForStreamUsage }
+  return {
+    meta: { ...meta, models, keyHint },
+    modes: modesOf(only, endpoint),
+    asksForStreamUsage,
+    listModels,
+    ...(balance && { balance }),
+  }
+}
+
+/** The names of `GET /v1/models` (OpenAI API reference, "List models"). */
+async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
+  const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models'), { authorization: `Bearer ${upstream.key}` })
+  const list: unknown = answer['data']
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  const names = list.map((each: unknown) => (isObject(each) ? each['id'] : undefined))
+  return names.filter((name): name is string => typeof name === 'string' && name !== '')
 }
 
 /** The same endpoint for several kinds of calls. */
@@ -30,10 +49,11 @@ export function modesOf(modes: readonly RelayMode[], endpoint: Endpoint): Provid
 }
 
 /**
- * Base address + API path. A base that already ends with the version (`…/v1`) is not given it twice, and one behind
- * Cloudflare's AI gateway has no version in its path at all.
+ * Base address + API path. A base that already ends with the version (`…/v1`, `…/v1beta/openai`) is not given it
+ * twice, and one behind Cloudflare's AI gateway has no version in its path at all.
  */
-function joinPath(baseUrl: string, path: string): string {
-  const hasOwnVersion = baseUrl.startsWith('https://gateway.ai.cloudflare.com') || /\/v\d+$/.test(baseUrl)
+export function joinPath(baseUrl: string, path: string): string {
+  const hasOwnVersion =
+    baseUrl.startsWith('https://gateway.ai.cloudflare.com') || /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/.test(baseUrl)
   return hasOwnVersion ? baseUrl + path.replace(/^\/v1/, '') : baseUrl + path
 }

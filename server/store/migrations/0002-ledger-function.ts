@@ -22,19 +22,23 @@ declare
   least bigint := (op->>'minimum')::bigint;
   taken bigint;
   others boolean;
+  user_used bigint;
+  token_used bigint;
 begin
-  select quota into user_quota from users where id = (op->>'userId')::bigint;
-  select remain_quota into token_quota from tokens where id = (op->>'tokenId')::bigint;
+  select quota, used_quota into user_quota, user_used from users where id = (op->>'userId')::bigint;
+  select remain_quota, used_quota into token_quota, token_used from tokens where id = (op->>'tokenId')::bigint;
   if user_quota is null or token_quota is null then
-    return jsonb_build_object('ok', false, 'reason', 'gone', 'available', 0, 'othersOpen', false);
+    return jsonb_build_object('ok', false, 'reason', 'gone', 'available', 0, 'othersOpen', false, 'used', 0);
   end if;
   if limited and token_quota < least then
     select exists(select 1 from holds where token_id = (op->>'tokenId')::bigint and id <> op->>'id') into others;
-    return jsonb_build_object('ok', false, 'reason', 'token', 'available', greatest(0, token_quota), 'othersOpen', others);
+    return jsonb_build_object('ok', false, 'reason', 'token', 'available', greatest(0, token_quota),
+      'othersOpen', others, 'used', token_used);
   end if;
   if user_quota < least then
     select exists(select 1 from holds where user_id = (op->>'userId')::bigint and id <> op->>'id') into others;
-    return jsonb_build_object('ok', false, 'reason', 'user', 'available', greatest(0, user_quota), 'othersOpen', others);
+    return jsonb_build_object('ok', false, 'reason', 'user', 'available', greatest(0, user_quota),
+      'othersOpen', others, 'used', user_used);
   end if;
   taken := least(wanted, user_quota);
   if limited then
@@ -109,7 +113,7 @@ begin
   for op, place in select o, n from jsonb_array_elements(ops) with ordinality as t(o, n) where o->>'kind' = 'extend' order by n loop
     select token_limited into limited from holds where id = op->>'id';
     if not found then
-      results[place] := jsonb_build_object('ok', false, 'reason', 'gone', 'available', 0, 'othersOpen', false);
+      results[place] := jsonb_build_object('ok', false, 'reason', 'gone', 'available', 0, 'othersOpen', false, 'used', 0);
       continue;
     end if;
     answer := tollgate_take(op, limited);

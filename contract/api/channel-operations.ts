@@ -1,0 +1,150 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams } from './endpoint.ts'
+import { idField, trimmedText } from './fields.ts'
+
+/** Most channels that one batch changes. */
+export const maxBatch = 1000
+
+export const batchActions = ['enable', 'disable', 'delete', 'edit'] as const
+
+/** `edit` writes the fields that are sent; the other actions take none. */
+export const batchBody = z.object({
+  ids: z.array(idField).check(z.minLength(1, { error: 'names no channel' }), z.maxLength(maxBatch)),
+  action: z.enum(batchActions),
+  priority: z.optional(z.int().check(z.gte(-1_000_000_000), z.lte(1_000_000_000))),
+  weight: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
+  models: z.optional(z.string().check(z.maxLength(100_000))),
+  group: z.optional(z.string().check(z.maxLength(2000))),
+})
+
+/** One test of a channel, as its history keeps it. */
+export const channelTestSchema = z.object({
+  /** Epoch seconds. */
+  time: z.number(),
+  model: z.string(),
+  ok: z.boolean(),
+  /** Milliseconds. */
+  response_time: z.number(),
+  /** Why it failed; empty when it did not. */
+  message: z.string(),
+})
+
+/** How far the run over all channels is, or how the last one went. Times are epoch seconds, 0 = never. */
+export const testProgressSchema = z.object({
+  running: z.boolean(),
+  total: z.number(),
+  done: z.number(),
+  failed: z.number(),
+  started_at: z.number(),
+  finished_at: z.number(),
+})
+
+/** The health of one key of a channel; the key itself is never shown. */
+export const channelKeySchema = z.object({
+  /** Place in the list of keys, from 1. */
+  index: z.number(),
+  healthy: z.boolean(),
+  /** Why it was set aside, and when (epoch seconds). */
+  reason: z.string(),
+  since: z.number(),
+})
+
+/** What is done with channels beyond reading and writing them. Paths here must be served before `/api/channel/{id}`. */
+export const channelOperations = {
+  testProgress: endpoint({
+    method: 'GET',
+    path: '/api/channel/test/progress',
+    access: 'admin',
+    data: testProgressSchema,
+    summary: 'How far the test of all channels is, or how the last one went',
+  }),
+  tests: endpoint({
+    method: 'GET',
+    path: '/api/channel/{id}/tests',
+    access: 'admin',
+    params: idParams,
+    data: z.array(channelTestSchema),
+    summary: 'The last 20 tests of a channel, newest first',
+  }),
+  updateAllBalances: endpoint({
+    method: 'GET',
+    path: '/api/channel/update_balance',
+    access: 'admin',
+    summary: 'Ask the upstreams of all enabled channels what is left; answers after 30 seconds at the latest',
+  }),
+  updateBalance: endpoint({
+    method: 'GET',
+    path: '/api/channel/update_balance/{id}',
+    access: 'admin',
+    envelope: 'flat',
+    params: idParams,
+    data: z.object({ balance: z.number() }),
+    summary: "Ask a channel's upstream what is left; `balance` is in its own currency",
+  }),
+  upstreamModels: endpoint({
+    method: 'GET',
+    path: '/api/channel/{id}/upstream_models',
+    access: 'admin',
+    params: idParams,
+    data: z.array(z.string()),
+    summary: 'The models that the upstream says it has',
+  }),
+  copy: endpoint({
+    method: 'POST',
+    path: '/api/channel/{id}/copy',
+    access: 'admin',
+    params: idParams,
+    body: z.object({ name: z.optional(trimmedText(100)) }),
+    data: z.number(),
+    summary: 'Make another channel like this one, keys included; data = its id',
+  }),
+  batch: endpoint({
+    method: 'POST',
+    path: '/api/channel/batch',
+    access: 'admin',
+    body: batchBody,
+    data: z.number(),
+    summary: 'Enable, disable, delete or edit (priority, weight, models, group) many channels; data = how many',
+  }),
+  keys: endpoint({
+    method: 'GET',
+    path: '/api/channel/{id}/keys',
+    access: 'admin',
+    params: idParams,
+    data: z.array(channelKeySchema),
+    summary: "The health of each of a channel's keys, never the keys",
+  }),
+  reviveKeys: endpoint({
+    method: 'POST',
+    path: '/api/channel/{id}/keys/revive',
+    access: 'admin',
+    params: idParams,
+    data: z.number(),
+    summary: 'Use the keys that were set aside again; data = how many',
+  }),
+  removeDeadKeys: endpoint({
+    method: 'DELETE',
+    path: '/api/channel/{id}/keys/dead',
+    access: 'admin',
+    params: idParams,
+    data: z.number(),
+    summary: 'Delete the keys that were set aside; data = how many',
+  }),
+}
+
+/** Name given to a copy whose maker chose none. */
+export const copyName = (name: string) => `${[...name].slice(0, 93).join('')} (copy)`
+
+/** Text that explains a failed test or a key set aside is cut here. */
+export const maxReason = 500
+
+export type ChannelTestEntry = z.output<typeof channelTestSchema>
+export type TestProgress = z.output<typeof testProgressSchema>
+export type ChannelKeyHealth = z.output<typeof channelKeySchema>
+
+/** How the lines of a key are meant: each a channel's own, or all of one channel. */
+export const keyMode = z.enum(['single', 'multi'])
+
+/** Most keys that one call brings. */
+export const maxKeys = 1000
+

@@ -1,0 +1,54 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+import { mailField } from './fields.ts'
+import { userSchema } from './user.ts'
+
+/** A code of an outside service; missing counts as empty, so that the refusal can be one of our own. */
+const code = z._default(z.string().check(z.trim(), z.maxLength(1000)), '')
+
+export const oauthApi = {
+  state: endpoint({
+    method: 'GET',
+    path: '/api/oauth/state',
+    access: 'public',
+    data: z.string(),
+    summary: 'A state for one outside login of this browser within ten minutes',
+  }),
+  githubStart: endpoint({
+    method: 'GET',
+    path: '/api/oauth/github/start',
+    access: 'public',
+    data: z.string(),
+    summary: 'The address to send the browser to for a code-hosting login, with state and PKCE',
+  }),
+  github: endpoint({
+    method: 'GET',
+    path: '/api/oauth/github',
+    access: 'public',
+    query: z.object({ code, state: z._default(z.string().check(z.maxLength(1000)), '') }),
+    data: z.optional(userSchema),
+    summary: 'Log in by the code-hosting OAuth; who is logged in binds the account (message = bind)',
+  }),
+  wechat: endpoint({
+    method: 'GET',
+    path: '/api/oauth/wechat',
+    access: 'public',
+    query: z.object({ code }),
+    data: userSchema,
+    summary: 'Log in by a WeChat code',
+  }),
+  wechatBind: endpoint({
+    method: 'GET',
+    path: '/api/oauth/wechat/bind',
+    access: 'user',
+    query: z.object({ code }),
+    summary: 'Bind a WeChat account to the own one',
+  }),
+  emailBind: endpoint({
+    method: 'GET',
+    path: '/api/oauth/email/bind',
+    access: 'user',
+    query: z.object({ email: mailField, code }),
+    summary: 'Bind an e-mail address by the code that was sent to it',
+  }),
+}

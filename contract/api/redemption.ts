@@ -1,0 +1,119 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams, keywordQuery } from './endpoint.ts'
+import { idField, maxQuota, text, trimmedText } from './fields.ts'
+import { listQuery } from './list-query.ts'
+
+/** A redemption code with what it is worth. `count` belongs to the form that makes codes and is always 0 here. */
+export const redemptionSchema = z.object({
+  id: z.number(),
+  /** Who made it. */
+  user_id: z.number(),
+  key: z.string(),
+  status: z.number(),
+  name: z.string(),
+  quota: z.number(),
+  created_time: z.number(),
+  redeemed_time: z.number(),
+  count: z.literal(0),
+  /** Ours: who redeemed it; 0 = nobody yet. */
+  redeemed_user_id: z.number(),
+})
+
+export type Redemption = z.output<typeof redemptionSchema>
+
+export const redemptionSortColumns = [
+  'id',
+  'name',
+  'status',
+  'quota',
+  'created_time',
+  'redeemed_time',
+  'redeemed_user_id',
+] as const
+
+/** Most codes that one call makes. */
+export const maxRedemptions = 100
+
+export const redemptionName = trimmedText(20).check(z.minLength(1, { error: 'must not be empty' }))
+
+const worth = z.int().check(z.gte(1), z.lte(maxQuota))
+
+export const createRedemptionBody = z.object({
+  name: redemptionName,
+  quota: worth,
+  count: z._default(z.int().check(z.gte(1), z.lte(maxRedemptions)), 1),
+})
+
+/** Fields left out stay as they are; `status` is read but changed by the `status_only` form alone. */
+export const updateRedemptionBody = z.object({
+  id: idField,
+  name: z.optional(z.string().check(z.trim(), z.maxLength(200))),
+  quota: z.optional(worth),
+  status: z.optional(z.int()),
+})
+
+export const redemptionApi = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/redemption/',
+    access: 'admin',
+    query: listQuery(redemptionSortColumns),
+    data: z.array(redemptionSchema),
+    summary: 'Redemption codes, newest first',
+  }),
+  search: endpoint({
+    method: 'GET',
+    path: '/api/redemption/search',
+    access: 'admin',
+    query: z.extend(listQuery(redemptionSortColumns, 100), keywordQuery.shape),
+    data: z.array(redemptionSchema),
+    summary: 'Redemption codes with that id or whose name begins with the keyword',
+  }),
+  get: endpoint({
+    method: 'GET',
+    path: '/api/redemption/{id}',
+    access: 'admin',
+    params: idParams,
+    data: redemptionSchema,
+    summary: 'One redemption code',
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/api/redemption/',
+    access: 'admin',
+    body: createRedemptionBody,
+    data: z.array(z.string()),
+    summary: 'Make `count` codes (at most 100) worth `quota` each; data = the codes',
+  }),
+  update: endpoint({
+    method: 'PUT',
+    path: '/api/redemption/',
+    access: 'admin',
+    query: z.object({ status_only: z.optional(z.string()) }),
+    body: updateRedemptionBody,
+    data: redemptionSchema,
+    summary: 'Change name and quota; with ?status_only=true only the status (1 or 2) of a code not used yet',
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/api/redemption/{id}',
+    access: 'admin',
+    params: idParams,
+    summary: 'Delete a redemption code',
+  }),
+  redeem: endpoint({
+    method: 'POST',
+    path: '/api/user/topup',
+    access: 'user',
+    body: z.object({ key: z.string().check(z.trim(), z.maxLength(200)) }),
+    data: z.number(),
+    summary: 'Redeem a code; data = the quota added',
+  }),
+  topUp: endpoint({
+    method: 'POST',
+    path: '/api/topup',
+    access: 'admin',
+    body: z.object({ user_id: idField, quota: worth, remark: z._default(text(200), '') }),
+    summary: 'Give quota to a user; the remark stands in the log',
+  }),
+}

@@ -1,0 +1,69 @@
+import { api } from '../../../contract/api/index.ts'
+import type { Redemption } from '../../../contract/api/redemption.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { listed, pageOf } from '../../http/list-page.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { randomHex } from '../../lib/ids.ts'
+import { recordAudit } from '../../store/audit.ts'
+import {
+  addRedemptions,
+  deleteRedemption,
+  listRedemptions,
+  type RedemptionRow,
+  redemptionById,
+} from '../../store/redemptions.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+import { changeRedemption } from './update-redemption.ts'
+
+/** Bytes of a code: 32 hex digits, as one-api's. */
+const codeBytes = 16
+
+/** Redemption codes, for admins. The trail names them by id: whoever reads a code can spend it. */
+export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock'>): void {
+  const { store, clock } = deps
+
+  serve(router, api.redemption.list, async ({ query, context }) =>
+    listed(context, await listRedemptions(store.read, pageOf(query))).map(redemptionView),
+  )
+
+  serve(router, api.redemption.search, async ({ query, context }) =>
+    listed(context, await listRedemptions(store.read, pageOf(query), query.keyword)).map(redemptionView),
+  )
+
+  serve(router, api.redemption.get, async ({ params }) => {
+    const row = await redemptionById(store.read, params.id)
+    if (!row) throw new ApiFailure('This redemption code does not exist.')
+    return redemptionView(row)
+  })
+
+  serve(router, api.redemption.create, async (call) => {
+    const { name, quota, count } = call.body
+    const keys = Array.from({ length: count }, () => randomHex(codeBytes))
+    await store.write(async (trx) => {
+      const made = { user_id: call.person.id, name, quota, created_time: epochSeconds(clock) }
+      const ids = await addRedemptions(
+        trx,
+        keys.map((key) => ({ ...made, key })),
+      )
+      const detail = `${count} × ${quota} ${JSON.stringify(name)} as ${ids.join(' ')}`
+      await recordAudit(trx, auditEvent(clock, call, 'redemption.create', `${count} redemptions`, detail))
+    })
+    return keys
+  })
+
+  serve(router, api.redemption.update, async (call) => redemptionView(await changeRedemption(deps, call)))
+
+  serve(router, api.redemption.remove, async (call) => {
+    const { id } = call.params
+    await store.write(async (trx) => {
+      if (!(await deleteRedemption(trx, id))) throw new ApiFailure('This redemption code does not exist.')
+      await recordAudit(trx, auditEvent(clock, call, 'redemption.delete', `redemption ${id}`))
+    })
+  })
+}
+
+function redemptionView(row: RedemptionRow): Redemption {
+  return { ...row, count: 0 }
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod/mini'
+import type { api } from '../../../contract/api/index.ts'
+import { redemptionName } from '../../../contract/api/redemption.ts'
+import { redemptionStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { parseInput } from '../../http/parse-input.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { lockRedemption, type RedemptionRow, redemptionById, updateRedemption } from '../../store/redemptions.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+
+type Update = PersonCall<typeof api.redemption.update>
+type Fields = Parameters<typeof updateRedemption>[2]
+
+const named = z.object({ name: redemptionName })
+
+/** Changes a code: its status alone, or everything but its status. Returns the new row. */
+export async function changeRedemption(
+  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  call: Update,
+): Promise<RedemptionRow> {
+  const { body, query } = call
+  return store.write(async (trx) => {
+    const before = await lockRedemption(trx, body.id)
+    if (!before) throw new ApiFailure('This redemption code does not exist.')
+    const fields = query.status_only ? wantedStatus(call, before) : wantedFields(call, before)
+    await updateRedemption(trx, body.id, fields)
+    const detail = describeChange(fields, ['name', 'quota', 'status'])
+    await recordAudit(trx, auditEvent(clock, call, 'redemption.update', `redemption ${body.id}`, detail))
+    return (await redemptionById(trx, body.id)) ?? { ...before, ...fields }
+  })
+}
+
+/** A used code stays used: setting it back would give its quota a second time. */
+function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
+  const { status } = body
+  if (status !== redemptionStatus.unused && status !== redemptionStatus.disabled) {
+    throw new ApiFailure('status must be 1 or 2.')
+  }
+  if (before.status === redemptionStatus.used) throw new ApiFailure('A used redemption code cannot be changed back.')
+  return { status }
+}
+
+function wantedFields({ body }: Update, before: RedemptionRow): Fields {
+  const fields: Fields = {}
+  // Codes that were imported may have names that are not allowed for new ones, and are sent back whole by clients.
+  if (body.name !== undefined && body.name !== before.name) fields.name = parseInput(named, { name: body.name }).name
+  if (body.quota !== undefined && body.quota !== before.quota) {
+    if (before.status === redemptionStatus.used) {
+      throw new ApiFailure('What a used redemption code was worth cannot be changed.')
+    }
+    fields.quota = body.quota
+  }
+  return fields
+}

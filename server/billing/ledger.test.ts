@@ -1,0 +1,248 @@
+import { expect, test } from 'bun:test'
+import { type Account, addAccount, figuresOf, logRow } from '../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../test/helpers/databases.ts'
+import type { GatewayError } from '../errors.ts'
+import { systemClock } from '../lib/clock.ts'
+import { balanceFaults } from '../store/balance-check.ts'
+import type { LedgerStore } from '../store/ledger-store.ts'
+import type { Store } from '../store/store.ts'
+import { createBatcher } from './batcher.ts'
+import { createLedger, type HoldRequest, type Ledger, type Settlement } from './ledger.ts'
+import { createReturnQueue } from './return-queue.ts'
+
+interface Made {
+  ledger: Ledger
+  retries: unknown[]
+  lost: [id: string, charge: number][]
+}
+
+function ledgerOn(store: Store, options: { through?: LedgerStore; waitMs?: number } = {}): Made {
+  const retries: unknown[] = []
+  const lost: Made['lost'] = []
+  const ledger = createLedger({
+    batcher: createBatcher(options.through ?? store.ledger),
+    returns: createReturnQueue(() => performance.now()),
+    clock: systemClock,
+    nodeId: 'test node',
+    holdWaitMs: () => options.waitMs ?? 5000,
+    onSettleRetry: (error) => retries.push(error),
+    onHoldLost: (id, charge) => lost.push([id, charge]),
+  })
+  return { ledger, retries, lost }
+}
+
+function asking(account: Account, amount: number, least = amount, fields: Partial<HoldRequest> = {}): HoldRequest {
+  const { userId, tokenId } = account
+  return { userId, tokenId, amount, least, crashCharge: 1, modelName: 'gpt-4o', requestId: 'r', ...fields }
+}
+
+const charging = (account: Account, charge: number): Settlement => ({
+  charge,
+  channelId: account.channelId,
+  log: logRow(account),
+  mayGoNegative: false,
+})
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'taken',
+    (error: GatewayError) => `${error.status} ${error.code}`,
+  )
+
+forEachDatabase((_name, openFresh) => {
+  test('tryHold takes all or nothing, and does not wait', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const hold = await ledger.tryHold(asking(account, 60))
+    expect(hold?.amount).toBe(60)
+    expect(await ledger.tryHold(asking(account, 60, 10))).toBeUndefined()
+    expect(ledger.openHolds()).toBe(1)
+    await hold?.release()
+    expect(ledger.openHolds()).toBe(0)
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 100, held: 0, requests: 0 })
+  })
+
+  test('hold waits for what an open call gives back, and gets the whole', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const first = await ledger.hold(asking(account, 80))
+    const second = ledger.hold(asking(account, 70, 10))
+    await first.settle(charging(account, 30))
+    expect((await second).amount).toBe(70)
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
+  })
+
+  test('when nobody can give back any more, it takes what is there', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const first = await ledger.hold(asking(account, 80))
+    const second = ledger.hold(asking(account, 70, 10))
+    await first.settle(charging(account, 60))
+    expect((await second).amount).toBe(40)
+  })
+
+  test('a refusal has the code of its cause', async () => {
+    const store = await openFresh()
+    const { ledger } = ledgerOn(store)
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    expect(await codeOf(ledger.hold(asking(account, 500, 101)))).toBe('403 pre_consume_token_quota_failed')
+    const empty = await addAccount(store, { user: 1000, token: 0 })
+    expect(await codeOf(ledger.hold(asking(empty, 500, 1)))).toBe('401 token_exhausted')
+    const poor = await addAccount(store, { user: 5 })
+    expect(await codeOf(ledger.hold(asking(poor, 500, 6)))).toBe('403 insufficient_user_quota')
+    const gone = { ...account, tokenId: 999_999 }
+    expect(await codeOf(ledger.hold(asking(gone, 5, 1)))).toBe('401 invalid_token')
+    expect(ledger.openHolds()).toBe(0)
+  })
+
+  test('a token whose quota is only held is not called exhausted when patience ends', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store, { waitMs: 1 })
+    const all = await ledger.hold(asking(account, 100))
+    expect(await codeOf(ledger.hold(asking(account, 50, 1)))).toBe('403 pre_consume_token_quota_failed')
+    await all.release()
+  })
+
+  test('of a burst that can only go one by one, as many get through as there is quota for', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 70 })
+    const { ledger } = ledgerOn(store)
+    // Each would hold far more than there is, and uses 10.
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const outcome = ledger.hold(asking(account, 5000, 10))
+        outcome.then((hold) => hold.settle(charging(account, 10))).catch(() => undefined)
+        return codeOf(outcome)
+      }),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(7)
+    expect(new Set(outcomes)).toEqual(new Set(['taken', '401 token_exhausted']))
+    while (ledger.openHolds() > 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
+  })
+
+  test('the same on two nodes that know nothing of each other', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 70 })
+    const nodes = [ledgerOn(store).ledger, ledgerOn(store).ledger]
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, async (_none, index) => {
+        const outcome = (nodes[index % 2] as Ledger).hold(asking(account, 5000, 10))
+        outcome.then((hold) => hold.settle(charging(account, 10))).catch(() => undefined)
+        return codeOf(outcome)
+      }),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(7)
+    while (nodes.some((node) => node.openHolds() > 0)) await new Promise((resolve) => setImmediate(resolve))
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
+  })
+
+  test('a caller who left stands in nobody’s way', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const open = await ledger.hold(asking(account, 80))
+    const controller = new AbortController()
+    const left = codeOf(ledger.hold(asking(account, 100, 90, { signal: controller.signal })))
+    const next = ledger.hold(asking(account, 30, 30))
+    controller.abort()
+    expect(await left).toBe('403 pre_consume_token_quota_failed')
+    await open.settle(charging(account, 20))
+    expect((await next).amount).toBe(30)
+  })
+
+  test('extensions grow the hold as far as the balance goes', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const hold = await ledger.hold(asking(account, 60))
+    expect(await hold.extend(30, 70)).toBe(true)
+    expect(await hold.extend(30, 80)).toBe(true)
+    expect(hold.amount).toBe(100)
+    expect(await hold.extend(30, 90)).toBe(false)
+    const row = await store.read.selectFrom('holds').selectAll().executeTakeFirstOrThrow()
+    expect(row).toMatchObject({ amount: 100, crash_charge: 80 })
+    expect(await hold.settle(charging(account, 95))).toBe(95)
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 5, used: 95 })
+  })
+
+  test('a hold cannot be closed twice', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const hold = await ledger.hold(asking(account, 60))
+    await hold.settle(charging(account, 10))
+    await expect(hold.release()).rejects.toThrow('closed twice')
+    await expect(hold.settle(charging(account, 10))).rejects.toThrow('closed twice')
+    expect(await figuresOf(store, account)).toMatchObject({ used: 10, requests: 1, logs: [10] })
+  })
+
+  test('a settle that the database fails is repeated until it is done, and charges once', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const failing = faulty(store.ledger)
+    const { ledger, retries, lost } = ledgerOn(store, { through: failing })
+    const hold = await ledger.hold(asking(account, 60))
+    // First the database is away, then it commits but its answer is lost on the way.
+    failing.faults.push('before', 'after')
+    await hold.settle(charging(account, 10))
+    expect(retries).toHaveLength(2)
+    expect(lost).toEqual([])
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 90, used: 10, requests: 1, logs: [10], held: 0 })
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('a hold whose commit is not known is answered as an error and given back', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const failing = faulty(store.ledger)
+    const { ledger } = ledgerOn(store, { through: failing })
+    failing.faults.push('after')
+    expect(await codeOf(ledger.hold(asking(account, 60)))).toBe('503 database_unavailable')
+    while ((await figuresOf(store, account)).held !== 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 100, quota: 1000, used: 0, requests: 0 })
+  })
+
+  test('a hold that another process closed is not charged again, and that is told', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger, lost } = ledgerOn(store)
+    const hold = await ledger.hold(asking(account, 60))
+    const swept = ledgerOn(store)
+    await store.ledger.apply([
+      {
+        kind: 'settle',
+        id: hold.id,
+        ...account,
+        charge: 1,
+        mayGoNegative: false,
+        requests: 1,
+        log: logRow(account),
+        at: 1,
+      },
+    ])
+    await hold.settle(charging(account, 40))
+    expect(lost).toEqual([[hold.id, 40]])
+    expect(swept.lost).toEqual([])
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 99, used: 1, logs: [1] })
+  })
+})
+
+/** The real ledger behind a line that fails: before the commit, or after it, when only the answer is lost. */
+function faulty(ledger: LedgerStore): LedgerStore & { faults: ('before' | 'after')[] } {
+  const faults: ('before' | 'after')[] = []
+  return {
+    faults,
+    async apply(ops) {
+      const fault = faults.shift()
+      if (fault === 'before') throw new Error('no connection')
+      const results = await ledger.apply(ops)
+      if (fault === 'after') throw new Error('connection lost')
+      return results
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { expect, test } from 'bun:test'
+import { createReturnQueue } from './return-queue.ts'
+
+/** A clock that tests move. */
+function clock() {
+  const time = { ms: 0 }
+  return { time, queue: createReturnQueue(() => time.ms) }
+}
+
+/** A try that does what it is told, and tells when it was made. */
+function scripted(answers: readonly { done: boolean; state?: string }[]) {
+  let made = 0
+  let tell: () => void = () => {}
+  const attempt = async () => {
+    const answer = answers[Math.min(made, answers.length - 1)] ?? { done: true }
+    made++
+    tell()
+    return { value: made, done: answer.done, state: answer.state ?? '' }
+  }
+  const tried = (count: number) =>
+    new Promise<void>((resolve) => {
+      tell = () => {
+        if (made >= count) resolve()
+      }
+      tell()
+    })
+  return { attempt, tried, made: () => made }
+}
+
+test('the first try is made at once', async () => {
+  const { queue } = clock()
+  expect(await queue.wait('t1', 1000, scripted([{ done: true }]).attempt)).toBe(1)
+})
+
+test('quota that comes back wakes the first waiter, and only when it is done does the next try', async () => {
+  const { queue } = clock()
+  const first = scripted([{ done: false }, { done: true }])
+  const second = scripted([{ done: true }])
+  const order: string[] = []
+  const both = Promise.all([
+    queue.wait('t1', 1000, first.attempt).then(() => order.push('first')),
+    queue.wait('t1', 1000, second.attempt).then(() => order.push('second')),
+  ])
+  await first.tried(1)
+  expect(second.made()).toBe(0)
+  queue.returned('t1')
+  await both
+  expect(order).toEqual(['first', 'second'])
+})
+
+test('accounts do not wait for each other', async () => {
+  const { queue } = clock()
+  const stuck = scripted([{ done: false }, { done: false }, { done: true }])
+  const waiting = queue.wait('t1', 1000, stuck.attempt)
+  expect(await queue.wait('t2', 1000, scripted([{ done: true }]).attempt)).toBe(1)
+  await waiting
+})
+
+test('it looks by itself too: another process may have given back', async () => {
+  const { queue } = clock()
+  expect(await queue.wait('t1', 1000, scripted([{ done: false }, { done: false }, { done: true }]).attempt)).toBe(3)
+})
+
+test('patience ends when nothing moved for so long', async () => {
+  const { queue, time } = clock()
+  const waiter = scripted([{ done: false }])
+  const waiting = queue.wait('t1', 1000, waiter.attempt)
+  await waiter.tried(1)
+  time.ms = 999
+  await waiter.tried(3)
+  time.ms = 1000
+  expect(await waiting).toBeGreaterThanOrEqual(3)
+})
+
+test('patience counts from the last movement: quota given back here, or another state of the account', async () => {
+  const { queue, time } = clock()
+  const waiter = scripted([{ done: false }, { done: false }, { done: false }, { done: false, state: 'moved' }])
+  let ended = false
+  const waiting = queue.wait('t1', 1000, waiter.attempt).then(() => {
+    ended = true
+  })
+  await waiter.tried(1)
+  time.ms = 900
+  queue.returned('t1')
+  await waiter.tried(3)
+  // The fourth try finds another state, at 1,800.
+  time.ms = 1800
+  await waiter.tried(5)
+  time.ms = 2700
+  await waiter.tried(6)
+  expect(ended).toBe(false)
+  time.ms = 2800
+  await waiting
+})
+
+test('a try that fails leaves the line to the next', async () => {
+  const { queue } = clock()
+  const failing = queue.wait('t1', 1000, () => Promise.reject(new Error('no database')))
+  const next = queue.wait('t1', 1000, scripted([{ done: true }]).attempt)
+  await expect(failing).rejects.toThrow('no database')
+  expect(await next).toBe(1)
+})

@@ -1,0 +1,59 @@
+import { postWebhook } from '../outbound/webhook.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** Tells root that something happened. Returns at once: whatever happened must not wait for a mail server. */
+export type NotifyRoot = (subject: string, text: string) => void
+
+export interface NotifyDeps {
+  settings(): Settings
+  /** Mails root; absent or doing nothing where no mail is set up. */
+  mailRoot?: (subject: string, text: string) => Promise<void>
+  warn(message: string): void
+}
+
+interface Way {
+  name: string
+  send(subject: string, text: string): Promise<void>
+}
+
+/** Sends to every way that is set up: mail, webhook, Message Pusher. One that fails is reported and stops no other. */
+export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): NotifyRoot {
+  return (subject, text) => {
+    for (const way of waysOf(settings(), mailRoot)) {
+      way
+        .send(subject, text)
+        .catch((error: unknown) =>
+          warn(`a notice could not be sent by ${way.name}: ${error instanceof Error ? error.message : String(error)}`),
+        )
+    }
+  }
+}
+
+function waysOf(settings: Settings, mailRoot: NotifyDeps['mailRoot']): Way[] {
+  const { NotifyWebhookURL, MessagePusherAddress, MessagePusherToken, SystemName } = settings
+  const ways: Way[] = []
+  if (mailRoot) ways.push({ name: 'mail', send: mailRoot })
+  if (NotifyWebhookURL !== '') {
+    ways.push({
+      name: 'webhook',
+      // Chat services read different fields: Slack `text`, Discord `content`.
+      send: (subject, text) => {
+        const whole = `${SystemName}: ${subject}\n${text}`
+        return postWebhook(NotifyWebhookURL, { title: subject, text: whole, content: whole })
+      },
+    })
+  }
+  if (MessagePusherAddress !== '') {
+    ways.push({
+      name: 'Message Pusher',
+      send: (subject, text) =>
+        postWebhook(MessagePusherAddress, {
+          title: subject,
+          description: subject,
+          content: text,
+          token: MessagePusherToken,
+        }),
+    })
+  }
+  return ways
+}

@@ -1,0 +1,83 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { isMetadataHost } from '../lib/metadata-address.ts'
+
+const timeLimitMs = 5_000
+const maxAnswerBytes = 64 * 1024
+
+/**
+ * An outside service did not do what it was asked. `refused`: it said no, and the message may be shown to who asked.
+ * `unavailable`: it could not be reached or its answer made no sense; the cause is for the machine log.
+ */
+export class OutboundError extends Error {
+  readonly kind: 'refused' | 'unavailable'
+
+  constructor(kind: OutboundError['kind'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.kind = kind
+  }
+}
+
+interface JsonCall {
+  method: 'GET' | 'POST'
+  headers?: Readonly<Record<string, string>>
+  body?: string
+}
+
+/**
+ * Calls a service that the operator set up and parses its answer, whatever the status. It may stand in a private
+ * network; metadata services of clouds are never called, also not under a name of somebody else. Redirects are not
+ * followed: they would carry secrets to another place.
+ */
+export async function callJson(service: string, url: string, call: JsonCall): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeLimitMs)
+  try {
+    await refuseMetadata(url, signal)
+    const response = await fetch(url, {
+      method: call.method,
+      headers: { accept: 'application/json', ...call.headers },
+      ...(call.body !== undefined && { body: call.body }),
+      redirect: 'manual',
+      signal,
+    })
+    const text = await readLimited(response)
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new Error(`the answer (status ${response.status}) is not JSON`)
+    }
+  } catch (error) {
+    throw new OutboundError('unavailable', `${service} cannot be reached, please try again later.`, error)
+  }
+}
+
+async function refuseMetadata(url: string, signal: AbortSignal): Promise<void> {
+  const { hostname, protocol } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('the address begins neither with http nor https')
+  if (isMetadataHost(hostname)) throw new Error('the address is the metadata service of a cloud')
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return
+  // A name that is not known here may be known to a proxy; that it resolves is not what is asked.
+  const found = await before(signal, lookup(hostname, { all: true })).catch(() => [])
+  if (found.some(({ address }) => isMetadataHost(address))) {
+    throw new Error('the address leads to the metadata service of a cloud')
+  }
+  signal.throwIfAborted()
+}
+
+function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
+}
+
+async function readLimited(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+
+/** Most bytes of an answer that are read. */
+const mostBytes = 8 * 1024 * 1024
+
+/** Reads a JSON object from a service of an admin's choice, bounded in time and size. */
+export function createFetchJson(timeoutMs: number) {
+  return async (url: string, headers: Readonly<Record<string, string>>): Promise<JsonObject> => {
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      // A redirect would carry the key to another place.
+      const response = await fetch(url, { headers, signal, redirect: 'manual' })
+      if (response.status !== 200) {
+        await response.body?.cancel()
+        throw new GatewayError('bad_response_status_code', `status code: ${response.status}`)
+      }
+      const body = tryParse(await readText(response))
+      if (!isObject(body)) throw new GatewayError('bad_response_body', 'the upstream answered with something else')
+      return body
+    } catch (error) {
+      if (error instanceof GatewayError) throw error
+      if (signal.aborted) throw new GatewayError('upstream_timeout', 'the upstream did not answer in time')
+      // The error itself may name the address, and some services want the key there.
+      const code = (error as NodeJS.ErrnoException).code
+      throw new GatewayError('do_request_failed', `the upstream cannot be reached${code ? ` (${code})` : ''}`)
+    }
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > mostBytes) throw new GatewayError('bad_response_body', 'the answer of the upstream is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod/mini'
+import { callJson, OutboundError } from './call-json.ts'
+
+/** The OAuth application at a code-hosting service. */
+export interface GitHubApp {
+  /** `https://github.com`, without a final slash. */
+  oauthAddress: string
+  /** `https://api.github.com`. */
+  apiAddress: string
+  clientId: string
+  clientSecret: string
+}
+
+export interface GitHubAccount {
+  /** Number and host: the number stays when the login name changes, and means nothing at another host. */
+  id: string
+  login: string
+  name: string
+  /** Empty unless the person shows one. */
+  email: string
+}
+
+const service = 'The login service'
+const tokenAnswer = z.object({ access_token: z.optional(z.string()), error: z.optional(z.string()) })
+const userAnswer = z.object({
+  id: z.int().check(z.positive()),
+  login: z.string().check(z.minLength(1), z.maxLength(100)),
+  name: z.nullish(z.string()),
+  email: z.nullish(z.string()),
+})
+
+/** Where the browser goes to log in; `challenge` is PKCE's, which services that do not know it ignore. */
+export function authorizeAddress(app: GitHubApp, state: string, challenge: string): string {
+  const query = new URLSearchParams({
+    client_id: app.clientId,
+    scope: 'user:email',
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  })
+  return `${app.oauthAddress}/login/oauth/authorize?${query}`
+}
+
+/** Exchanges the code that the browser brought back for the account behind it. */
+export async function githubAccount(
+  app: GitHubApp,
+  { code, verifier }: { code: string; verifier?: string },
+): Promise<GitHubAccount> {
+  const answer = await callJson(service, `${app.oauthAddress}/login/oauth/access_token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_id: app.clientId,
+      client_secret: app.clientSecret,
+      code,
+      ...(verifier !== undefined && { code_verifier: verifier }),
+    }),
+  })
+  const { access_token: token, error } = understood(tokenAnswer, answer)
+  if (token === undefined || token === '') {
+    throw new OutboundError('refused', `${service} refused the code${reason(error)}. Please start the login again.`)
+  }
+  const found = await callJson(service, `${app.apiAddress}/user`, {
+    method: 'GET',
+    headers: { authorization: `Bearer ${token}`, 'user-agent': 'tollgate' },
+  })
+  const { id, login, name, email } = understood(userAnswer, found)
+  return { id: `${id}@${new URL(app.oauthAddress).host}`, login, name: name ?? '', email: email ?? '' }
+}
+
+/** Error codes of OAuth are short words; anything else is not shown. */
+function reason(error: string | undefined): string {
+  return error !== undefined && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : ''
+}
+
+function understood<S extends z.ZodMiniType>(schema: S, answer: unknown): z.output<S> {
+  const result = z.safeParse(schema, answer)
+  if (result.success) return result.data
+  throw new OutboundError('unavailable', `${service} gave an answer that makes no sense.`, result.error)
+}

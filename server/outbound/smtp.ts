@@ -1,0 +1,91 @@
+import { createTransport } from 'nodemailer'
+import { isMetadataHost } from '../lib/metadata-address.ts'
+
+/** The mail server and the sender. */
+export interface SmtpServer {
+  host: string
+  port: number
+  /** As the option SMTPSecurity. */
+  security: 'auto' | 'tls' | 'starttls' | 'none'
+  /** Empty = the server wants no login. */
+  account: string
+  password: string
+  from: { name: string; address: string }
+  /** PEM of certificates to believe besides those that everybody believes. */
+  ca?: string
+}
+
+/** One mail, to one address. */
+export interface Message {
+  to: string
+  subject: string
+  text: string
+  html: string
+}
+
+/** A mail that was not taken. `permanent`: the server refused this one; trying it again changes nothing. */
+export class SmtpError extends Error {
+  readonly permanent: boolean
+
+  constructor(message: string, permanent: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.permanent = permanent
+  }
+}
+
+/** For each step of the conversation, and for the whole of it. */
+const stepLimitMs = 5_000
+const wholeLimitMs = 15_000
+
+/** Hands a mail to the mail server. Certificates are always checked; what a server says goes into the error's message. */
+export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
+  if (isMetadataHost(server.host)) throw new SmtpError('SMTPServer is the metadata service of a cloud', false)
+  const transport = createTransport({
+    host: server.host,
+    port: server.port,
+    ...tlsMode(server),
+    ...(server.account !== '' && { auth: { user: server.account, pass: server.password } }),
+    ...(server.ca !== undefined && { tls: { ca: server.ca } }),
+    dnsTimeout: stepLimitMs,
+    connectionTimeout: stepLimitMs,
+    greetingTimeout: stepLimitMs,
+    socketTimeout: stepLimitMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  const { from } = server
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('the mail server took too long')), wholeLimitMs)
+  try {
+    const sending = transport.sendMail({
+      from,
+      to: { name: '', address: message.to },
+      // Given apart, so that nothing in a display name can add a recipient.
+      envelope: { from: from.address, to: [message.to] },
+      subject: message.subject,
+      text: message.text,
+      html: message.html,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    })
+    await Promise.race([sending, late])
+  } catch (error) {
+    const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
+    const isRecipient = error instanceof Error && 'code' in error && error.code === 'EENVELOPE'
+    throw new SmtpError(error instanceof Error ? error.message : String(error), isRecipient && code >= 500, error)
+  } finally {
+    clearTimeout(timer)
+    transport.close()
+  }
+}
+
+function tlsMode({ security, host, port }: SmtpServer): { secure: boolean; requireTLS?: true; ignoreTLS?: true } {
+  const mode = security === 'auto' ? automatic(host, port) : security
+  if (mode === 'tls') return { secure: true }
+  return mode === 'starttls' ? { secure: false, requireTLS: true } : { secure: false, ignoreTLS: true }
+}
+
+/** What goes to this machine itself passes no network, and its mail server seldom has a certificate. */
+function automatic(host: string, port: number): 'tls' | 'starttls' | 'none' {
+  if (port === 465) return 'tls'
+  return ['localhost', '127.0.0.1', '::1'].includes(host.toLowerCase()) ? 'none' : 'starttls'
+}

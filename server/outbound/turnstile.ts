@@ -1,0 +1,24 @@
+import * as z from 'zod/mini'
+import { callJson, OutboundError } from './call-json.ts'
+
+export interface Turnstile {
+  /** Where answers are verified. */
+  address: string
+  secret: string
+}
+
+const answerSchema = z.object({ success: z.boolean() })
+
+/** True when the service says that a person solved this challenge just now; each answer is good for one call. */
+export async function isSolved(turnstile: Turnstile, answer: string, callerAddress: string): Promise<boolean> {
+  const verdict = await callJson('The bot check', turnstile.address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ secret: turnstile.secret, response: answer, remoteip: callerAddress }).toString(),
+  })
+  const result = z.safeParse(answerSchema, verdict)
+  if (!result.success) {
+    throw new OutboundError('unavailable', 'The bot check gave an answer that makes no sense.', result.error)
+  }
+  return result.data.success
+}

@@ -1,0 +1,20 @@
+const timeoutMs = 10_000
+
+/** Posts a JSON message to an address of the operator's; throws what went wrong, without the address. */
+export async function postWebhook(url: string, message: Readonly<Record<string, unknown>>): Promise<void> {
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(message),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+  } catch (error) {
+    // The address may hold a secret.
+    throw new Error(`it cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer in time'})`)
+  }
+  await response.body?.cancel()
+  if (!response.ok) throw new Error(`it answered with status ${response.status}`)
+}

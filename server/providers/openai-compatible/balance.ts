@@ -1,0 +1,59 @@
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import type { FetchJson, Provider, Upstream } from '../provider.ts'
+import { joinPath } from './index.ts'
+
+type Balance = NonNullable<Provider['balance']>
+
+const dayMs = 86_400_000
+/** OpenAI showed the usage of accounts on trial for this long. */
+const trialDays = 100
+
+const bearer = (upstream: Upstream) => ({ authorization: `Bearer ${upstream.key}` })
+
+function amount(value: unknown): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof number === 'number' && Number.isFinite(number)) return number
+  throw new GatewayError('bad_response_body', 'the answer of the upstream names no balance')
+}
+
+/** OpenAI's dashboard calls: the limit less what was used, in US dollars. */
+export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
+  const call = (path: string) => fetchJson(joinPath(upstream.baseUrl, path), bearer(upstream))
+  const subscription = await call('/v1/dashboard/billing/subscription')
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+  const from = subscription['has_payment_method'] === false ? day(nowMs - trialDays * dayMs) : `${day(nowMs).slice(0, 7)}-01`
+  const usage = await call(`/v1/dashboard/billing/usage?start_date=${from}&end_date=${day(nowMs)}`)
+  return amount(subscription['hard_limit_usd']) - amount(usage['total_usage']) / 100
+}
+
+/** Services that kept OpenAI's old call for credits; they differ in the field that counts. */
+export function creditGrants(field: 'total_available' | 'total_remaining'): Balance {
+  return async (upstream, fetchJson) => {
+    const grants = await fetchJson(`${upstream.baseUrl}/dashboard/billing/credit_grants`, bearer(upstream))
+    return amount(grants[field])
+  }
+}
+
+/** OpenAI-SB wants the key in the address (its API page, "user/status"). */
+export const openaiSbBalance: Balance = async (upstream, fetchJson) => {
+  const address = `${upstream.baseUrl}/sb-api/user/status?api_key=${encodeURIComponent(upstream.key)}`
+  return dataOf(await fetchJson(address, {}), 'credit')
+}
+
+/** AI Proxy reports on a host of its own; a base address that an admin set takes the place of both. */
+export const aiProxyBalance: Balance = async (upstream, fetchJson) => {
+  const base = upstream.baseUrl.replace('https://api.aiproxy.io', 'https://aiproxy.io')
+  return dataOf(await fetchJson(`${base}/api/report/getUserOverview`, { 'api-key': upstream.key }), 'totalPoints')
+}
+
+/** OpenRouter: credits bought less credits used (OpenRouter API reference, "Get credits"). */
+export const openRouterBalance: Balance = async (upstream, fetchJson) => {
+  const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/credits'), bearer(upstream))
+  const data = isObject(answer['data']) ? answer['data'] : answer
+  return amount(data['total_credits']) - amount(data['total_usage'])
+}
+
+function dataOf(answer: Awaited<ReturnType<FetchJson>>, field: string): number {
+  return amount(isObject(answer['data']) ? answer['data'][field] : undefined)
+}

@@ -1,0 +1,15 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** An upload is read within its call; a file that is older belonged to a process that was killed. */
+const longestCallMs = 6 * 3_600_000
+
+/** Removes spool files that a killed process left behind. A folder that does not exist is clean. */
+export async function cleanSpool(folder: string, nowMs: number): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
+    const file = join(folder, name)
+    const found = await stat(file).catch(() => undefined)
+    if (found && nowMs - found.mtimeMs > longestCallMs) await rm(file, { force: true })
+  }
+}

@@ -1,0 +1,53 @@
+import { readErrorBody } from '../dialects/openai/errors.ts'
+import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
+
+/** Shorter parts of a key are words that a message may hold by chance. */
+const shortestSecret = 8
+
+/** A text of the upstream without the channel's key, which some services repeat in their error messages. */
+export function withoutKey(text: string, key: string): string {
+  let clean = text
+  for (const part of [key, ...key.split('|')]) {
+    if (part.length >= shortestSecret) clean = clean.replaceAll(part, '[key]')
+  }
+  return clean
+}
+
+/** A failure by the gateway's own judgement of what came, or did not come, from the upstream. */
+export function failedAttempt(error: GatewayError, status: number): AttemptFailed {
+  return new AttemptFailed(error, judgeFailure(error), status)
+}
+
+/** An answer that is none. */
+export function badBody(message: string, status: number): AttemptFailed {
+  return failedAttempt(new GatewayError('bad_response_body', message), status)
+}
+
+/** An answer that is an error by its status. */
+export function statusFailure(response: Response, body: string, key: string, nowMs: number): AttemptFailed {
+  const { message, shaped } = readErrorBody(withoutKey(body, key), response.status)
+  // A redirect is not followed, and its status means nothing to the caller.
+  const status = response.status >= 400 ? response.status : 502
+  const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs)
+  const error = new GatewayError('bad_response_status_code', message, {
+    status,
+    param: String(response.status),
+    ...(wait !== undefined && { retryAfterSeconds: Math.ceil(wait) }),
+  })
+  return new AttemptFailed(error, judgeStatus(response.status, shaped, message), response.status, shaped)
+}
+
+/** An error that came with status 200: its own status when it names one. */
+export function errorWithin(raw: JsonObject, status: number, key: string): AttemptFailed {
+  const error = JSON.parse(withoutKey(JSON.stringify(raw), key)) as JsonObject
+  const named = Number(error['status'] ?? error['code'])
+  const meant = Number.isInteger(named) && named >= 400 && named <= 599 ? named : 502
+  const message =
+    typeof error['message'] === 'string' && error['message'] !== ''
+      ? error['message']
+      : 'the upstream answered with an error'
+  const failure = new GatewayError('bad_response_status_code', message, { status: meant, param: String(status) })
+  return new AttemptFailed(failure, judgeStatus(meant, error, message), status, error)
+}

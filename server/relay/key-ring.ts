@@ -1,0 +1,61 @@
+/** Several keys of one channel, used in turn; those that the upstream refused are left out while another is left. */
+export class KeyRing {
+  readonly #keys: readonly string[]
+  readonly #dead: Set<string>
+  readonly #restUntilMs: Map<string, number>
+  #next: number
+
+  /** `previous` is the ring that this one takes the place of: the turn and the pauses go on. */
+  constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
+    this.#keys = keys
+    this.#dead = new Set(dead)
+    this.#restUntilMs = previous ? previous.#restUntilMs : new Map()
+    this.#next = previous ? previous.#next : 0
+  }
+
+  /** The next key in turn. When all are dead or resting one of them is used all the same: refusing would help nobody. */
+  pick(nowMs: number): string {
+    const usable = this.#first((key) => this.#isUsable(key, nowMs)) ?? this.#first((key) => !this.#dead.has(key))
+    const place = usable ?? this.#next % this.#keys.length
+    this.#next = place + 1
+    return this.#keys[place] ?? ''
+  }
+
+  /** True while some key is neither dead, nor resting, nor among `except`. */
+  hasOther(except: ReadonlySet<string>, nowMs: number): boolean {
+    return this.#keys.some((key) => !except.has(key) && this.#isUsable(key, nowMs))
+  }
+
+  /** The upstream refused the key for good. */
+  setAside(key: string): void {
+    this.#dead.add(key)
+  }
+
+  /** The upstream asked for a pause. */
+  rest(key: string, untilMs: number): void {
+    this.#restUntilMs.set(key, Math.max(untilMs, this.#restUntilMs.get(key) ?? 0))
+  }
+
+  /** Keys that were set aside. */
+  dead(): readonly string[] {
+    return this.#keys.filter((key) => this.#dead.has(key))
+  }
+
+  /** Keys in use. */
+  live(): readonly string[] {
+    return this.#keys.filter((key) => !this.#dead.has(key))
+  }
+
+  #isUsable(key: string, nowMs: number): boolean {
+    return !this.#dead.has(key) && (this.#restUntilMs.get(key) ?? 0) <= nowMs
+  }
+
+  /** Place of the first key, from the turn on, that fits. */
+  #first(fits: (key: string) => boolean): number | undefined {
+    for (let step = 0; step < this.#keys.length; step++) {
+      const place = (this.#next + step) % this.#keys.length
+      if (fits(this.#keys[place] ?? '')) return place
+    }
+    return undefined
+  }
+}

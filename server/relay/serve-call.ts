@@ -1,0 +1,171 @@
+import type { RelayMode } from '../../contract/relay-modes.ts'
+import { readRequest } from '../dialects/openai/request.ts'
+import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { hasTwice } from '../lib/json-edit.ts'
+import type { Store } from '../store/store.ts'
+import { type AuthenticateDeps, authenticate } from './authenticate.ts'
+import type { CallBody, RelayCall } from './call.ts'
+import type { Caller } from './caller.ts'
+import { quickEstimate } from './count-tokens.ts'
+import { errorResponse } from './deliver.ts'
+import type { RelayDeps } from './deps.ts'
+import { readForm } from './form-body.ts'
+import { forwardedHeaders } from './headers.ts'
+import { readJson } from './json-body.ts'
+import { relay } from './relay.ts'
+
+export interface RelayRouteDeps {
+  relay: RelayDeps
+  authenticate: AuthenticateDeps
+  store: Store
+  trustedProxies: readonly string[]
+  /** Folder for uploads too large for memory. */
+  spoolDir: string
+  /** Called for a token that turned out to be used up, so that lists show it. */
+  exhausted(tokenId: number): void
+  /** True once the process is asked to end: open calls go on, new ones are refused. */
+  draining(): boolean
+}
+
+/** A request as it came in. */
+export interface Incoming {
+  request: Request
+  requestId: string
+  /** Where it came from; found out only for tokens that are bound to a subnet. */
+  address(): string
+  /** Model named in the path. */
+  pathModel?: string
+}
+
+/** One path of the API and the kind of call it is. */
+export interface RelayPath {
+  path: string
+  mode: RelayMode
+  /** The body is a multipart form, not JSON. */
+  form?: true
+  /** JSON is taken too: images may be named by their address (OpenAI API reference, "create image edit"). */
+  jsonToo?: true
+}
+
+const relayPaths: readonly RelayPath[] = [
+  { path: '/v1/chat/completions', mode: 'chat' },
+  { path: '/v1/completions', mode: 'completions' },
+  { path: '/v1/embeddings', mode: 'embeddings' },
+  { path: '/v1/moderations', mode: 'moderations' },
+  { path: '/v1/images/generations', mode: 'images' },
+  { path: '/v1/images/edits', mode: 'image-edits', form: true, jsonToo: true },
+  { path: '/v1/images/variations', mode: 'image-variations', form: true },
+  { path: '/v1/audio/speech', mode: 'speech' },
+  { path: '/v1/audio/transcriptions', mode: 'transcriptions', form: true },
+  { path: '/v1/audio/translations', mode: 'translations', form: true },
+]
+
+const byPath = new Map(relayPaths.map((each) => [each.path, each]))
+
+/** The relayed path that a POST to `pathname` means, or undefined. A final slash is forgiven. */
+export function relayPathOf(pathname: string): RelayPath | undefined {
+  return byPath.get(pathname.endsWith('/') ? pathname.slice(0, -1) : pathname)
+}
+
+/** Authenticates, relays, and turns every failure into an OpenAI-shaped answer. */
+export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: RelayPath): Promise<Response> {
+  return serveCaller(deps, incoming, (caller) => relayed(deps, incoming, caller, route))
+}
+
+/** Authenticates, runs, and turns every failure into an OpenAI-shaped answer. */
+export async function serveCaller(
+  deps: RelayRouteDeps,
+  incoming: Incoming,
+  run: (caller: Caller) => Promise<Response>,
+): Promise<Response> {
+  const { request, requestId } = incoming
+  try {
+    if (deps.draining()) {
+      throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
+    }
+    const caller = await authenticate(deps.authenticate, request.headers.get('authorization'), incoming.address)
+    return await run(caller)
+  } catch (error) {
+    if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
+    return errorResponse(error, requestId)
+  }
+}
+
+function isUnexpected(error: unknown): boolean {
+  if (error instanceof GatewayError) return error.code === 'database_unavailable'
+  return !(error instanceof Error && error.cause instanceof GatewayError)
+}
+
+function describe(error: unknown): string {
+  if (error instanceof GatewayError) return `${error.message}: ${String(error.cause)}`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: RelayPath): Promise<Response> {
+  const startedAtMs = deps.relay.clock.nowMs()
+  const body = await readBody(deps, incoming.request, route)
+  try {
+    return await relay(deps.relay, buildCall(incoming, caller, route, body, startedAtMs))
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
+    throw error
+  } finally {
+    // The upstream has read the upload by the time it answers.
+    if (body.kind === 'form') await body.form.dispose()
+  }
+}
+
+async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo }: RelayPath): Promise<CallBody> {
+  const limitBytes = deps.relay.settings().RequestSizeLimit
+  const type = request.headers.get('content-type') ?? ''
+  const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
+  if (isJson) return { kind: 'json', ...(await readJson(request, limitBytes)) }
+  if (!type.toLowerCase().startsWith('multipart/form-data')) {
+    throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
+  }
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) {
+    throw new GatewayError('request_too_large', `the request is larger than ${limitBytes} bytes`)
+  }
+  return { kind: 'form', form: await readForm(request.body, type, limitBytes, deps.spoolDir) }
+}
+
+function buildCall(
+  incoming: Incoming,
+  caller: Caller,
+  route: RelayPath,
+  body: CallBody,
+  startedAtMs: number,
+): RelayCall {
+  refuseTwoModels(body)
+  const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
+  const facts = readRequest(route.mode, fields, incoming.pathModel)
+  if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
+    throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
+  }
+  return {
+    requestId: incoming.requestId,
+    mode: route.mode,
+    path: route.path,
+    caller,
+    body,
+    facts,
+    promptGuess: quickEstimate(facts.prompt),
+    headers: forwardedHeaders(incoming.request.headers),
+    signal: incoming.request.signal,
+    startedAtMs,
+  }
+}
+
+/** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
+function refuseTwoModels(body: CallBody): void {
+  const isTwice = body.kind === 'json' ? hasTwice(body.text, 'model') : (body.form.names.get('model') ?? 0) > 1
+  if (isTwice) throw new GatewayError('invalid_field_value', 'model stands twice in the request', { param: 'model' })
+  if (body.kind === 'form' && body.form.names.has('model') && !body.form.fields.has('model'))
+    throw new GatewayError('invalid_field_value', 'model must be a plain field, not a file', { param: 'model' })
+}
+
+function formFacts(fields: ReadonlyMap<string, string>): JsonObject {
+  const stream = fields.get('stream')
+  return { ...Object.fromEntries(fields), ...(stream !== undefined && { stream: stream === 'true' }) }
+}

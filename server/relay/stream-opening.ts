@@ -1,0 +1,65 @@
+import type { StreamMeter } from '../dialects/dialect.ts'
+import { GatewayError } from '../errors.ts'
+import { SseSplitter, sseData } from '../lib/sse.ts'
+import { CallerLeft } from './caller-left.ts'
+import { badBody, errorWithin, failedAttempt } from './error-answer.ts'
+import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+
+interface Opening {
+  reader: UpstreamReader
+  /** A meter of its own: the stream's will be fed the same pieces again. */
+  meter: StreamMeter
+  status: number
+  signal: AbortSignal
+  /** Pieces are held back for no longer than until then, in milliseconds of the clock. */
+  untilMs: number
+  nowMs: () => number
+  /** The channel's key, which must not be shown. */
+  key: string
+}
+
+/**
+ * Reads a stream up to its first event that says something. A stream that ends, breaks or fails before that has not
+ * begun, and another channel may do better. Throws AttemptFailed, CallerLeft.
+ */
+export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
+  const { reader, meter, status, signal } = opening
+  const pieces: UpstreamPiece[] = []
+  const splitter = new SseSplitter()
+  for (;;) {
+    const piece = await reader.next()
+    switch (piece.kind) {
+      case 'quiet':
+        return [...pieces, piece]
+      case 'chunk': {
+        const block = splitter.push(piece.bytes)
+        const begun = block.events.some(({ data }) => data !== undefined && isSpeaking(opening, data))
+        if (begun || block.early || opening.nowMs() >= opening.untilMs) return [...pieces, piece]
+        // The runtime may reuse the memory of a piece when the next is read.
+        pieces.push({ kind: 'chunk', bytes: piece.bytes.slice() })
+        break
+      }
+      case 'end': {
+        const data = sseData(splitter.finish().text)
+        if (data !== undefined && isSpeaking(opening, data)) return [...pieces, piece]
+        throw badBody('the upstream sent an empty stream', status)
+      }
+      case 'broken':
+        if (signal.aborted) throw new CallerLeft()
+        throw badBody('the connection to the upstream broke before its answer', status)
+      default:
+        throw failedAttempt(
+          new GatewayError('upstream_timeout', 'the upstream did not begin its answer in time'),
+          status,
+        )
+    }
+  }
+
+  function isSpeaking({ key }: Opening, data: string): boolean {
+    if (data.trim() === '') return false
+    const signal = meter.feed(data)
+    if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
+    if (signal === 'error') throw errorWithin(meter.error ?? {}, status, key)
+    return true
+  }
+}

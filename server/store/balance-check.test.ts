@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test'
+import { addAccount, addSecondToken, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { balanceFaults } from './balance-check.ts'
+import { purgeLogs } from './log-purge.ts'
+
+forEachDatabase((_name, openFresh) => {
+  /** Two users with three tokens, one call settled and one open for each. */
+  async function used() {
+    const store = await openFresh()
+    const first = await addAccount(store, { user: 1000, token: 500 })
+    const second = await addSecondToken(store, first)
+    const other = await addAccount(store, { user: 300, token: 200 })
+    for (const account of [first, second, other]) {
+      const hold = holdOp(account, 50)
+      await store.ledger.apply([hold, holdOp(account, 20)])
+      await store.ledger.apply([settleOp(account, hold, 30)])
+    }
+    return { store, first, second, other }
+  }
+
+  test('a sound database has no faults, open calls included', async () => {
+    const { store } = await used()
+    expect(await balanceFaults(store)).toEqual({
+      faults: [],
+      checked: { users: 2, tokens: 3, channels: 2 },
+      openHolds: 3,
+    })
+  })
+
+  test('an empty database neither', async () => {
+    expect(await balanceFaults(await openFresh())).toEqual({
+      faults: [],
+      checked: { users: 0, tokens: 0, channels: 0 },
+      openHolds: 0,
+    })
+  })
+
+  test('rows of other kinds and purged rows change nothing', async () => {
+    const { store, first } = await used()
+    await store.write((trx) =>
+      trx
+        .insertInto('logs')
+        .values({ ...logRow(first, { type: 1 }), quota: 999 })
+        .execute(),
+    )
+    await purgeLogs(store, 2_000_000_000)
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('quota given without a trace is named, with its figures', async () => {
+    const { store, first } = await used()
+    await store.write((trx) => trx.updateTable('users').set({ quota: 5000 }).where('id', '=', first.userId).execute())
+    expect((await balanceFaults(store)).faults).toEqual([
+      { kind: 'user', id: first.userId, text: 'granted 1000, but left 5000 + held 40 + used 60 = 5100' },
+    ])
+  })
+
+  test('a balance below zero is named', async () => {
+    const { store, other } = await used()
+    await store.write((trx) =>
+      trx.updateTable('tokens').set({ remain_quota: -1, granted_quota: 49 }).where('id', '=', other.tokenId).execute(),
+    )
+    expect((await balanceFaults(store)).faults).toEqual([
+      { kind: 'token', id: other.tokenId, text: 'the balance is below zero: -1' },
+    ])
+    // Where the policy allows it, it is no fault.
+    await store.write((trx) => trx.insertInto('options').values({ key: 'QuotaPolicy', value: 'compat' }).execute())
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('a log row that is gone is missed by its user, its token and its channel', async () => {
+    const { store, second } = await used()
+    await store.write((trx) => trx.deleteFrom('logs').where('token_id', '=', second.tokenId).execute())
+    const { faults } = await balanceFaults(store)
+    expect(faults.map(({ kind, id }) => [kind, id])).toEqual([
+      ['user', second.userId],
+      ['token', second.tokenId],
+      ['channel', second.channelId],
+    ])
+    expect(faults[0]?.text).toBe('used 60, but the log rows sum to 30 and 0 are not in the log')
+  })
+
+  test('a hold that vanished is missed by its user, and by a limited token', async () => {
+    const { store, first } = await used()
+    await store.write((trx) => trx.deleteFrom('holds').where('token_id', '=', first.tokenId).execute())
+    expect((await balanceFaults(store)).faults.map(({ kind, id }) => [kind, id])).toEqual([
+      ['user', first.userId],
+      ['token', first.tokenId],
+    ])
+  })
+})

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import { rebuildAbilities } from './channels.ts'
+import type { Trx } from './store.ts'
+
+const copied = [
+  'type',
+  'key',
+  'key_mode',
+  'key_count',
+  'status',
+  'weight',
+  'base_url',
+  'other',
+  'models',
+  'group',
+  'model_mapping',
+  'priority',
+  'config',
+  'system_prompt',
+] as const
+
+/**
+ * Makes a channel like another, with the health of its keys and without its figures; the sealed key stays in the
+ * database. Returns the new id, undefined when there is no such channel.
+ */
+export async function copyChannel(
+  trx: Trx,
+  id: number,
+  copy: { name: string; now: number },
+): Promise<number | undefined> {
+  const made = await trx
+    .insertInto('channels')
+    .columns([...copied, 'name', 'created_time', ...zeros])
+    .expression((eb) =>
+      eb
+        .selectFrom('channels')
+        .select([...copied, eb.val(copy.name).as('name'), eb.lit(copy.now).as('created_time')])
+        .select(zeros.map((name) => eb.lit(0).as(name)))
+        .where('id', '=', id),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  if (!made) return undefined
+  await sql`insert into channel_dead_keys (channel_id, key_hash, reason, since)
+    select ${sql.lit(made.id)}, key_hash, reason, since from channel_dead_keys where channel_id = ${id}`.execute(trx)
+  await rebuildAbilities(trx, made.id)
+  return made.id
+}
+
+const zeros = [
+  'test_time',
+  'response_time',
+  'balance',
+  'balance_updated_time',
+  'used_quota',
+  'unlogged_quota',
+] as const

@@ -1,0 +1,35 @@
+import type { Selectable } from 'kysely'
+import type { Db, Trx } from './store.ts'
+import type { ChannelTestsTable } from './tables.ts'
+
+/** Tests kept per channel. */
+const kept = 20
+
+export type ChannelTestRow = Omit<Selectable<ChannelTestsTable>, 'id' | 'channel_id'>
+
+/** Notes how a test went, and forgets the oldest. */
+export async function addChannelTest(trx: Trx, channelId: number, test: ChannelTestRow): Promise<void> {
+  await trx
+    .insertInto('channel_tests')
+    .values({ channel_id: channelId, ...test })
+    .execute()
+  await trx
+    .deleteFrom('channel_tests')
+    .where('channel_id', '=', channelId)
+    .where('id', 'not in', (eb) =>
+      eb.selectFrom('channel_tests').select('id').where('channel_id', '=', channelId).orderBy('id', 'desc').limit(kept),
+    )
+    .execute()
+}
+
+/** Newest first. */
+export async function channelTests(db: Db, channelId: number): Promise<ChannelTestRow[]> {
+  const rows = await db
+    .selectFrom('channel_tests')
+    .select(['created_at', 'model', 'ok', 'elapsed_time', 'message'])
+    .where('channel_id', '=', channelId)
+    .orderBy('id', 'desc')
+    .limit(kept)
+    .execute()
+  return rows.map((row) => ({ ...row, ok: Boolean(row.ok) }))
+}

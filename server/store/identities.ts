@@ -1,0 +1,83 @@
+import { type Selectable, sql, type Updateable } from 'kysely'
+import { roles } from '../../contract/roles.ts'
+import { userStatus } from '../../contract/statuses.ts'
+import { needsRowLocks } from './search.ts'
+import type { Db, Trx } from './store.ts'
+import type { UsersTable } from './tables.ts'
+
+const columns = ['id', 'username', 'display_name', 'role', 'status', 'group', 'email', 'github_id'] as const
+
+/** An account as logins see it. */
+export type Account = Pick<Selectable<UsersTable>, (typeof columns)[number]>
+
+/** By which outside identity an account is looked for. */
+export type Identity = { github_account_id: string } | { wechat_id: string } | { importedGitHubLogin: string }
+
+function living(db: Db) {
+  return db.selectFrom('users').where('status', '<>', userStatus.deleted)
+}
+
+/** Accounts with that identity: at most one unless rows were imported; two are enough to know that it is not one. */
+export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[]> {
+  const query = living(db).select(columns).limit(2)
+  if ('github_account_id' in identity) {
+    return query.where('github_account_id', '=', identity.github_account_id).execute()
+  }
+  if ('wechat_id' in identity) return query.where('wechat_id', '=', identity.wechat_id).execute()
+  // Rows of one-api know the login name only; those that a login has met since have the account's number too.
+  return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
+}
+
+/** Accounts with that e-mail address, letters compared without case; more than one only when rows were imported. */
+export function accountsByMail(db: Db, email: string): Promise<Account[]> {
+  return living(db)
+    .select(columns)
+    .where((eb) => eb.fn<string>('lower', ['email']), '=', email.toLowerCase())
+    .limit(5)
+    .execute()
+}
+
+/** Who gets the mails about the installation itself. */
+export function rootsWithMail(db: Db): Promise<Account[]> {
+  return living(db)
+    .select(columns)
+    .where('role', '>=', roles.root)
+    .where('status', '=', userStatus.enabled)
+    .where('email', '<>', '')
+    .execute()
+}
+
+/** What ties an account to identities outside. */
+export type Bindings = Pick<Updateable<UsersTable>, 'email' | 'github_id' | 'github_account_id' | 'wechat_id'>
+
+export async function bindAccount(trx: Trx, id: number, bindings: Bindings): Promise<void> {
+  await trx.updateTable('users').set(bindings).where('id', '=', id).execute()
+}
+
+/** Makes transactions that concern the same identity take turns, so that two of them cannot both find it free. */
+export async function lockIdentity(trx: Trx, kind: 'email' | 'github' | 'wechat', value: string): Promise<void> {
+  if (!needsRowLocks(trx)) return
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${kind} ${value.toLowerCase()}`}, 0))`.execute(trx)
+}
+
+/** The enabled account that an invite code belongs to; locked, because it is about to be given quota. */
+export function inviterOf(trx: Trx, affCode: string): Promise<{ id: number; username: string } | undefined> {
+  return living(trx)
+    .select(['id', 'username'])
+    .where('aff_code', '=', affCode)
+    .where('status', '=', userStatus.enabled)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+}
+
+/** The invite code of an account; made from `fresh` when it has none. */
+export async function affCodeOf(trx: Trx, id: number, fresh: string): Promise<string> {
+  await trx
+    .updateTable('users')
+    .set({ aff_code: fresh })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('aff_code', 'is', null), eb('aff_code', '=', '')]))
+    .execute()
+  const row = await trx.selectFrom('users').select('aff_code').where('id', '=', id).executeTakeFirstOrThrow()
+  return row.aff_code ?? ''
+}

@@ -1,0 +1,58 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db, Trx } from './store.ts'
+import type { JobRunsTable } from './tables.ts'
+
+export type JobRun = Selectable<JobRunsTable>
+
+/** A run that was not heard of for so long is taken for dead, and another may begin. */
+export const runDeadSeconds = 300
+
+/**
+ * Begins a run unless one is under way on some node, or began less than `everySeconds` ago; of several nodes that try
+ * at once one succeeds.
+ */
+export async function beginRun(trx: Trx, name: string, now: number, everySeconds = 0): Promise<boolean> {
+  const fresh = { started_at: now, updated_at: now, finished_at: 0, total: 0, done: 0, failed: 0 }
+  const begun = await trx
+    .insertInto('job_runs')
+    .values({ name, ...fresh })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet(fresh)
+        .where((eb) =>
+          eb.and([
+            eb.or([
+              eb('job_runs.finished_at', '>', 0),
+              eb('job_runs.updated_at', '<=', now - runDeadSeconds),
+            ]),
+            eb('job_runs.started_at', '<=', now - everySeconds),
+          ]),
+        ),
+    )
+    .returning('name')
+    .executeTakeFirst()
+  return begun !== undefined
+}
+
+/** Says how much work the run has. */
+export async function planRun(trx: Trx, name: string, total: number): Promise<void> {
+  await trx.updateTable('job_runs').set({ total }).where('name', '=', name).execute()
+}
+
+/** One piece of the work is done. */
+export async function advanceRun(trx: Trx, name: string, now: number, ok: boolean): Promise<void> {
+  await trx
+    .updateTable('job_runs')
+    .set({ updated_at: now, done: sql<number>`done + 1`, failed: sql<number>`failed + ${ok ? 0 : 1}` })
+    .where('name', '=', name)
+    .execute()
+}
+
+export async function finishRun(trx: Trx, name: string, now: number): Promise<void> {
+  await trx.updateTable('job_runs').set({ updated_at: now, finished_at: now }).where('name', '=', name).execute()
+}
+
+export function lastRun(db: Db, name: string): Promise<JobRun | undefined> {
+  return db.selectFrom('job_runs').selectAll().where('name', '=', name).executeTakeFirst()
+}

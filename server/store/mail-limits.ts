@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { Trx } from './store.ts'
+
+export interface MailRule {
+  /** Least time between two mails to one recipient. */
+  pauseSeconds: number
+  /** Most mails to one recipient within `windowSeconds`, counted from the first. */
+  limit: number
+  windowSeconds: number
+}
+
+/** Counts one mail to the recipient, on all nodes together. 0 = it may be sent, otherwise the seconds until one may. */
+export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, nowSeconds: number): Promise<number> {
+  const isOver = sql<boolean>`mail_limits.window_start <= ${nowSeconds - rule.windowSeconds}`
+  const taken = await trx
+    .insertInto('mail_limits')
+    .values({ recipient, last_time: nowSeconds, window_start: nowSeconds, sent: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .column('recipient')
+        .doUpdateSet({
+          last_time: nowSeconds,
+          window_start: sql`case when ${isOver} then ${nowSeconds} else mail_limits.window_start end`,
+          sent: sql`case when ${isOver} then 1 else mail_limits.sent + 1 end`,
+        })
+        .where('mail_limits.last_time', '<=', nowSeconds - rule.pauseSeconds)
+        .where((eb) => eb.or([isOver, eb('mail_limits.sent', '<', rule.limit)])),
+    )
+    .returning('recipient')
+    .executeTakeFirst()
+  if (taken) return 0
+  const row = await trx
+    .selectFrom('mail_limits')
+    .select(['last_time', 'window_start', 'sent'])
+    .where('recipient', '=', recipient)
+    .executeTakeFirstOrThrow()
+  const pause = row.last_time + rule.pauseSeconds - nowSeconds
+  const window = row.sent < rule.limit ? 0 : row.window_start + rule.windowSeconds - nowSeconds
+  return Math.max(1, pause, window)
+}
+
+/** Forgets recipients whose last mail is older than any limit; for an hourly job. */
+export async function deleteOldMailLimits(trx: Trx, beforeSeconds: number): Promise<void> {
+  await trx.deleteFrom('mail_limits').where('last_time', '<', beforeSeconds).execute()
+}

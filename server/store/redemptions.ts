@@ -1,0 +1,94 @@
+import type { Selectable, Updateable } from 'kysely'
+import { redemptionStatus } from '../../contract/statuses.ts'
+import type { Listed, Page } from './page.ts'
+import { idOf, needsRowLocks, startsWith } from './search.ts'
+import type { Db, Trx } from './store.ts'
+import type { RedemptionsTable } from './tables.ts'
+
+export type RedemptionRow = Selectable<RedemptionsTable>
+
+export async function listRedemptions(
+  db: Db,
+  page: Page<Exclude<keyof RedemptionRow, 'key'>>,
+  keyword = '',
+): Promise<Listed<RedemptionRow>> {
+  const matching = db
+    .selectFrom('redemptions')
+    .$if(keyword !== '', (query) =>
+      query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
+    )
+  const direction = page.descending ? 'desc' : 'asc'
+  const rows = await matching
+    .selectAll()
+    .orderBy(page.sort, direction)
+    .orderBy('id', direction)
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows, total: Number(counted.total) }
+}
+
+export function redemptionById(db: Db, id: number): Promise<RedemptionRow | undefined> {
+  return db.selectFrom('redemptions').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** A code read to be changed: nobody else changes or redeems it until the transaction ends. */
+export function lockRedemption(trx: Trx, id: number): Promise<RedemptionRow | undefined> {
+  return trx
+    .selectFrom('redemptions')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+}
+
+export type NewRedemption = Pick<RedemptionRow, 'user_id' | 'key' | 'name' | 'quota' | 'created_time'>
+
+/** Makes codes that nobody has used; returns their ids. */
+export async function addRedemptions(trx: Trx, codes: readonly NewRedemption[]): Promise<number[]> {
+  const rows = await trx
+    .insertInto('redemptions')
+    .values(codes.map((code) => ({ ...code, status: redemptionStatus.unused, redeemed_time: 0, redeemed_user_id: 0 })))
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function updateRedemption(
+  trx: Trx,
+  id: number,
+  fields: Pick<Updateable<RedemptionsTable>, 'name' | 'quota' | 'status'>,
+): Promise<void> {
+  if (Object.keys(fields).length === 0) return
+  await trx.updateTable('redemptions').set(fields).where('id', '=', id).execute()
+}
+
+/** Deletes a code; false when there is none. */
+export async function deleteRedemption(trx: Trx, id: number): Promise<boolean> {
+  const result = await trx.deleteFrom('redemptions').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/**
+ * Marks an unused code as used by somebody and returns what it is worth; undefined when there is no such unused code.
+ * One conditional statement: of any number of people who try at once, on whichever node, one gets the row.
+ */
+export function takeRedemption(
+  trx: Trx,
+  key: string,
+  by: { userId: number; now: number },
+): Promise<Pick<RedemptionRow, 'id' | 'quota'> | undefined> {
+  return trx
+    .updateTable('redemptions')
+    .set({ status: redemptionStatus.used, redeemed_time: by.now, redeemed_user_id: by.userId })
+    .where('key', '=', key)
+    .where('status', '=', redemptionStatus.unused)
+    .returning(['id', 'quota'])
+    .executeTakeFirst()
+}
+
+/** True when the code exists, whatever its status. */
+export async function isRedemptionKey(db: Db, key: string): Promise<boolean> {
+  return (await db.selectFrom('redemptions').select('id').where('key', '=', key).executeTakeFirst()) !== undefined
+}

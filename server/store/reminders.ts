@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+import { userStatus } from '../../contract/statuses.ts'
+import type { Db, Trx } from './store.ts'
+
+/** An account whose balance lies on the other side of the threshold than when it was last looked at. */
+export interface Crossing {
+  id: number
+  username: string
+  email: string
+  /** The balance, what open calls hold included. */
+  quota: number
+}
+
+/**
+ * Looks at the accounts with ids in (after, upTo]: `risen` are those that stand above the threshold and are not armed yet,
+ * `fallen` those that are armed and stand below. One stretch of ids at a time, so that no read is long.
+ */
+export async function quotaCrossings(
+  db: Db,
+  range: { after: number; upTo: number },
+  threshold: number,
+): Promise<{ risen: number[]; fallen: Crossing[] }> {
+  const held = sql<number>`coalesce((select sum(amount) from holds where holds.user_id = users.id), 0)`
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'username', 'email', 'quota_armed', sql<number>`quota + ${held}`.as('balance')])
+    .where('id', '>', range.after)
+    .where('id', '<=', range.upTo)
+    .where('status', '=', userStatus.enabled)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('quota_armed', '=', false), eb('quota', '>=', threshold)]),
+        eb.and([eb('quota_armed', '=', true), eb('quota', '<', threshold)]),
+      ]),
+    )
+    .execute()
+  const risen: number[] = []
+  const fallen: Crossing[] = []
+  for (const { id, username, email, quota_armed, balance } of rows) {
+    const quota = Number(balance)
+    if (!quota_armed) risen.push(id)
+    else if (quota < threshold) fallen.push({ id, username, email, quota })
+  }
+  return { risen, fallen }
+}
+
+/** Arms accounts, or (false) takes the turn of reminding; answers which of them changed, so that one node reminds. */
+export async function armQuota(trx: Trx, ids: readonly number[], armed: boolean): Promise<number[]> {
+  if (ids.length === 0) return []
+  const changed = await trx
+    .updateTable('users')
+    .set({ quota_armed: armed })
+    .where('id', 'in', [...ids])
+    .where('quota_armed', '=', !armed)
+    .returning('id')
+    .execute()
+  return changed.map(({ id }) => id)
+}
+
+export async function lastUserId(db: Db): Promise<number> {
+  const row = await db.selectFrom('users').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return row?.id ?? 0
+}

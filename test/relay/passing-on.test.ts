@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chat, chatStream, eventsOf, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+beforeEach(() => bench.clear())
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function call(body: unknown, init: RequestInit = {}, path = '/v1/chat/completions') {
+  const caller = await bench.caller()
+  const seen = await see(bench.gateway.post(path, body, caller.token, init))
+  return { caller, seen, request: bench.upstream.last }
+}
+
+/** Spelling that a parser and a printer would not give back. */
+const odd =
+  '{ "model" : "m","messages":[{"role":"user","content":"caf\\u00e9 \\ud83d\\ude80 \\/"}],\n\t"temperature":0.0, "top_p": 1.0e0,' +
+  ' "seed": 12345678901234567890, "x_unknown": {"model":"m","deep":[1.10, null, "}"]}, "logit_bias": {"50256": -1E2}}'
+
+describe('the bytes of a request', () => {
+  test('go on as they came', async () => {
+    await bench.channel()
+    const { seen, request } = await call(odd)
+    expect(seen.status).toBe(200)
+    expect(request.text).toBe(odd)
+  })
+
+  test('change in the model alone when it is mapped', async () => {
+    await bench.channel({ model_mapping: '{"m":"m2"}' })
+    const { caller, request } = await call(odd)
+    expect(request.text).toBe(odd.replace('"model" : "m"', '"model" : "m2"'))
+    const [row] = await charged(bench, caller, 15)
+    expect(row).toMatchObject({ model_name: 'm2' })
+  })
+
+  test('change in the model that stands last, and is spelt with escapes', async () => {
+    await bench.channel({ model_mapping: '{"m":"m2"}' })
+    const text = '{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m" }'
+    const { request } = await call(text)
+    expect(request.text).toBe('{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m2" }')
+  })
+
+  test('get a request for usage when the caller streams without asking for it', async () => {
+    await bench.channel()
+    const text = odd.replace('"seed"', '"stream":true, "seed"')
+    const { seen, request } = await call(text)
+    expect(request.text).toBe(`{"stream_options":{"include_usage":true},${text.slice(1)}`)
+    expect(seen.text).not.toContain('"usage"')
+    expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+  })
+
+  test('keep other stream options', async () => {
+    await bench.channel()
+    const { seen, request } = await call({
+      ...chatStream,
+      stream_options: { include_usage: false, include_obfuscation: false },
+    })
+    expect(request.fields['stream_options']).toEqual({ include_usage: true, include_obfuscation: false })
+    expect(seen.text).not.toContain('"usage"')
+  })
+
+  test('stay as they are when the caller asks for usage, and it gets it', async () => {
+    await bench.channel()
+    const body = { ...chatStream, stream_options: { include_usage: true } }
+    const { seen, request } = await call(body)
+    expect(request.text).toBe(JSON.stringify(body))
+    expect(JSON.parse(eventsOf(seen.text).at(-2) ?? '')).toMatchObject({ choices: [], usage: { completion_tokens: 5 } })
+  })
+})
+
+describe('a forced system prompt', () => {
+  const forced = { role: 'system', content: 'Be kind.' }
+
+  test.each([
+    ['is put in front', [{ role: 'user', content: 'Hi' }], [forced, { role: 'user', content: 'Hi' }]],
+    [
+      'replaces a system message',
+      [
+        { role: 'system', content: 'Be rude.', name: 'x' },
+        { role: 'user', content: 'Hi' },
+      ],
+      [
+        { ...forced, name: 'x' },
+        { role: 'user', content: 'Hi' },
+      ],
+    ],
+    [
+      'replaces a developer message',
+      [{ role: 'developer', content: 'Be rude.' }],
+      [{ role: 'developer', content: 'Be kind.' }],
+    ],
+  ])('%s', async (_, messages, expected) => {
+    await bench.channel({ system_prompt: 'Be kind.' })
+    const { caller, request } = await call({ temperature: 0, messages, model: 'm', zzz: 1 })
+    expect(request.text).toBe(JSON.stringify({ temperature: 0, messages: expected, model: 'm', zzz: 1 }))
+    const [row] = await charged(bench, caller, 15)
+    expect(row).toMatchObject({ system_prompt_reset: 1 })
+  })
+})
+
+describe('headers', () => {
+  test("of the upstream: its account's data, cookies and hop-by-hop headers stay behind", async () => {
+    await bench.channel()
+    for (const kind of [fake.okChat(), fake.okStream()]) {
+      bench.upstream.next(fake.withHopByHop(kind))
+      const { seen } = await call(kind.name === 'okChat' ? chat : chatStream)
+      expect(seen.status).toBe(200)
+      for (const name of [
+        'set-cookie',
+        'openai-organization',
+        'x-hop',
+        'alt-svc',
+        'strict-transport-security',
+        'server',
+        'proxy-authenticate',
+        'upgrade',
+        'trailer',
+      ])
+        expect([name, seen.headers.get(name)]).toEqual([name, null])
+      expect(seen.headers.get('x-request-id')).toBe('req_fake')
+    }
+  })
+
+  test('of the caller: its token, cookies, addresses and account headers stay here', async () => {
+    await bench.channel({ key: 'key-a' })
+    const headers = {
+      cookie: 'session=secret',
+      'x-forwarded-for': '203.0.113.9',
+      'openai-organization': 'org-1',
+      'x-api-key': 'other',
+      'user-agent': 'caller/1.0',
+      'openai-beta': 'assistants=v2',
+    }
+    const { caller, request } = await call(chat, { headers })
+    expect(request.headers.get('authorization')).toBe('Bearer key-a')
+    expect(request.headers.get('openai-beta')).toBe('assistants=v2')
+    for (const name of ['cookie', 'x-forwarded-for', 'openai-organization', 'x-api-key'])
+      expect([name, request.headers.get(name)]).toEqual([name, null])
+    expect(JSON.stringify(request.rawHeaders)).not.toContain(caller.token.slice(3))
+    expect(request.headers.get('user-agent')).not.toBe('caller/1.0')
+  })
+
+  test('of a streamed answer keep proxies from collecting it', async () => {
+    await bench.channel()
+    const { seen } = await call(chatStream)
+    expect(seen.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(seen.headers.get('cache-control')).toBe('no-cache')
+    expect(seen.headers.get('x-accel-buffering')).toBe('no')
+  })
+
+  test('JSON is called JSON, whatever the upstream calls it', async () => {
+    await bench.channel()
+    bench.upstream.next(
+      fake.behaviour('JSON as HTML', async (exchange) => {
+        exchange.head(200, [['content-type', 'text/html']])
+        await exchange.write('{"choices":[{"message":{"content":"<script>alert(1)</script>"}}]}')
+        exchange.end()
+      }),
+    )
+    const { seen } = await call(chat)
+    expect(seen.headers.get('content-type')).toBe('application/json')
+  })
+})
+
+describe('where a call goes', () => {
+  test('Azure: the deployment in the path, the version in the query, the key in a header of its own', async () => {
+    await bench.channel({
+      type: 3,
+      key: 'azure-key',
+      other: '2024-10-21',
+      model_mapping: '{"m":"gpt 4/ü?&#\\r\\nx: y"}',
+    })
+    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    const { seen, request } = await call(chat)
+    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+    expect(seen.status).toBe(200)
+    expect(request.target).toBe(
+      '/openai/deployments/gpt%204%2F%C3%BC%3F%26%23%0D%0Ax%3A%20y/chat/completions?api-version=2024-10-21',
+    )
+    expect(request.headers.get('api-key')).toBe('azure-key')
+    expect(request.headers.get('authorization')).toBeNull()
+  })
+
+  test.each([
+    ['', '/v1/chat/completions'],
+    ['/', '/v1/chat/completions'],
+    ['/v1', '/v1/chat/completions'],
+    ['/proxy/openai', '/proxy/openai/v1/chat/completions'],
+  ])('a base address ending in "%s"', async (end, path) => {
+    await bench.channel({ base_url: bench.upstream.url + end })
+    const { request } = await call(chat)
+    expect(request.target).toBe(path)
+  })
+
+  test('a final slash and a query of the caller change nothing', async () => {
+    await bench.channel()
+    const { seen, request } = await call(chat, {}, '/v1/chat/completions/?api-version=1&key=secret')
+    expect(seen.status).toBe(200)
+    expect(request.target).toBe('/v1/chat/completions')
+  })
+})
+
+describe('while the upstream is silent', () => {
+  beforeEach(() => bench.gateway.setOption('KeepAliveInterval', '0.3'))
+  afterAll(() => bench.gateway.setOption('KeepAliveInterval', '15'))
+
+  test('before its first event and between two, the caller gets comments', async () => {
+    await bench.channel()
+    bench.upstream.next(
+      fake.stallsStream({ after: 0, forMs: 900, chunks: 3 }),
+      fake.stallsStream({ after: 3, forMs: 900, chunks: 3 }),
+    )
+    for (let index = 0; index < 2; index++) {
+      const { caller, seen } = await call(chatStream)
+      expect(seen.text.match(/^: keep-alive\n\n/gm)?.length).toBeGreaterThan(0)
+      expect(seen.text.replaceAll(': keep-alive\n\n', '')).toEndWith('[DONE]\n\n')
+      await charged(bench, caller, 13)
+    }
+  })
+
+  test('in the middle of a long event that has begun, it gets none', async () => {
+    await bench.channel()
+    const half = 'x'.repeat(300_000)
+    bench.upstream.next(
+      fake.behaviour('a pause within a long event', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(`data: {"choices":[{"index":0,"delta":{"content":"${half}`)
+        await new Promise((resolve) => setTimeout(resolve, 900))
+        await exchange.write(`${half}"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`)
+        exchange.end()
+      }),
+    )
+    const { seen } = await call(chatStream)
+    expect(seen.text).not.toContain('keep-alive')
+    expect(eventsOf(seen.text)).toHaveLength(2)
+  })
+
+  test('its own comments reach the caller within the interval', async () => {
+    await bench.channel()
+    bench.upstream.next(
+      fake.behaviour('comments only, for a while', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        for (let index = 0; index < 12; index++) {
+          await exchange.write(': working\n\n')
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+        await fake.okStream().run({ ...exchangeOf(exchange), head: () => undefined })
+      }),
+    )
+    const caller = await bench.caller()
+    const response = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    expect(bench.upstream.openStreams).toBe(1)
+    const seen = await see(response)
+    expect(seen.text).toStartWith(': working\n\n')
+    expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+  })
+})
+
+/** The exchange's own methods, bound, so that one of them can be replaced. */
+function exchangeOf(exchange: fake.Exchange): fake.Exchange {
+  return {
+    request: exchange.request,
+    callerLeft: exchange.callerLeft,
+    h2: exchange.h2,
+    head: (status, headers, framing) => exchange.head(status, headers, framing),
+    write: (bytes) => exchange.write(bytes),
+    end: () => exchange.end(),
+    fin: () => exchange.fin(),
+    reset: () => exchange.reset(),
+    hang: () => exchange.hang(),
+    raw: (bytes) => exchange.raw(bytes),
+  }
+}

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import {
+  type Bench,
+  charged,
+  chat,
+  chatStream,
+  eventsOf,
+  expectError,
+  expectErrorEvent,
+  see,
+  startBench,
+  until,
+} from './setup.ts'
+
+let bench: Bench
+/** Moves the gateway's clock. */
+let aheadMs = 0
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
+})
+beforeEach(() => bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const keys = () => bench.upstream.requests.map((request) => request.key)
+
+async function call(body: object = chat) {
+  const caller = await bench.caller()
+  const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+  return { caller, seen }
+}
+
+describe('retry', () => {
+  test('500 once, then good, without retries: the caller sees the 500 and pays nothing', async () => {
+    await bench.channel({ key: 'key-a' })
+    await bench.channel({ key: 'key-b' })
+    bench.upstream.next(fake.status(500))
+    const { caller, seen } = await call()
+    expectError(seen, 500, null)
+    expect(bench.upstream.requests).toHaveLength(1)
+    await charged(bench, caller, 0)
+  })
+
+  test('500 once, then good, with one retry: the other channel answers, once charged, both attempts in the log', async () => {
+    const first = await bench.channel({ key: 'key-a', priority: 1 })
+    const second = await bench.channel({ key: 'key-b' })
+    await bench.gateway.setOption('RetryTimes', '1')
+    bench.upstream.forKey('key-a', fake.status(500))
+    const { caller, seen } = await call()
+    expect(seen.status).toBe(200)
+    expect(keys()).toEqual(['key-a', 'key-b'])
+    const [row, ...more] = await charged(bench, caller, 15)
+    expect(more).toEqual([])
+    expect(row).toMatchObject({ outcome: 'complete', channel_id: second })
+    expect(JSON.parse(row?.attempts ?? '')).toMatchObject([
+      { channelId: first, status: 500, error: 'The server had an error while processing your request.' },
+      { channelId: second, status: 200, error: '' },
+    ])
+  })
+
+  const retried: readonly fake.Behaviour[] = [
+    fake.status(401),
+    fake.status(403),
+    fake.status(404),
+    fake.status(408),
+    fake.status(429),
+    fake.status(503, { shape: 'html' }),
+    fake.resetsBeforeHeaders(),
+    fake.closesWithoutAnswer(),
+    fake.html200(),
+    fake.jsonError200(),
+    fake.errorEvent({ after: 0 }),
+    fake.endsEarly({ after: 0 }),
+    fake.cutsStream('reset', { after: 0 }),
+    fake.redirects('http://127.0.0.1:1/'),
+  ]
+  test.each(retried.map((each) => [each.name, each] as const))('%s goes to the next channel', async (_, behaviour) => {
+    await bench.channel({ key: 'key-a', priority: 1 })
+    await bench.channel({ key: 'key-b' })
+    await bench.gateway.setOption('RetryTimes', '1')
+    bench.upstream.forKey('key-a', behaviour)
+    const { caller, seen } = await call(chatStream)
+    expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+    expect(keys()).toEqual(['key-a', 'key-b'])
+    await charged(bench, caller, 15)
+  })
+
+  test.each([400, 413, 422])("%d is the caller's and goes nowhere else", async (status) => {
+    await bench.channel({ key: 'key-a', priority: 1 })
+    await bench.channel({ key: 'key-b' })
+    await bench.gateway.setOption('RetryTimes', '3')
+    bench.upstream.forKey('key-a', fake.status(status))
+    const { seen } = await call()
+    expect(seen.status).toBe(status)
+    expect(keys()).toEqual(['key-a'])
+  })
+
+  test('503 on all channels: each is asked once, none twice, and the last answer is the one seen', async () => {
+    for (const key of ['key-a', 'key-b', 'key-c']) await bench.channel({ key })
+    await bench.gateway.setOption('RetryTimes', '10')
+    bench.upstream.always(fake.status(503))
+    const { caller, seen } = await call()
+    expectError(seen, 503, null)
+    expect(keys().sort()).toEqual(['key-a', 'key-b', 'key-c'])
+    await charged(bench, caller, 0)
+  })
+
+  test('never after the first byte', async () => {
+    await bench.channel({ key: 'key-a', priority: 1 })
+    await bench.channel({ key: 'key-b' })
+    await bench.gateway.setOption('RetryTimes', '3')
+    bench.upstream.forKey('key-a', fake.cutsStream('reset', { after: 2 }))
+    const { seen } = await call(chatStream)
+    expectErrorEvent(seen, 'upstream_stream_error')
+    expect(keys()).toEqual(['key-a'])
+  })
+
+  test('an admin who chose the channel gets its failure, not another channel', async () => {
+    const first = await bench.channel({ key: 'key-a' })
+    await bench.channel({ key: 'key-b' })
+    await bench.gateway.setOption('RetryTimes', '3')
+    bench.upstream.always(fake.status(503))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, `${bench.gateway.token}-${first}`))
+    expectError(seen, 503, null)
+    expect(keys()).toEqual(['key-a'])
+  })
+
+  test('a channel whose mapping makes it dearer is charged at its own price', async () => {
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":3}')
+    await bench.channel({ key: 'key-a', priority: 1 })
+    await bench.channel({ key: 'key-b', model_mapping: '{"m":"m2"}' })
+    await bench.gateway.setOption('RetryTimes', '1')
+    bench.upstream.forKey('key-a', fake.status(500))
+    const { caller } = await call()
+    const [row] = await charged(bench, caller, 45)
+    expect(row).toMatchObject({ model_name: 'm2' })
+  })
+})
+
+describe('choice of a channel', () => {
+  test('goes by priority first', async () => {
+    await bench.channel({ key: 'low', priority: -1 })
+    await bench.channel({ key: 'high', priority: 5 })
+    await bench.channel({ key: 'middle' })
+    for (let index = 0; index < 10; index++) await call()
+    expect(new Set(keys())).toEqual(new Set(['high']))
+  })
+
+  test('goes by weight within a priority', async () => {
+    await bench.channel({ key: 'one', weight: 1 })
+    await bench.channel({ key: 'three', weight: 3 })
+    await bench.channel({ key: 'none', weight: 0 })
+    // The generator is fixed, so that the test says the same every time.
+    let state = 42
+    bench.gateway.context.relay.relay.random = () => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+      return state / 2_147_483_648
+    }
+    for (let index = 0; index < 300; index++) await call()
+    const count = (key: string) => keys().filter((each) => each === key).length
+    // No weight counts as one.
+    expect(count('one')).toBeWithin(40, 81)
+    expect(count('none')).toBeWithin(40, 81)
+    expect(count('three')).toBeWithin(150, 211)
+  })
+})
+
+describe('the breaker of a channel', () => {
+  const state = () => {
+    const { breaker, routing } = bench.gateway.context.relay.relay
+    return breaker.snapshot().filter(({ channelId }) => routing().channel(channelId))
+  }
+
+  test('opens after five faults in a row, lets one call try after a pause, and closes when that goes well', async () => {
+    const bad = await bench.channel({ key: 'bad', priority: 1 })
+    await bench.channel({ key: 'good' })
+    bench.upstream.forKey('bad', fake.status(503))
+    for (let index = 0; index < 5; index++) expectError((await call()).seen, 503, null)
+    expect(state()).toEqual([{ channelId: bad, model: 'm', state: 'open' }])
+    expect((await call()).seen.status).toBe(200)
+    expect(keys().at(-1)).toBe('good')
+    aheadMs += 5_001
+    expect(state()).toMatchObject([{ state: 'half-open' }])
+    // Two at once: one of them tries, the other goes to the good one.
+    bench.upstream.forKey('bad', fake.late(100, fake.status(503)))
+    const pair = await Promise.all([call(), call()])
+    expect(pair.map(({ seen }) => seen.status).sort()).toEqual([200, 503])
+    expect(state()).toMatchObject([{ state: 'open' }])
+    // The pause is longer each time.
+    aheadMs += 5_001
+    expect(state()).toMatchObject([{ state: 'open' }])
+    aheadMs += 5_001
+    bench.upstream.forKey('bad', fake.ok())
+    expect((await call()).seen.status).toBe(200)
+    expect(keys().at(-1)).toBe('bad')
+    expect(state()).toEqual([])
+    expect((await call()).seen.status).toBe(200)
+    expect(keys().at(-1)).toBe('bad')
+  })
+
+  test('is not moved by what is the fault of a caller', async () => {
+    await bench.channel({ key: 'key-a' })
+    for (const status of [400, 404, 413, 422, 429]) {
+      bench.upstream.always(fake.status(status))
+      for (let index = 0; index < 6; index++) await call()
+    }
+    expect(state()).toEqual([])
+  })
+
+  test.each([
+    ['streams that break off', fake.cutsStream('reset', { after: 2 })],
+    ['streams that end early', fake.endsEarly({ after: 2 })],
+    ['streams with an error event', fake.errorEvent({ after: 2 })],
+    ['connections reset', fake.resetsBeforeHeaders()],
+    ['pages of HTML', fake.html200()],
+  ])('opens for %s', async (_, behaviour) => {
+    const id = await bench.channel({ key: 'bad' })
+    bench.upstream.always(behaviour)
+    for (let index = 0; index < 5; index++) await call(chatStream)
+    expect(state()).toEqual([{ channelId: id, model: 'm', state: 'open' }])
+  })
+
+  test('counts by model', async () => {
+    await bench.channel({ key: 'key-a', models: 'm,m2' })
+    bench.upstream.forModel('m', fake.status(503))
+    for (let index = 0; index < 5; index++) await call()
+    expect(state()).toMatchObject([{ model: 'm' }])
+    expect((await call({ ...chat, model: 'm2' })).seen.status).toBe(200)
+  })
+
+  test('that is the only one left is tried all the same', async () => {
+    await bench.channel({ key: 'key-a' })
+    bench.upstream.always(fake.status(503))
+    for (let index = 0; index < 6; index++) await call()
+    bench.upstream.always(fake.ok())
+    expect((await call()).seen.status).toBe(200)
+    expect(state()).toEqual([])
+  })
+
+  test('a channel that asks for a pause gets it, as far as RetryAfterLimit, and a call under way does not end it', async () => {
+    await bench.channel({ key: 'busy', priority: 1 })
+    await bench.channel({ key: 'idle' })
+    bench.upstream.forKey('busy', fake.late(150, fake.okChat()), fake.status(429, { retryAfter: 3600 }), fake.okChat())
+    const slow = call()
+    await bench.upstream.received(1)
+    expectError((await call()).seen, 429, 'rate_limit_exceeded')
+    expect((await slow).seen.status).toBe(200)
+    await call()
+    expect(keys()).toEqual(['busy', 'busy', 'idle'])
+    aheadMs += 61_000
+    await call()
+    expect(keys().at(-1)).toBe('busy')
+  })
+})
+
+describe('AutomaticDisableChannelEnabled', () => {
+  const status = async (id: number) =>
+    (
+      await bench.gateway.context.store.read
+        .selectFrom('channels')
+        .select('status')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+    ).status
+
+  const dead: readonly fake.Behaviour[] = [fake.status(401), fake.outOfQuota(), fake.status(403)]
+  test.each(dead.map((each) => [each.name, each] as const))(
+    '%s sets status 3, and the channel is out',
+    async (_, reply) => {
+      const id = await bench.channel({ key: 'dead', priority: 1 })
+      await bench.channel({ key: 'alive' })
+      await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+      bench.upstream.forKey('dead', reply)
+      expect((await call()).seen.status).toBeGreaterThanOrEqual(400)
+      await until(async () => (await status(id)) === 3)
+      await until(() => bench.gateway.context.relay.relay.routing().candidates('default', 'm').length === 1)
+      expect((await call()).seen.status).toBe(200)
+      expect(keys()).toEqual(['dead', 'alive'])
+    },
+  )
+
+  test('off: the channel stays', async () => {
+    const id = await bench.channel({ key: 'dead' })
+    bench.upstream.forKey('dead', fake.status(401))
+    await call()
+    expect(await status(id)).toBe(1)
+  })
+
+  test('what a caller did wrong, and a busy or broken upstream, disable nothing', async () => {
+    const id = await bench.channel({ key: 'key-a' })
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    const message = 'your balance of the load balancer and credit are fine'
+    for (const reply of [fake.status(400, { message }), fake.status(429), fake.status(500), fake.status(503)]) {
+      bench.upstream.next(reply)
+      await call()
+    }
+    expect(await status(id)).toBe(1)
+  })
+})

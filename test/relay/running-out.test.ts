@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import {
+  type Bench,
+  charged,
+  chargedUnits,
+  chat,
+  chatStream,
+  expectError,
+  expectErrorEvent,
+  see,
+  startBench,
+  textOf,
+} from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ settings: { PreConsumedQuota: '20', HoldWaitTime: '0.2' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+describe('quota that runs out in the middle of a stream', () => {
+  for (const who of ['user', 'token'] as const) {
+    test(`of the ${who}: an error event, the delivered part is charged, nothing goes below zero`, async () => {
+      const quota = { user: 1000, token: 1000, [who]: 100 }
+      const caller = await bench.caller(quota)
+      bench.upstream.next(fake.endlessStream())
+      const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+      expectErrorEvent(seen, 'quota_exhausted_mid_stream')
+      await bench.upstream.until(({ openStreams }) => openStreams === 0)
+      expect(bench.upstream.last.aborted).toBe(true)
+      const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+      expect(balances.holds).toBe(0)
+      expect(balances.quota).toBe(quota.user - balances.used)
+      expect(balances.remain).toBe(quota.token - balances.used)
+      expect(balances.used).toBeGreaterThan(50)
+      expect(balances.used).toBeLessThanOrEqual(100)
+      const [row] = (await bench.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
+      expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
+      expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
+      const delivered = textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
+      expect(delivered.length).toBeGreaterThan(20)
+    })
+  }
+
+  test('is no fault of the upstream', () => {
+    expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
+  })
+
+  test('a balance that is just enough lets the stream end', async () => {
+    const caller = await bench.caller({ user: 1000, token: 1000 })
+    bench.upstream.next(fake.okStream({ chunks: 400 }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    await charged(bench, caller, 410, 1000)
+  })
+
+  test("does not cut a stream under one-api's policy, which may overdraw", async () => {
+    await bench.gateway.setOption('QuotaPolicy', 'compat')
+    const caller = await bench.caller({ user: 100, token: 100 })
+    bench.upstream.next(fake.okStream({ chunks: 400 }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    await bench.gateway.setOption('QuotaPolicy', 'strict')
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    await charged(bench, caller, 410, 100)
+  })
+})
+
+describe('a call that costs more than there is', () => {
+  test('of the user → 403 insufficient_user_quota', async () => {
+    const caller = await bench.caller({ user: 5, token: 1000 })
+    expectError(
+      await see(bench.gateway.post('/v1/chat/completions', chat, caller.token)),
+      403,
+      'insufficient_user_quota',
+    )
+    expect((await chargedUnits(bench, await bench.caller())).units).toBe(0)
+  })
+
+  test('of the token → 403 pre_consume_token_quota_failed', async () => {
+    const caller = await bench.caller({ user: 1000, token: 5 })
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expectError(seen, 403, 'pre_consume_token_quota_failed')
+  })
+
+  test('of an empty token → 401 token_exhausted, and its status says so', async () => {
+    const caller = await bench.caller({ user: 1000, token: 0 })
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expectError(seen, 401, 'token_exhausted')
+    const again = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expectError(again, 401, 'token_exhausted')
+  })
+
+  test('goes to no upstream', () => {
+    const bodies = bench.upstream.requests.length
+    expect(bodies).toBe(4)
+  })
+})

@@ -1,0 +1,249 @@
+import { expect } from 'bun:test'
+import type { Insertable } from 'kysely'
+import { randomBase62 } from '../../server/lib/ids.ts'
+import type { TokensTable, UsersTable } from '../../server/store/tables.ts'
+import { addUser } from '../../server/store/user-changes.ts'
+import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
+
+/** A caller's account with the quota that every test begins with. */
+export interface Caller {
+  userId: number
+  tokenId: number
+  token: string
+}
+
+/** A gateway with one upstream behind it, where a token of model `m` costs one unit, whether of the prompt or the answer. */
+export interface Bench extends AsyncDisposable {
+  gateway: TestGateway
+  upstream: FakeUpstream
+  /** Adds a channel to the upstream, for model `m`. */
+  channel(fields?: Partial<ChannelInput>): Promise<number>
+  /** A new user with a token; both may differ from the usual. */
+  caller(quota?: Quota, fields?: CallerFields): Promise<Caller>
+  /** Forgets all channels, rules and requests; options that a test changed are set as given. */
+  clear(options?: Record<string, string>): Promise<void>
+}
+
+/** Quota of a user and its token; without one the token is unlimited. */
+interface Quota {
+  user: number
+  token?: number
+}
+
+interface CallerFields {
+  user?: Partial<Insertable<UsersTable>>
+  token?: Partial<Insertable<TokensTable>>
+}
+
+/** Enough for every call that is not about running out. */
+export const plenty = 1_000_000
+
+/** Starts gateway and upstream; `channels: false` leaves the gateway without a channel. */
+export async function startBench(
+  options: Parameters<typeof startTestGateway>[0] & { channels?: false; settings?: Record<string, string> } = {},
+): Promise<Bench> {
+  const upstream = await startFakeUpstream()
+  const gateway = await startTestGateway(options)
+  const settings = { ModelRatio: '{"m":1,"m2":1}', CompletionRatio: '{"m":1,"m2":1}', ...options.settings }
+  for (const [key, value] of Object.entries(settings)) await gateway.setOption(key, value)
+  const bench: Bench = {
+    gateway,
+    upstream,
+    channel: (fields = {}) => gateway.addChannel({ base_url: upstream.url, models: 'm', ...fields }),
+    caller: (quota = { user: plenty, token: plenty }, fields = {}) => addCaller(gateway, quota, fields),
+    async clear(changed = {}) {
+      const rows = await gateway.context.store.read.selectFrom('channels').select('id').execute()
+      for (const { id } of rows) await gateway.api('DELETE', `/api/channel/${id}`)
+      for (const [key, value] of Object.entries(changed)) await gateway.setOption(key, value)
+      await upstream.until(({ openStreams }) => openStreams === 0)
+      upstream.clear()
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.close()
+      await upstream.close()
+    },
+  }
+  if (options.channels !== false) await bench.channel()
+  return bench
+}
+
+/** Straight into the database: the hashing of a password would be most of a test's time. */
+async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerFields): Promise<Caller> {
+  const { secrets, store } = context.api
+  const key = randomBase62(48)
+  const limit = quota.token ?? 0
+  return store.write(async (trx) => {
+    const username = `u${randomBase62(10)}`
+    const userId = await addUser(trx, {
+      username,
+      password: '',
+      display_name: username,
+      quota: quota.user,
+      created_time: 0,
+    })
+    if (fields.user) await trx.updateTable('users').set(fields.user).where('id', '=', userId).execute()
+    const token = await trx
+      .insertInto('tokens')
+      .values({
+        user_id: userId,
+        key: secrets.seal(key, 'token'),
+        key_hash: secrets.fingerprint(key, 'token-key'),
+        status: 1,
+        name: 'test',
+        created_time: 0,
+        accessed_time: 0,
+        expired_time: -1,
+        remain_quota: limit,
+        granted_quota: limit,
+        unlimited_quota: quota.token === undefined,
+        used_quota: 0,
+        unlogged_quota: 0,
+        models: null,
+        subnet: null,
+        ...fields.token,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return { userId, tokenId: token.id, token: `sk-${key}` }
+  })
+}
+
+/** A chat request for model `m`; its prompt counts 8 tokens, the fake upstream says 10. */
+export const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+/** The same, as a stream. */
+export const chatStream = { ...chat, stream: true }
+/** Tokens that the gateway itself counts for the prompt of `chat`. */
+export const promptTokens = 8
+
+/** What a caller saw of an answer. */
+export interface Seen {
+  status: number
+  headers: Headers
+  text: string
+  /** The error object of the body, or of the stream's last event. */
+  error: { message: string; type: string; param: string | null; code: string | number | null } | undefined
+  /** The body's transfer broke off. */
+  broken: boolean
+}
+
+/** Reads an answer to its end, however it ends. */
+export async function see(answer: Response | Promise<Response>): Promise<Seen> {
+  const response = await answer
+  const decoder = new TextDecoder()
+  let text = ''
+  let broken = false
+  try {
+    for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
+  } catch {
+    broken = true
+  }
+  return { status: response.status, headers: response.headers, text, error: errorIn(text), broken }
+}
+
+function errorIn(text: string): Seen['error'] {
+  const events = eventsOf(text)
+  for (const candidate of [text, events.at(-1) ?? '']) {
+    try {
+      const body = JSON.parse(candidate) as { error?: Seen['error'] }
+      if (body.error) return body.error
+    } catch {
+      // Not the one.
+    }
+  }
+  return undefined
+}
+
+/** The data of each event of a stream. */
+export function eventsOf(text: string): string[] {
+  return text
+    .split(/\r\n\r\n|\n\n|\r\r/)
+    .map((event) =>
+      event
+        .split(/\r\n|\n|\r/)
+        .filter((line) => line.startsWith('data:'))
+        .map((line) => line.slice(5).replace(/^ /, ''))
+        .join('\n'),
+    )
+    .filter((data) => data !== '')
+}
+
+/** The text that a chat stream delivered. */
+export function textOf(stream: string): string {
+  let text = ''
+  for (const event of eventsOf(stream)) {
+    if (event === '[DONE]') continue
+    const chunk = JSON.parse(event) as { choices?: { delta?: { content?: string } }[] }
+    text += chunk.choices?.[0]?.delta?.content ?? ''
+  }
+  return text
+}
+
+/** Checks that an answer is an OpenAI-shaped error with this status and code, and names its request id. */
+export function expectError(seen: Seen, status: number, code: string | number | null): void {
+  const id = seen.headers.get('x-oneapi-request-id') ?? ''
+  expect(id).toMatch(/^\d{20,}$/)
+  expect({ status: seen.status, code: seen.error?.code, body: seen.error ? '' : seen.text }).toEqual({
+    status,
+    code,
+    body: '',
+  })
+  expect(seen.error?.message).toEndWith(` (request id: ${id})`)
+  expect(typeof seen.error?.type).toBe('string')
+  expect(seen.error).toHaveProperty('param')
+}
+
+/** Checks that a stream began well and ended with an error event of this code, and without the mark of a whole answer. */
+export function expectErrorEvent(seen: Seen, code: string): void {
+  expect(seen.status).toBe(200)
+  expect(seen.broken).toBe(false)
+  expect({ code: seen.error?.code, end: seen.error ? '' : seen.text.slice(-300) }).toEqual({ code, end: '' })
+  expect(seen.error?.message).toEndWith(` (request id: ${seen.headers.get('x-oneapi-request-id')})`)
+  expect(seen.text).not.toContain('[DONE]')
+}
+
+/** Waits for a condition of the gateway that nothing announces. */
+export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 5000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${condition.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/**
+ * Waits until no hold is open, then checks that user, token and channels agree with the log on what was charged. Returns
+ * the log rows, newest first.
+ */
+export async function charged(bench: Bench, caller: Caller, units: number, before = plenty): Promise<LogRow[]> {
+  const { gateway } = bench
+  await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+  expect(await gateway.balances(caller.userId, caller.tokenId)).toEqual({
+    quota: before - units,
+    used: units,
+    remain: before - units,
+    tokenUsed: units,
+    holds: 0,
+  })
+  const rows = (await gateway.logs()).filter((row) => row.token_id === caller.tokenId)
+  expect(rows.reduce((sum, row) => sum + row.quota, 0)).toBe(units)
+  const channels = await gateway.context.store.read.selectFrom('channels').select(['id', 'used_quota']).execute()
+  const all = await gateway.logs()
+  for (const channel of channels) {
+    const sum = all.filter((row) => row.channel_id === channel.id).reduce((total, row) => total + row.quota, 0)
+    expect({ channel: channel.id, used: channel.used_quota }).toEqual({ channel: channel.id, used: sum })
+  }
+  return rows
+}
+
+/** Units that one caller was charged, once no hold is open; for cases where the exact count is not the point. */
+export async function chargedUnits(
+  bench: Bench,
+  caller: Caller,
+  before = plenty,
+): Promise<{ units: number; rows: LogRow[] }> {
+  const { gateway } = bench
+  await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+  const { used } = await gateway.balances(caller.userId, caller.tokenId)
+  return { units: used, rows: await charged(bench, caller, used, before) }
+}

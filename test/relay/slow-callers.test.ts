@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, type Caller, chargedUnits, chatStream, startBench, until } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { StreamIdleTimeout: '1' } })
+  await bench.channel({ models: 'm,tts-1' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** What the sockets of both connections may hold, generously; reading ahead without bound goes far beyond in no time. */
+const mostBytes = 48 * 1024 * 1024
+
+const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
+
+/** Writes as fast as it is read; `written` tells how much that was. */
+function source(head: fake.Behaviour['run'], piece: string) {
+  const state = { written: 0 }
+  const run = fake.behaviour('source', async (exchange) => {
+    await head(exchange)
+    while (await exchange.write(piece)) {
+      state.written += piece.length
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
+  return { state, run }
+}
+
+/** A call over a bare socket, which is not read after the first bytes of the answer. */
+function callAndStopReading(path: string, body: object, { token }: Caller): Promise<Socket> {
+  const { port } = new URL(bench.gateway.url)
+  const text = JSON.stringify(body)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  )
+  return new Promise((resolve) => {
+    socket.once('data', () => {
+      socket.pause()
+      resolve(socket)
+    })
+  })
+}
+
+async function stopsGrowing(state: { written: number }): Promise<void> {
+  let before = -1
+  while (state.written !== before) {
+    expect(state.written).toBeLessThan(mostBytes)
+    before = state.written
+    await new Promise((resolve) => setTimeout(resolve, 400))
+  }
+}
+
+test('a caller who stops reading a stream stops the upstream too, and is not taken for a stalled upstream', async () => {
+  const caller = await bench.caller({ user: 1e12, token: 1e12 })
+  const { state, run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
+  bench.upstream.next(run)
+  const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
+  await stopsGrowing(state)
+  // Longer than StreamIdleTimeout: the silence is the caller's.
+  await new Promise((resolve) => setTimeout(resolve, 1600))
+  expect(bench.upstream.openStreams).toBe(1)
+  const held = state.written
+  let read = 0
+  socket.on('data', (bytes) => {
+    read += bytes.length
+  })
+  socket.resume()
+  await until(() => state.written > held + 1_000_000)
+  expect(read).toBeGreaterThan(0)
+  socket.destroy()
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  const { rows } = await chargedUnits(bench, caller, 1e12)
+  expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
+}, 30_000)
+
+test('so does a caller who stops reading speech', async () => {
+  const caller = await bench.caller({ user: 1e12, token: 1e12 })
+  const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
+  const { state, run } = source(head, '\u0001'.repeat(16_384))
+  bench.upstream.next(run)
+  const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
+  const socket = await callAndStopReading('/v1/audio/speech', body, caller)
+  await stopsGrowing(state)
+  socket.destroy()
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  const { rows } = await chargedUnits(bench, caller, 1e12)
+  expect(rows[0]).toMatchObject({ outcome: 'aborted' })
+}, 30_000)

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chatStream, eventsOf, expectErrorEvent, see, startBench, textOf } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** Characters of one to four bytes, and some that look like line ends. */
+const words = ['Zürich', ' 東京', ' 🚀🏳️‍🌈', ' a\u2028b\u0085c', ' \r\n\n{"data: x"}', ' end']
+
+const styles: Record<string, fake.SseStyle> = {
+  'one event per write': {},
+  'all in one write': { cut: 'whole' },
+  'byte by byte': { cut: 'byte' },
+  'cut inside every character': { cut: 'inside-character' },
+  'three bytes at a time': { cut: 3 },
+  'CRLF line ends': { lineEnd: '\r\n' },
+  'CRLF line ends, byte by byte': { lineEnd: '\r\n', cut: 'byte' },
+  'CR line ends': { lineEnd: '\r' },
+  'CR line ends, byte by byte': { lineEnd: '\r', cut: 'byte' },
+  'comments between the events': { comments: true },
+  'comments, CRLF, byte by byte': { comments: true, lineEnd: '\r\n', cut: 'byte' },
+  'data: without a space': { space: false },
+  'data on several lines': { multiLine: true },
+  'data on several lines, CRLF, seven bytes at a time': { multiLine: true, lineEnd: '\r\n', cut: 7 },
+  'a byte order mark': { bom: true },
+  'named events with ids': { named: true },
+}
+
+describe('a stream arrives whole and is charged right, written as', () => {
+  for (const [name, style] of Object.entries(styles)) {
+    test(name, async () => {
+      const caller = await bench.caller()
+      bench.upstream.next(fake.okStream({ chunks: words, style }))
+      const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+      expect(textOf(seen.text.replace('\ufeff', ''))).toBe(words.join(''))
+      expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+      // The usage chunk was asked for by the gateway, not by the caller.
+      expect(seen.text).not.toContain('"usage"')
+      const [row] = await charged(bench, caller, 10 + words.length)
+      expect(row).toMatchObject({ outcome: 'complete', estimated: 0, prompt_tokens: 10 })
+    })
+  }
+
+  test('bytes of a caller who asked for usage are those of the upstream', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
+    const body = { ...chatStream, stream_options: { include_usage: true } }
+    const direct = await fetch(`${bench.upstream.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    }).then((response) => response.text())
+    bench.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    expect(seen.text).toBe(direct)
+  })
+
+  test('gzip, although it was not asked for', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(fake.gzipped(fake.okStream({ chunks: words })))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expect(textOf(seen.text)).toBe(words.join(''))
+    expect(seen.headers.get('content-encoding')).toBeNull()
+    expect(bench.upstream.last.headers.get('accept-encoding')).toBe('identity')
+    await charged(bench, caller, 10 + words.length)
+  })
+})
+
+describe('an event of 20 MB on one line', () => {
+  const bytes = 20 * 1024 * 1024
+  const usage = { prompt_tokens: 10, completion_tokens: 25, total_tokens: 35 }
+
+  test('passes through, and what follows it is still understood', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const text = textOf(seen.text)
+    expect(text.length).toBe(bytes + 'word0 word1'.length + ' word2'.length * 8 + ' word10'.length * 10)
+    expect(text.replace(/x+/, '|')).toStartWith('word0 word1| word2 word3')
+    expect(seen.text.slice(-200)).not.toContain('usage')
+    expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+    const [row] = await charged(bench, caller, 35)
+    expect(row).toMatchObject({ outcome: 'complete', estimated: 0 })
+  }, 30_000)
+
+  test('whose end comes in one write with the usage and [DONE] is not sent twice', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('everything at once', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        const event = { choices: [{ index: 0, delta: { content: 'ü'.repeat(500_000) }, finish_reason: 'stop' }] }
+        const all = `data: ${JSON.stringify(event)}\n\ndata: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`
+        await exchange.write(all)
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expect(textOf(seen.text)).toBe('ü'.repeat(500_000))
+    expect(eventsOf(seen.text)).toHaveLength(2)
+    await charged(bench, caller, 35)
+  })
+
+  test('that breaks off is closed before the error event', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('half of a long event', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n')
+        await exchange.write(`data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(600_000)}`)
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expectErrorEvent(seen, 'upstream_stream_incomplete')
+    expect(eventsOf(seen.text)).toHaveLength(3)
+  })
+})

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, type Caller, chat, expectError, type Seen, see, startBench, until } from './setup.ts'
+
+let bench: Bench
+let channel: number
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  channel = await bench.channel()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+function call(authorization: string | undefined, init: RequestInit = {}, body: unknown = chat): Promise<Seen> {
+  return see(
+    fetch(`${bench.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      ...init,
+      headers: { ...(authorization !== undefined && { authorization }), ...(init.headers as object) },
+    }),
+  )
+}
+
+/** A refused call reaches no upstream and moves nothing. */
+async function refused(seen: Seen, status: number, code: string, caller?: Caller): Promise<void> {
+  expectError(seen, status, code)
+  expect(bench.upstream.requests).toEqual([])
+  if (caller) expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
+}
+
+describe('no token that is one → 401 invalid_token:', () => {
+  const headers: Record<string, string | undefined> = {
+    'no header': undefined,
+    'an empty header': '',
+    'the scheme alone': 'Bearer',
+    'the scheme and blanks': 'Bearer    ',
+    'the prefix alone': 'Bearer sk-',
+    'another scheme': 'Basic dXNlcjpwYXNz',
+    'a token that nobody has': 'Bearer sk-0000000000000000000000000000000000000000000000000',
+    'a token that nobody has, with a channel': 'Bearer sk-000000000000000000000000000000000000000000000000-1',
+    'a quote and a comment of SQL': "Bearer sk-' OR 1=1 --",
+    'a very long one': `Bearer sk-${'x'.repeat(8000)}`,
+    'two tokens': 'Bearer sk-a, Bearer sk-b',
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    test(name, async () => refused(await call(value), 401, 'invalid_token'))
+  }
+
+  test("the management API's access token, and a token in other headers or the query", async () => {
+    const { token } = await bench.caller()
+    await refused(await call('testgatewayaccesstoken'), 401, 'invalid_token')
+    await refused(
+      await call(undefined, { headers: { 'x-api-key': token, 'api-key': token, cookie: token } }),
+      401,
+      'invalid_token',
+    )
+  })
+
+  test('a valid one works in every usual form', async () => {
+    const { token } = await bench.caller()
+    for (const form of [`Bearer ${token}`, `bearer ${token}`, token, token.slice(3), `Bearer   ${token.slice(3)} `]) {
+      expect((await call(form)).status).toBe(200)
+    }
+    bench.upstream.requests.length = 0
+  })
+})
+
+describe('a token that may not be used:', () => {
+  const now = Math.floor(Date.now() / 1000)
+  const cases: readonly { name: string; fields: Parameters<Bench['caller']>[1]; status: number; code: string }[] = [
+    { name: 'expired by time', fields: { token: { expired_time: now - 5 } }, status: 401, code: 'token_expired' },
+    { name: 'expired by status', fields: { token: { status: 3 } }, status: 401, code: 'token_expired' },
+    { name: 'exhausted by status', fields: { token: { status: 4 } }, status: 401, code: 'token_exhausted' },
+    { name: 'disabled', fields: { token: { status: 2 } }, status: 401, code: 'token_unavailable' },
+    { name: 'of a banned owner', fields: { user: { status: 2 } }, status: 403, code: 'user_banned' },
+    {
+      name: 'of a subnet elsewhere',
+      fields: { token: { subnet: '10.0.0.0/8, 2001:db8::/32' } },
+      status: 403,
+      code: 'ip_not_allowed',
+    },
+    {
+      name: 'of a subnet that is none',
+      fields: { token: { subnet: 'everywhere' } },
+      status: 403,
+      code: 'ip_not_allowed',
+    },
+    { name: 'for other models', fields: { token: { models: 'gpt-4o,M' } }, status: 403, code: 'model_not_allowed' },
+  ]
+  for (const { name, fields, status, code } of cases) {
+    test(`${name} → ${status} ${code}`, async () => {
+      const caller = await bench.caller(undefined, fields)
+      await refused(await call(`Bearer ${caller.token}`), status, code, caller)
+    })
+  }
+
+  test('of a deleted owner → 403 user_banned or 401 invalid_token', async () => {
+    const caller = await bench.caller()
+    expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
+    bench.upstream.requests.length = 0
+    await bench.gateway.api('POST', '/api/user/manage', {
+      username: (await userOf(caller)).username,
+      action: 'delete',
+    })
+    const seen = await call(`Bearer ${caller.token}`)
+    expect([401, 403]).toContain(seen.status)
+    expectError(seen, seen.status, seen.status === 403 ? 'user_banned' : 'invalid_token')
+    expect(bench.upstream.requests).toEqual([])
+  })
+
+  test('a ban counts from the next call on', async () => {
+    const caller = await bench.caller()
+    expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
+    bench.upstream.requests.length = 0
+    await bench.gateway.api('POST', '/api/user/manage', {
+      username: (await userOf(caller)).username,
+      action: 'disable',
+    })
+    await refused(await call(`Bearer ${caller.token}`), 403, 'user_banned')
+  })
+
+  test('one past its time is shown as expired from then on', async () => {
+    const caller = await bench.caller(undefined, { token: { expired_time: now - 5 } })
+    await call(`Bearer ${caller.token}`)
+    const { read } = bench.gateway.context.store
+    const status = () =>
+      read.selectFrom('tokens').select('status').where('id', '=', caller.tokenId).executeTakeFirstOrThrow()
+    await until(async () => (await status()).status === 3)
+  })
+
+  test('a subnet is matched by the address that a trusted proxy tells', async () => {
+    const caller = await bench.caller(undefined, { token: { subnet: '203.0.113.0/24,2001:db8::/32' } })
+    const from = (address: string) => call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })
+    for (const address of ['203.0.113.9', '::ffff:203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8::1']) {
+      expect([address, (await from(address)).status]).toEqual([address, 200])
+    }
+    bench.upstream.requests.length = 0
+    for (const address of ['203.0.114.9', '203.0.113.9, 198.51.100.1', 'garbage', '2001:db9::1']) {
+      await refused(await from(address), 403, 'ip_not_allowed')
+    }
+  })
+})
+
+async function userOf({ userId }: Caller): Promise<{ username: string }> {
+  const { read } = bench.gateway.context.store
+  return read.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirstOrThrow()
+}
+
+describe('sk-…-<channel>', () => {
+  test('an admin gets the channel', async () => {
+    const other = await bench.channel({ key: 'chosen', priority: -5 })
+    for (let index = 0; index < 5; index++) {
+      expect((await call(`Bearer ${bench.gateway.token}-${other}`)).status).toBe(200)
+      expect(bench.upstream.last.key).toBe('chosen')
+    }
+    bench.upstream.requests.length = 0
+  })
+
+  test('anybody else gets 403', async () => {
+    const caller = await bench.caller()
+    await refused(await call(`Bearer ${caller.token}-${channel}`), 403, 'channel_choice_not_allowed', caller)
+  })
+
+  test.each(['999999', 'abc', '', '1.5', '-1', '1e0', '99999999999999999999'])(
+    'an admin who names "%s" gets 400',
+    async (id) => {
+      await refused(await call(`Bearer ${bench.gateway.token}-${id}`), 400, 'invalid_channel_id')
+    },
+  )
+
+  test('a disabled channel → 403', async () => {
+    const disabled = await bench.channel()
+    await bench.gateway.api('PUT', '/api/channel/', { id: disabled, status: 2 })
+    await until(() => bench.gateway.context.relay.relay.routing().channel(disabled)?.status === 2)
+    await refused(await call(`Bearer ${bench.gateway.token}-${disabled}`), 403, 'channel_disabled')
+  })
+
+  test('a channel that cannot make the call → 400', async () => {
+    const azure = await bench.channel({ type: 3 })
+    const seen = await see(
+      bench.gateway.post('/v1/moderations', { model: 'm', input: 'Hi' }, `${bench.gateway.token}-${azure}`),
+    )
+    await refused(seen, 400, 'mode_not_supported')
+  })
+})
+
+describe('a model', () => {
+  test('that no channel serves → 503', async () => {
+    const caller = await bench.caller()
+    await refused(
+      await call(`Bearer ${caller.token}`, {}, { ...chat, model: 'nobody-has-it' }),
+      503,
+      'no_available_channel',
+      caller,
+    )
+  })
+
+  test('that is served to another group only → 503', async () => {
+    const caller = await bench.caller(undefined, { user: { group: 'vip' } })
+    await refused(await call(`Bearer ${caller.token}`), 503, 'no_available_channel', caller)
+  })
+
+  test('without a price is refused, or charged at the fallback ratio, by UnpricedModelPolicy', async () => {
+    await bench.channel({ models: 'unheard-of' })
+    const body = { ...chat, model: 'unheard-of' }
+    const caller = await bench.caller()
+    await refused(await call(`Bearer ${caller.token}`, {}, body), 503, 'model_not_priced', caller)
+    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await bench.gateway.setOption('UnpricedModelRatio', '2')
+    bench.upstream.next(fake.ok())
+    expect((await call(`Bearer ${caller.token}`, {}, body)).status).toBe(200)
+    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBeGreaterThanOrEqual(30)
+    bench.upstream.requests.length = 0
+    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+  })
+})

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { type ChildGateway, startChildGateway } from './child-gateway.ts'
+
+// A process of its own, so that its memory can be looked at without that of the test.
+let gateway: ChildGateway
+
+beforeAll(async () => {
+  gateway = await startChildGateway()
+})
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+const size = 100 * 1024 * 1024
+/** What may be on the way through sockets and the runtime's reading buffers. */
+const margin = 40 * 1024 * 1024
+
+async function residentBytes(): Promise<number> {
+  const text = await fetch(`${gateway.url}/metrics`).then((response) => response.text())
+  return Number(/^tollgate_process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
+}
+
+/** Sends the head, then zeros as long as they are taken; resolves with the answer, however the connection ends. */
+function send(path: string, headers: readonly string[], chunked: boolean): Promise<{ answer: string; sent: number }> {
+  const { port } = new URL(gateway.url)
+  return new Promise((resolve) => {
+    let answer = ''
+    let sent = 0
+    const piece = Buffer.alloc(256 * 1024, '0')
+    const frame = chunked
+      ? Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+      : piece
+    const socket = connect(Number(port), '127.0.0.1')
+    const pump = () => {
+      while (sent < size && !socket.destroyed && answer === '') {
+        sent += piece.length
+        if (!socket.write(frame)) return
+      }
+    }
+    const finish = () => {
+      socket.destroy()
+      resolve({ answer, sent })
+    }
+    socket.on('connect', () => {
+      socket.write(`${[`POST ${path} HTTP/1.1`, 'host: x', ...headers].join('\r\n')}\r\n\r\n`)
+      pump()
+    })
+    socket.on('drain', pump)
+    socket.on('data', (bytes) => {
+      answer += bytes.toString()
+      if (answer.includes('\r\n\r\n')) finish()
+    })
+    socket.on('close', finish)
+    socket.on('error', finish)
+  })
+}
+
+const json = 'content-type: application/json'
+const form = 'content-type: multipart/form-data; boundary=b'
+
+describe('a body of 100 MB is refused and does not fill the memory:', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['JSON', '/v1/chat/completions', json],
+    ['a form', '/v1/audio/transcriptions', form],
+  ]
+  for (const [name, path, type] of cases) {
+    test(`${name} with a Content-Length → 413 before it is read`, async () => {
+      await send(path, [type, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`], false)
+      const before = await residentBytes()
+      const headers = [type, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
+      const { answer, sent } = await send(path, headers, false)
+      expect(answer).toStartWith('HTTP/1.1 413')
+      expect(sent).toBeLessThan(margin)
+      expect((await residentBytes()) - before).toBeLessThan(margin)
+    })
+
+    test(`${name} without one → 413 once it is above the limit`, async () => {
+      const before = await residentBytes()
+      const headers = [type, `authorization: Bearer ${gateway.token}`, 'transfer-encoding: chunked']
+      const { answer, sent } = await send(path, headers, true)
+      expect(answer).toStartWith('HTTP/1.1 4')
+      expect(sent).toBeLessThan(size)
+      // The limit is 32 MB, and that much of a JSON body may be held.
+      expect((await residentBytes()) - before).toBeLessThan(40 * 1024 * 1024 + margin)
+    })
+
+    test(`${name} without a token → 401 before it is read`, async () => {
+      const before = await residentBytes()
+      const { answer } = await send(path, [type, `content-length: ${size}`], false)
+      expect(answer).toStartWith('HTTP/1.1 401')
+      expect((await residentBytes()) - before).toBeLessThan(margin)
+    })
+  }
+
+  test('to a path that nobody serves', async () => {
+    const before = await residentBytes()
+    const { answer } = await send('/v1/nothing', [json, `content-length: ${size}`], false)
+    expect(answer).toStartWith('HTTP/1.1 404')
+    expect((await residentBytes()) - before).toBeLessThan(margin)
+  })
+})
+
+test('ten of them at once leave the gateway answering', async () => {
+  const headers = [json, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
+  const all = await Promise.all(Array.from({ length: 10 }, () => send('/v1/chat/completions', headers, false)))
+  for (const { answer } of all) expect(answer).toStartWith('HTTP/1.1 413')
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+})

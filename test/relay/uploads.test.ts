@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as fake from '../helpers/fake-upstream.ts'
+import {
+  type Bench,
+  type Caller,
+  charged,
+  chargedUnits,
+  expectError,
+  type Seen,
+  see,
+  startBench,
+  until,
+} from './setup.ts'
+
+type Body = NonNullable<RequestInit['body']>
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { RetryTimes: '1', FirstByteTimeout: '20' } })
+  await bench.channel({ models: 'whisper-1,gpt-image-1' })
+  await bench.channel({ key: 'mapping', models: 'speech', model_mapping: '{"speech":"whisper-1"}' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const path = '/v1/audio/transcriptions'
+const boundary = 'boundary-of-the-test'
+const type = `multipart/form-data; boundary=${boundary}`
+
+function spooled(): string[] {
+  const folder = join(bench.gateway.config.dataDir, 'spool')
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+/** A part with the headers given, or a plain field. */
+function part(head: string, value: string | Uint8Array): Buffer {
+  const disposition = head.includes(':') ? head : `Content-Disposition: form-data; name="${head}"`
+  return Buffer.concat([
+    Buffer.from(`--${boundary}\r\n${disposition}\r\n\r\n`),
+    Buffer.from(value),
+    Buffer.from('\r\n'),
+  ])
+}
+
+function form(...parts: Buffer[]): Buffer {
+  return Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)])
+}
+
+function file(bytes: Uint8Array | string = 'sound'): Buffer {
+  return part('Content-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg', bytes)
+}
+
+/** Every byte value, and what looks like boundaries. */
+function soundBytes(length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  for (let index = 0; index < length; index++) bytes[index] = (index * 31 + (index >> 8)) & 0xff
+  bytes.write(`\r\n--${boundary.slice(0, -1)}\r\n--\r\nname="model"\r\n\r\nwhisper-2`, Math.floor(length / 2))
+  return bytes
+}
+
+async function call(body: Body, init: { type?: string; path?: string } = {}) {
+  const caller = await bench.caller()
+  const seen = await see(
+    fetch(bench.gateway.url + (init.path ?? path), {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${caller.token}`, 'content-type': init.type ?? type },
+    }),
+  )
+  return { caller, seen }
+}
+
+describe('an upload', () => {
+  test.each([5_000, 900_000, 25 * 1024 * 1024])(
+    'of %d bytes arrives with every byte, and with the mapped model',
+    async (length) => {
+      const sound = soundBytes(length)
+      const body = form(part('language', 'de'), part('model', 'speech'), file(sound), part('prompt', 'Zürich'))
+      const { caller, seen } = await call(body)
+      expect(seen.status).toBe(200)
+      const sent = bench.upstream.last
+      expect(sent.key).toBe('mapping')
+      const expected = form(part('language', 'de'), part('model', 'whisper-1'), file(sound), part('prompt', 'Zürich'))
+      expect(Buffer.compare(Buffer.from(sent.body), expected)).toBe(0)
+      expect(sent.headers.get('content-type')).toBe(type)
+      expect(sent.headers.get('content-length')).toBe(String(expected.length))
+      const { rows } = await chargedUnits(bench, caller)
+      expect(rows[0]).toMatchObject({ model_name: 'whisper-1', outcome: 'complete' })
+      expect(spooled()).toEqual([])
+    },
+    30_000,
+  )
+
+  test('without a mapping arrives byte for byte, whatever stands around its parts', async () => {
+    const body = Buffer.concat([
+      Buffer.from('preamble\r\n'),
+      form(file(), part('model', 'whisper-1')),
+      Buffer.from('epilogue'),
+    ])
+    const { seen } = await call(body, { type: `Multipart/Form-Data; charset=utf-8; boundary="${boundary}"` })
+    expect(seen.status).toBe(200)
+    expect(Buffer.compare(Buffer.from(bench.upstream.last.body), body)).toBe(0)
+  })
+
+  test('in many small pieces, without a length', async () => {
+    const body = form(part('model', 'speech'), file(soundBytes(3_000)))
+    const pieces = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        for (let at = 0; at < body.length; at += 7) controller.enqueue(body.subarray(at, at + 7))
+        controller.close()
+      },
+    })
+    const { seen } = await call(pieces as unknown as Body)
+    expect(seen.status).toBe(200)
+    expect(bench.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
+  })
+
+  test('can be sent again to another channel', async () => {
+    await bench.channel({ key: 'first', models: 'whisper-1', priority: 9 })
+    bench.upstream.forKey('first', fake.status(503))
+    const sound = soundBytes(2_000_000)
+    const body = form(part('model', 'whisper-1'), file(sound))
+    const { seen } = await call(body)
+    expect(seen.status).toBe(200)
+    const [failed, good] = bench.upstream.requests.slice(-2)
+    expect(failed?.key).toBe('first')
+    expect(Buffer.compare(Buffer.from(failed?.body ?? []), Buffer.from(good?.body ?? []))).toBe(0)
+    expect(spooled()).toEqual([])
+    bench.upstream.forKey('first', fake.ok())
+  })
+
+  test('that the upstream refuses while it comes leaves no file behind', async () => {
+    await bench.gateway.setOption('RetryTimes', '0')
+    bench.upstream.forKey('first', fake.resetsDuringBody())
+    const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(8_000_000))))
+    expectError(seen, 502, 'do_request_failed')
+    await charged(bench, caller, 0)
+    expect(spooled()).toEqual([])
+    bench.upstream.forKey('first', fake.okTranscription())
+  })
+
+  test('whose caller leaves in the middle leaves no file and no charge behind', async () => {
+    const caller = await bench.caller()
+    const leave = new AbortController()
+    const before = bench.upstream.requests.length
+    const endless = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(Buffer.concat([part('model', 'whisper-1'), file(soundBytes(2_000_000))]))
+      },
+    })
+    const answer = fetch(bench.gateway.url + path, {
+      method: 'POST',
+      body: endless as unknown as Body,
+      signal: leave.signal,
+      headers: { authorization: `Bearer ${caller.token}`, 'content-type': type },
+    }).catch(() => undefined)
+    await until(() => spooled().length === 1)
+    leave.abort()
+    await answer
+    await until(() => spooled().length === 0)
+    await charged(bench, caller, 0)
+    expect(bench.upstream.requests.length).toBe(before)
+  })
+})
+
+describe('a form that cannot be read', () => {
+  const sound = file()
+  const model = part('model', 'whisper-1')
+  const cases: readonly { name: string; body: Buffer; type?: string; status?: number; code: string }[] = [
+    { name: 'no boundary', body: form(model, sound), type: 'multipart/form-data', code: 'invalid_multipart' },
+    {
+      name: 'an empty boundary',
+      body: form(model, sound),
+      type: 'multipart/form-data; boundary=',
+      code: 'invalid_multipart',
+    },
+    {
+      name: 'another boundary',
+      body: form(model, sound),
+      type: 'multipart/form-data; boundary=x',
+      code: 'invalid_multipart',
+    },
+    { name: 'no body', body: Buffer.alloc(0), code: 'invalid_multipart' },
+    { name: 'no end', body: Buffer.concat([model, sound]), code: 'invalid_multipart' },
+    {
+      name: 'half a part',
+      body: Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; na`),
+      code: 'invalid_multipart',
+    },
+    {
+      name: 'garbage behind a boundary',
+      body: Buffer.from(`--${boundary}garbage\r\n\r\nx\r\n--${boundary}--\r\n`),
+      code: 'invalid_multipart',
+    },
+    { name: 'a field of 300 KB', body: form(part('model', 'x'.repeat(300_000)), sound), code: 'invalid_multipart' },
+    {
+      name: 'part headers of 20 KB',
+      body: form(part(`X-Long: ${'x'.repeat(20_000)}`, 'x')),
+      code: 'invalid_multipart',
+    },
+    {
+      name: '300 parts',
+      body: form(...Array.from({ length: 300 }, (_, index) => part(`f${index}`, 'x'))),
+      code: 'invalid_multipart',
+    },
+    {
+      name: 'folded headers',
+      body: form(part('Content-Disposition: form-data;\r\n name="model"', 'whisper-1'), sound),
+      code: 'invalid_multipart',
+    },
+    {
+      name: 'two dispositions',
+      body: form(part('Content-Disposition: form-data; name="a"\r\nContent-Disposition: form-data; name="model"', 'x')),
+      code: 'invalid_multipart',
+    },
+    {
+      name: 'two names',
+      body: form(part('Content-Disposition: form-data; name="a"; name="model"', 'x')),
+      code: 'invalid_multipart',
+    },
+    {
+      name: 'an encoded name',
+      body: form(part("Content-Disposition: form-data; name*=utf-8''model", 'x')),
+      code: 'invalid_multipart',
+    },
+    { name: 'two models', body: form(model, sound, part('model', 'gpt-image-1')), code: 'invalid_field_value' },
+    {
+      name: 'two models, one without quotes',
+      body: form(model, sound, part('Content-Disposition: form-data; name=model', 'x')),
+      code: 'invalid_field_value',
+    },
+    {
+      name: 'two models, one with escapes',
+      body: form(model, part('Content-Disposition: form-data; name="mo\\del"', 'x')),
+      code: 'invalid_field_value',
+    },
+    {
+      name: 'a model that is a file',
+      body: form(part('Content-Disposition: form-data; name="model"; filename="m"', 'x'), sound),
+      code: 'invalid_field_value',
+    },
+    {
+      name: 'JSON',
+      body: Buffer.from('{"model":"whisper-1"}'),
+      type: 'application/json',
+      status: 415,
+      code: 'unsupported_media_type',
+    },
+    { name: 'no content type', body: form(model, sound), type: '', status: 415, code: 'unsupported_media_type' },
+  ]
+  for (const { name, body, type: given, status = 400, code } of cases) {
+    test(`${name} → ${status} ${code}`, async () => {
+      const before = bench.upstream.requests.length
+      const { caller, seen } = await call(body, given === undefined ? {} : { type: given })
+      expectError(seen, status, code)
+      await charged(bench, caller, 0)
+      expect(bench.upstream.requests.length).toBe(before)
+      expect(spooled()).toEqual([])
+    })
+  }
+
+  test('a form to a path that takes JSON → 400 invalid_json', async () => {
+    const { seen } = await call(form(model, sound), { path: '/v1/chat/completions' })
+    expectError(seen, 400, 'invalid_json')
+  })
+})
+
+describe('an upload above RequestSizeLimit → 413', () => {
+  let caller: Caller
+  beforeAll(async () => {
+    caller = await bench.caller()
+    await bench.gateway.setOption('RequestSizeLimit', '3000000')
+  })
+  afterAll(() => bench.gateway.setOption('RequestSizeLimit', String(32 * 1024 * 1024)))
+
+  async function post(body: Body): Promise<Seen> {
+    const headers = { authorization: `Bearer ${caller.token}`, 'content-type': type }
+    return see(fetch(bench.gateway.url + path, { method: 'POST', body, headers }))
+  }
+
+  test('by its length', async () => {
+    expectError(await post(form(part('model', 'whisper-1'), file(soundBytes(3_000_000)))), 413, 'request_too_large')
+    expect(spooled()).toEqual([])
+  })
+
+  test('as it comes, when it tells no length, and its file is removed', async () => {
+    const pieces = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(Buffer.concat([part('model', 'whisper-1'), file(soundBytes(2_500_000))]))
+        controller.enqueue(soundBytes(1_000_000))
+        controller.close()
+      },
+    })
+    expectError(await post(pieces as unknown as Body), 413, 'request_too_large')
+    expect(spooled()).toEqual([])
+    await charged(bench, caller, 0)
+  })
+})

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chat, chatStream, eventsOf, expectError, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ settings: { FirstByteTimeout: '0.3', StreamIdleTimeout: '0.3' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+interface Case {
+  upstream: fake.Behaviour
+  status: number
+  /** Of the gateway, or the upstream's own where it sent an error in OpenAI's shape. */
+  code: string | number | null
+  message?: string
+  only?: 'plain' | 'stream'
+  headers?: Record<string, string | null>
+}
+
+const broken = { status: 502, code: 'do_request_failed' }
+const unreadable = { status: 502, code: 'bad_response_body' }
+const late = { status: 504, code: 'upstream_timeout' }
+const badStatus = { code: 'bad_response_status_code', message: 'bad response status code' }
+
+const cases: readonly Case[] = [
+  { upstream: fake.status(400), status: 400, code: null, message: 'Bad request.' },
+  { upstream: fake.status(401), status: 401, code: 'invalid_api_key', message: 'Incorrect API key' },
+  { upstream: fake.status(403), status: 403, code: 'account_deactivated' },
+  { upstream: fake.status(404), status: 404, code: 'model_not_found' },
+  { upstream: fake.status(429), status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after': null } },
+  {
+    upstream: fake.status(429, { retryAfter: 7 }),
+    status: 429,
+    code: 'rate_limit_exceeded',
+    headers: { 'retry-after': '7' },
+  },
+  { upstream: fake.outOfQuota(), status: 429, code: 'insufficient_quota' },
+  { upstream: fake.status(500), status: 500, code: null, message: 'The server had an error' },
+  { upstream: fake.status(503, { retryAfter: '1.5' }), status: 503, code: null, headers: { 'retry-after': '2' } },
+  { upstream: fake.status(503, { retryAfter: 'soon' }), status: 503, code: null, headers: { 'retry-after': null } },
+  { upstream: fake.status(502, { shape: 'html' }), status: 502, ...badStatus },
+  { upstream: fake.status(500, { shape: 'text' }), status: 500, ...badStatus },
+  { upstream: fake.status(500, { shape: 'empty' }), status: 500, ...badStatus },
+  { upstream: fake.status(500, { shape: 'broken' }), status: 500, ...badStatus },
+  { upstream: fake.redirects('http://127.0.0.1:1/elsewhere'), status: 502, ...badStatus, headers: { location: null } },
+  { upstream: neverEnds(500), status: 500, ...badStatus },
+  { upstream: fake.resetsBeforeHeaders(), ...broken },
+  { upstream: fake.closesWithoutAnswer(), ...broken },
+  { upstream: fake.resetsDuringBody(), ...broken },
+  { upstream: fake.garbage(), ...broken },
+  { upstream: fake.neverAnswers(), ...late },
+  { upstream: fake.neverReadsBody(), ...late },
+  { upstream: fake.html200(), ...unreadable },
+  { upstream: fake.empty200(), ...unreadable },
+  { upstream: fake.brokenJson200(), ...unreadable },
+  { upstream: fake.jsonError200('out of order'), status: 502, code: null, message: 'out of order' },
+  { upstream: jsonAnswer({ detail: 'no answer' }), ...unreadable, only: 'plain' },
+  { upstream: jsonAnswer({ error: { message: 'busy', code: 429 } }), status: 429, code: 429, message: 'busy' },
+  { upstream: fake.resetsAfterHeaders(), ...broken },
+  { upstream: fake.cutsPlain('fin'), ...broken },
+  { upstream: fake.cutsPlain('reset'), ...broken },
+  { upstream: neverEnds(200), ...late },
+  { upstream: fake.plainToStream(), ...unreadable, only: 'stream' },
+  { upstream: fake.resetsAfterHeaders(fake.streamHeaders()), ...unreadable, only: 'stream' },
+  { upstream: fake.stallsBeforeFirstEvent(), ...late, only: 'stream' },
+  { upstream: fake.endsEarly({ after: 0 }), ...unreadable, only: 'stream' },
+  { upstream: fake.cutsInsideEvent('end', { after: 0 }), ...unreadable, only: 'stream' },
+  { upstream: fake.badJsonChunk({ after: 0 }), ...unreadable, only: 'stream' },
+  {
+    upstream: fake.errorEvent({ after: 0, message: 'out of order' }),
+    status: 502,
+    code: null,
+    message: 'out of order',
+    only: 'stream',
+  },
+  {
+    upstream: named(
+      'an error event behind comments, byte by byte',
+      fake.errorEvent({ after: 0, style: { comments: true, cut: 'byte' } }),
+    ),
+    status: 502,
+    code: null,
+    only: 'stream',
+  },
+]
+
+function named(name: string, { run }: fake.Behaviour): fake.Behaviour {
+  return fake.behaviour(name, run)
+}
+
+function jsonAnswer(body: unknown): fake.Behaviour {
+  return fake.behaviour(`status 200 with ${JSON.stringify(body)}`, async (exchange) => {
+    exchange.head(200, [['content-type', 'application/json']])
+    await exchange.write(JSON.stringify(body))
+    exchange.end()
+  })
+}
+
+function neverEnds(status: number): fake.Behaviour {
+  return fake.behaviour(`status ${status} and a body without end`, async (exchange) => {
+    exchange.head(status, [['content-type', 'application/json']])
+    await exchange.write('{"choices":[')
+    exchange.hang()
+  })
+}
+
+for (const kind of ['plain', 'stream'] as const) {
+  describe(`an upstream that fails a ${kind} call before its first byte costs nothing:`, () => {
+    for (const [index, each] of cases.entries()) {
+      if (each.only && each.only !== kind) continue
+      test(`${index}. ${each.upstream.name} → ${each.status} ${each.code}`, async () => {
+        const caller = await bench.caller()
+        const before = bench.upstream.requests.length
+        bench.upstream.next(each.upstream)
+        const body = kind === 'plain' ? chat : chatStream
+        const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+        expectError(seen, each.status, each.code)
+        expect(seen.headers.get('content-type')).toStartWith('application/json')
+        expect(seen.error?.message).toContain(each.message ?? '')
+        for (const [name, value] of Object.entries(each.headers ?? {})) expect(seen.headers.get(name)).toBe(value)
+        expect(await charged(bench, caller, 0)).toEqual([])
+        expect(bench.upstream.requests.length).toBe(before + 1)
+        await bench.upstream.until(({ openStreams }) => openStreams === 0)
+      }, 15_000)
+    }
+  })
+}
+
+test('an upstream that refuses connections costs nothing', async () => {
+  const port = await fake.closedPort()
+  await bench.channel({ base_url: `http://127.0.0.1:${port}`, models: 'm2', key: 'refused-key' })
+  const caller = await bench.caller()
+  const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, model: 'm2' }, caller.token))
+  expectError(seen, 502, 'do_request_failed')
+  expect(await charged(bench, caller, 0)).toEqual([])
+})
+
+test('a slow answer within the limits is no failure', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(fake.late(150, fake.okChat()), fake.trickled(fake.okChat(), { bytes: 40, everyMs: 30 }))
+  for (let call = 1; call <= 2; call++) {
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expect(seen.status).toBe(200)
+    await charged(bench, caller, 15 * call)
+  }
+})
+
+test('a slow stream within the limits is no failure', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(fake.okStream({ chunks: 5, delayMs: 120 }))
+  const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+  expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+  await charged(bench, caller, 15)
+})

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chat, chatStream, promptTokens, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const text = 'word0 word1 word2 word3 word4'
+/** Tokens that the gateway counts for that text. */
+const textTokens = 10
+const words = ['word0', ' word1', ' word2', ' word3', ' word4']
+const counted = { estimated: 1, prompt_tokens: promptTokens, completion_tokens: textTokens }
+
+async function call(kind: 'plain' | 'stream', upstream: fake.Behaviour, body: object = {}) {
+  const caller = await bench.caller()
+  bench.upstream.next(upstream)
+  const answer = bench.gateway.post(
+    '/v1/chat/completions',
+    { ...(kind === 'plain' ? chat : chatStream), ...body },
+    caller.token,
+  )
+  const seen = await see(answer)
+  expect(seen.status).toBe(200)
+  expect(seen.broken).toBe(false)
+  if (kind === 'stream') expect(seen.text).toEndWith('data: [DONE]\n\n')
+  return { caller, seen }
+}
+
+for (const kind of ['plain', 'stream'] as const) {
+  describe(`usage of a ${kind} answer that cannot be right is refused, and the gateway's count charged:`, () => {
+    for (const name of Object.keys(fake.WRONG_USAGE) as (keyof typeof fake.WRONG_USAGE)[]) {
+      test(name, async () => {
+        const { caller } = await call(kind, fake.wrongUsage(name, { text, chunks: words }))
+        const [row] = await charged(bench, caller, promptTokens + textTokens)
+        expect(row).toMatchObject({ outcome: 'complete', ...counted })
+        expect(row?.content).toContain('usage of the upstream refused')
+      })
+    }
+
+    test('missing: nothing was refused', async () => {
+      const { caller } = await call(kind, fake.missingUsage({ text, chunks: words }))
+      const [row] = await charged(bench, caller, promptTokens + textTokens)
+      expect(row).toMatchObject({ outcome: 'complete', ...counted })
+      expect(row?.content).not.toContain('refused')
+    })
+  })
+}
+
+describe('usage that comes more than once', () => {
+  test('twice the same is charged once', async () => {
+    const { caller } = await call('stream', fake.duplicateUsage({ chunks: words }))
+    const [row] = await charged(bench, caller, 15)
+    expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
+  })
+
+  test('running totals: the last counts', async () => {
+    const { caller } = await call('stream', fake.runningUsage({ chunks: words }))
+    const [row] = await charged(bench, caller, 15)
+    expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
+  })
+
+  test('a bad total after a good one is not replaced by the good one', async () => {
+    const { caller } = await call('stream', fake.wrongUsage('negative', { chunks: words, usageChunk: 'twice' }))
+    const [row] = await charged(bench, caller, promptTokens + textTokens)
+    expect(row).toMatchObject(counted)
+  })
+})
+
+describe('an upstream that ignores max_tokens', () => {
+  test('is charged what it reports, within reason', async () => {
+    const { caller } = await call('plain', fake.ignoresMaxTokens(50), { max_tokens: 5 })
+    await charged(bench, caller, 60)
+  })
+
+  test('cannot take the balance below zero', async () => {
+    const caller = await bench.caller({ user: 40, token: 40 })
+    bench.upstream.next(fake.ignoresMaxTokens(100))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, max_tokens: 5 }, caller.token))
+    expect(seen.status).toBe(200)
+    const [row] = await charged(bench, caller, 40, 40)
+    expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 100, quota: 40 })
+  })
+
+  test('a plain call is capped to what the balance affords', async () => {
+    const caller = await bench.caller({ user: 40, token: 40 })
+    bench.upstream.next(fake.okChat({ text: 'word '.repeat(100).trim() }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expect(seen.status).toBe(200)
+    const cap = bench.upstream.last.fields['max_tokens'] as number
+    expect(cap).toBeGreaterThan(20)
+    expect(cap).toBeLessThanOrEqual(40 - promptTokens)
+    await charged(bench, caller, Math.min(40, 10 + cap), 40)
+  })
+})

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import type OpenAI from 'openai'
+import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
+import { behaviour } from '../helpers/fake-upstream.ts'
+import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
+import { type Bench, startBench } from './support/bench.ts'
+import { isWholeStream, openaiCases, recordedModels, recordedUsage, requestOf } from './support/cases.ts'
+import { collected } from './support/outcome.ts'
+import { plainCharge } from './support/prices.ts'
+
+const streams = ['chat', 'completions'].flatMap((api) => openaiCases(api, { kind: 'sse', status: 'ok' }))
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench(recordedModels(streams))
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** How the connection ends behind the cut: properly, as if the answer were whole, or in the middle of the body. */
+type Ending = 'end' | 'fin'
+
+function cutAt(recording: RecordingCase, bytes: number, ending: Ending) {
+  return behaviour(`cut at ${bytes} by ${ending}`, async (exchange) => {
+    exchange.head(200, [['content-type', 'text/event-stream']])
+    if (bytes > 0) await exchange.write(recording.response.body.subarray(0, bytes))
+    if (ending === 'end') exchange.end()
+    else exchange.fin()
+  })
+}
+
+/** Offsets behind each blank line. */
+function boundaries({ response }: RecordingCase): number[] {
+  const text = Buffer.from(response.body).toString('latin1')
+  return [...text.matchAll(/\r\n\r\n|\n\n|\r\r/g)].map(({ index, 0: mark }) => index + mark.length)
+}
+
+/** Every boundary; of the middle of a stream that is longer than `most` events only some, spread evenly. */
+function sampled(all: readonly number[], most = 60): number[] {
+  if (all.length <= most) return [...all]
+  const ends = most / 4
+  const step = (all.length - 2 * ends) / (most - 2 * ends)
+  return all.filter((_, at) => at < ends || at >= all.length - ends || Math.floor((at - ends) % step) === 0)
+}
+
+/** Positions inside events, spread over the stream, the same in every run. */
+function inside({ response }: RecordingCase, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => 1 + Math.floor(((index + 0.37) * response.body.length) / count))
+}
+
+interface Prefix {
+  chunks: JsonObject[]
+  isComplete: boolean
+}
+
+/** What lies whole before the cut. */
+function prefixOf(recording: RecordingCase, bytes: number, choices: number): Prefix {
+  const responseText = Buffer.from(recording.response.body.subarray(0, bytes)).toString()
+  const data = sseData({ ...recording, responseText }).filter((text) => text.trim() !== '')
+  // What stands after the last blank line counts when it is a whole event.
+  const last = data.at(-1)
+  if (last !== undefined && last !== '[DONE]' && tryParse(last) === undefined) data.pop()
+  const hasEndMark = data.includes('[DONE]')
+  const chunks = data.filter((text) => text !== '[DONE]').map((text) => JSON.parse(text) as JsonObject)
+  return { chunks, isComplete: hasEndMark || isWholeStream(chunks, false, choices) }
+}
+
+/** The text that a caller has got, as it is counted. */
+function deliveredText(chunks: readonly JsonObject[]): string {
+  const parts: unknown[] = []
+  for (const choice of chunks.flatMap((chunk) =>
+    Array.isArray(chunk['choices']) ? (chunk['choices'] as JsonObject[]) : [],
+  )) {
+    const delta = isObject(choice['delta']) ? choice['delta'] : {}
+    const content: unknown[] = Array.isArray(delta['content'])
+      ? delta['content'].flatMap(partTexts)
+      : [delta['content']]
+    parts.push(choice['text'], ...content, delta['reasoning_content'] ?? delta['reasoning'], delta['refusal'])
+    for (const call of [delta, ...(Array.isArray(delta['tool_calls']) ? (delta['tool_calls'] as JsonObject[]) : [])]) {
+      const named = call['function'] ?? call['function_call']
+      if (isObject(named)) parts.push(named['name'], named['arguments'])
+    }
+  }
+  return parts.filter((part) => typeof part === 'string').join('')
+}
+
+function partTexts(part: JsonObject): unknown[] {
+  const thinking = Array.isArray(part['thinking']) ? part['thinking'].flatMap(partTexts) : [part['thinking']]
+  return [part['text'], ...thinking]
+}
+
+/** One cut: the SDK gets what lay before it, and throws unless that was all of the answer; the charge fits. */
+async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: number, ending: Ending): Promise<void> {
+  bench.answer(cutAt(recording, bytes, ending))
+  const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
+  const choices = typeof body['n'] === 'number' ? body['n'] : 1
+  const { chunks, isComplete } = prefixOf(recording, bytes, choices)
+  const before = await bench.logCount()
+  const call = () =>
+    (recording.api === 'chat'
+      ? client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParamsStreaming)
+      : client.completions.create(body as unknown as OpenAI.CompletionCreateParamsStreaming)) as Promise<
+      AsyncIterable<unknown>
+    >
+  const got = await collected(call)
+  const where = `${recording.id} cut at ${bytes} by ${ending}`
+  // A connection that breaks may take with it what had come but was not read yet; then it must be an error.
+  const expected = ending === 'fin' && got.error ? chunks.slice(0, got.value.length) : chunks
+  expect([where, got.value]).toEqual([where, expected])
+  if (!isComplete || got.value.length < chunks.length) expect([where, got.error?.name]).not.toEqual([where, undefined])
+  else if (ending === 'end') expect([where, got.error]).toEqual([where, undefined])
+  const charged = (await bench.logCount()) - before
+  if (got.error?.status !== undefined) {
+    // It failed before its first byte: an ordinary error answer, and no charge.
+    expect([where, got.value, charged]).toEqual([where, [], 0])
+    return
+  }
+  expect([where, got.error, charged]).toEqual([where, got.error, 1])
+  if (!got.error) return
+  const row = await bench.lastLog()
+  expect([where, row.outcome]).toEqual([where, 'interrupted'])
+  const sent = got.value as JsonObject[]
+  const responseText = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+  const counted = countTokens(deliveredText(sent), { disallowedSpecial: new Set() })
+  if (recordedUsage({ ...recording, responseText })) {
+    // Some services report as they go: that is believed unless it is less than what was delivered.
+    expect([where, row.completion_tokens >= counted * 0.7 - 2]).toEqual([where, true])
+    return
+  }
+  expect([where, Boolean(row.estimated)]).toEqual([where, true])
+  expect([where, row.prompt_tokens > 0, row.quota]).toEqual([
+    where,
+    true,
+    plainCharge(row.prompt_tokens, row.completion_tokens),
+  ])
+  // Long texts are counted piece by piece, and older models with another vocabulary.
+  const difference = Math.abs(row.completion_tokens - counted)
+  expect([where, difference <= 2 + counted * 0.1, counted, row.completion_tokens]).toEqual([
+    where,
+    true,
+    counted,
+    row.completion_tokens,
+  ])
+}
+
+describe.skipIf(!recordingsAvailable)('recorded streams cut short (skipped without recordings)', () => {
+  for (const recording of streams) {
+    test(recording.id, { timeout: 30_000 }, async () => {
+      const client = await bench.through()
+      const ends: Ending[] = ['end', 'fin']
+      for (const [index, bytes] of [0, ...sampled(boundaries(recording).slice(0, -1))].entries())
+        await expectHonestEnd(client, recording, bytes, ends[index % 2] ?? 'end')
+      for (const [index, bytes] of inside(recording, 5).entries())
+        await expectHonestEnd(client, recording, bytes, ends[index % 2] ?? 'end')
+    })
+  }
+})

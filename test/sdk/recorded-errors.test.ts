@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type OpenAI from 'openai'
+import { isObject } from '../../server/lib/json.ts'
+import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
+import { type Bench, recorded, startBench } from './support/bench.ts'
+import { openaiCases, recordedModels, requestOf, setupOf } from './support/cases.ts'
+import { outcomeOf } from './support/outcome.ts'
+
+const apis = ['chat', 'completions', 'embeddings', 'images', 'images-edit', 'moderations', 'speech', 'transcriptions']
+const failed = apis.flatMap((api) => openaiCases(api, { status: 'error' }))
+/** Errors that came with status 200. */
+const hidden = openaiCases('chat', { status: 'ok', kind: 'json' }).filter(
+  ({ responseJson }) => isObject(responseJson) && !Array.isArray(responseJson['choices']),
+)
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench(recordedModels([...failed, ...hidden]))
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+function call(client: OpenAI, recording: RecordingCase): Promise<unknown> {
+  const body = requestOf(recording)
+  const path = { embeddings: '/embeddings', images: '/images/generations', 'images-edit': '/images/edits' }[
+    recording.api
+  ]
+  if (path !== undefined) return client.post(path, { body })
+  if (recording.api === 'completions') return client.post('/completions', { body })
+  return client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming)
+}
+
+/** What the upstream says, wherever it says it. */
+function upstreamMessage({ responseJson }: RecordingCase): string {
+  const body = Array.isArray(responseJson) ? responseJson[0] : responseJson
+  if (!isObject(body)) return 'bad response status code'
+  const error = body['error']
+  const found = [isObject(error) ? error['message'] : error, body['message'], body['msg'], body['detail']]
+  return found.find((text): text is string => typeof text === 'string') ?? 'bad response status code'
+}
+
+describe.skipIf(!recordingsAvailable)('recorded errors through the SDK (skipped without recordings)', () => {
+  for (const recording of failed) {
+    test(recording.id, async () => {
+      bench.answer(recorded(recording))
+      const client = await bench.through(setupOf(recording))
+      const charged = await bench.logCount()
+      const { error: direct } = await outcomeOf(() => call(bench.direct, recording))
+      const { error: through } = await outcomeOf(() => call(client, recording))
+      expect(through).toMatchObject({ name: direct?.name, status: direct?.status })
+      expect(through?.message).toContain(upstreamMessage(recording))
+      expect(through?.message).toMatch(/\(request id: [\w-]+\)$/)
+      expect(through?.retryAfter ?? null).toBe(direct?.retryAfter ?? null)
+      const body = recording.responseJson
+      if (isObject(body) && isObject(body['error'])) {
+        const told = { code: direct?.code, type: direct?.type, param: direct?.param }
+        expect([through?.code ?? null, through?.param ?? null]).toEqual([told.code ?? null, told.param ?? null])
+        // OpenAI's errors always have a type; where the upstream's has none, the gateway says whose error it is.
+        expect(through?.type).toEqual(told.type === undefined ? 'upstream_error' : told.type)
+      } else {
+        // Not in OpenAI's form: the gateway names the fault itself.
+        expect(through).toMatchObject({ type: 'upstream_error', code: 'bad_response_status_code' })
+      }
+      expect(await bench.logCount()).toBe(charged)
+    })
+  }
+
+  for (const recording of hidden) {
+    test(`${recording.id}: an error with status 200 is an error`, async () => {
+      bench.answer(recorded(recording))
+      const client = await bench.through(setupOf(recording))
+      const charged = await bench.logCount()
+      const { error } = await outcomeOf(() => call(client, recording))
+      expect(error?.name).toBe('InternalServerError')
+      expect(error?.message).toContain(upstreamMessage(recording))
+      expect(await bench.logCount()).toBe(charged)
+    })
+  }
+})

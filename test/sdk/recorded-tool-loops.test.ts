@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type OpenAI from 'openai'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { listSequences, loadCase, type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
+import { type Bench, recorded, startBench } from './support/bench.ts'
+import { recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
+import { outcomeOf } from './support/outcome.ts'
+import { expectedCharge } from './support/prices.ts'
+
+const loops = listSequences({ api: 'chat' })
+  .map(({ cases }) => cases.map((id) => loadCase(id)))
+  .filter((steps) => steps.every(({ requestJson }) => isObject(requestJson)))
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench(recordedModels(loops.flat()))
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** The recorded tools with functions that return, call by call, what the recorded tools returned. */
+function runnableTools(steps: readonly RecordingCase[]): unknown[] {
+  const last = requestOf(steps.at(-1) as RecordingCase)
+  const results = (last['messages'] as JsonObject[]).filter(({ role }) => role === 'tool').map(({ content }) => content)
+  const tools = requestOf(steps[0] as RecordingCase)['tools']
+  return (Array.isArray(tools) ? (tools as JsonObject[]) : []).map((tool) => ({
+    ...tool,
+    function: { ...(tool['function'] as object), function: () => results.shift() ?? 'done' },
+  }))
+}
+
+/** Runs the loop as the SDK does; what it sent, what it got, and the conversation at its end. */
+async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise<unknown> {
+  bench.answer(...(steps.map(recorded) as [ReturnType<typeof recorded>]))
+  const body = { ...requestOf(steps[0] as RecordingCase), tools: runnableTools(steps) }
+  // The reply that asks for a tool ends the loop when a choice of one tool is forced; that is the SDK's own way.
+  const params = body as unknown as Parameters<typeof client.chat.completions.runTools>[0]
+  const runner = client.chat.completions.runTools(params, { maxChatCompletions: steps.length })
+  const outcome = await outcomeOf(() => runner.done())
+  const sent = bench.upstream.requests.map(({ fields }) => {
+    const { stream_options: _asked, ...rest } = fields
+    return rest
+  })
+  return { outcome, sent, messages: runner.messages, completions: runner.allChatCompletions() }
+}
+
+describe.skipIf(!recordingsAvailable)('recorded tool loops by runTools (skipped without recordings)', () => {
+  for (const steps of loops) {
+    const [first] = steps
+    if (!first) continue
+    test(`${first.id} (${steps.length} steps)`, async () => {
+      const client = await bench.through(setupOf(first))
+      const direct = await runLoop(bench.direct, steps)
+      const before = await bench.logCount()
+      const through = await runLoop(client, steps)
+      expect(JSON.parse(JSON.stringify(through))).toEqual(JSON.parse(JSON.stringify(direct)))
+      const made = (await bench.logCount()) - before
+      expect(made).toBe(bench.upstream.requests.length)
+      const usage = recordedUsage(steps[made - 1] ?? first)
+      if (usage) expect((await bench.lastLog()).quota).toBe(expectedCharge(usage).quota)
+    })
+  }
+})

@@ -1,0 +1,84 @@
+import OpenAI from 'openai'
+import { type Behaviour, type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.ts'
+import { type RecordingCase, replay } from '../../helpers/recordings.ts'
+import { type LogRow, startTestGateway, type TestGateway } from '../../helpers/test-gateway.ts'
+import { ratioOptions } from './prices.ts'
+
+/** How a recorded service is set up as a channel. */
+export interface ChannelSetup {
+  type: number
+  /** Put behind the address of the replaying server to make the channel's base_url. */
+  basePath: string
+  /** API version of Azure. */
+  other?: string
+  modelMapping?: Readonly<Record<string, string>>
+}
+
+/** A gateway before a scripted upstream, and official clients for both: the same call made twice must end the same. */
+export interface Bench extends AsyncDisposable {
+  gateway: TestGateway
+  upstream: FakeUpstream
+  /** A client that talks to the upstream itself. */
+  direct: OpenAI
+  /** A client that talks to the gateway, bound to a channel with this setup. */
+  through(setup?: ChannelSetup): Promise<OpenAI>
+  /** Answers every request from now on with these, the last one again and again. */
+  answer(...behaviours: readonly [...Behaviour[], Behaviour]): void
+  /** The newest log row. */
+  lastLog(): Promise<LogRow>
+  logCount(): Promise<number>
+}
+
+const openaiChannel: ChannelSetup = { type: 1, basePath: '' }
+
+/** Starts both with prices of round numbers for the models named. */
+export async function startBench(models: Iterable<string>): Promise<Bench> {
+  const gateway = await startTestGateway()
+  const upstream = await startFakeUpstream()
+  for (const [key, value] of ratioOptions(models)) await gateway.setOption(key, value)
+  const channels = new Map<string, Promise<number>>()
+  const logs = () => gateway.context.store.read.selectFrom('logs')
+  return {
+    gateway,
+    upstream,
+    direct: new OpenAI({ apiKey: 'upstream-key', baseURL: `${upstream.url}/v1`, maxRetries: 0 }),
+    async through(setup = openaiChannel) {
+      const key = JSON.stringify(setup)
+      const id = channels.get(key) ?? gateway.addChannel(channelInput(setup, upstream.url))
+      channels.set(key, Promise.resolve(id))
+      // A root token may name the channel it wants.
+      return new OpenAI({ apiKey: `${gateway.token}-${await id}`, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+    },
+    answer(...behaviours) {
+      upstream.clear()
+      const last = behaviours.at(-1) as Behaviour
+      upstream.next(...behaviours.slice(0, -1))
+      upstream.always(last)
+    },
+    lastLog: () => logs().selectAll().where('type', '=', 2).orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow(),
+    async logCount() {
+      const { count } = await logs()
+        .select((eb) => eb.fn.countAll().as('count'))
+        .where('type', '=', 2)
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.close()
+      await upstream.close()
+    },
+  }
+}
+
+function channelInput({ type, basePath, other, modelMapping }: ChannelSetup, url: string) {
+  return {
+    type,
+    base_url: url + basePath,
+    models: 'any-model',
+    ...(other !== undefined && { other }),
+    ...(modelMapping && { model_mapping: JSON.stringify(modelMapping) }),
+  }
+}
+
+/** The behaviour that answers with a recording, in one write per event. */
+export const recorded = (recording: RecordingCase): Behaviour => replay(recording)

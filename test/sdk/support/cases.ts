@@ -1,0 +1,123 @@
+import { isObject, type JsonObject } from '../../../server/lib/json.ts'
+import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData } from '../../helpers/recordings.ts'
+import type { ChannelSetup } from './bench.ts'
+
+/** Where the OpenAI API has each kind of call; a recording from elsewhere speaks another dialect. */
+const paths: Readonly<Record<string, string>> = {
+  chat: '/chat/completions',
+  completions: '/completions',
+  embeddings: '/embeddings',
+  images: '/images/generations',
+  'images-edit': '/images/edits',
+  moderations: '/moderations',
+  speech: '/audio/speech',
+  transcriptions: '/audio/transcriptions',
+}
+
+/** Recordings of one kind of call in OpenAI's dialect. */
+export function openaiCases(api: string, filter: RecordingFilter = {}): RecordingCase[] {
+  return listCases({ ...filter, api })
+    .map(loadCase)
+    .filter((recording) => recording.request.path.endsWith(paths[api] ?? '') && !speaksOtherwise(recording))
+}
+
+/** Cohere's v2 API and Ollama's own have paths like OpenAI's but dialects of their own. */
+function speaksOtherwise({ provider, request }: RecordingCase): boolean {
+  return (provider === 'cohere' && request.path.startsWith('/v2/')) || request.path.startsWith('/api/embed')
+}
+
+/** Every model that the recordings name, so that each can be priced. */
+export function recordedModels(recordings: readonly RecordingCase[]): Set<string> {
+  return new Set(recordings.flatMap((recording) => [modelOf(recording), deploymentOf(recording) ?? 'any-model']))
+}
+
+/** The model that the recording's request asks for. */
+function modelOf(recording: RecordingCase): string {
+  const { requestJson, request } = recording
+  const form = /name="model"\r\n\r\n([^\r]+)/.exec(
+    Buffer.from(request.body?.subarray(0, 2000) ?? []).toString('latin1'),
+  )
+  const asked = isObject(requestJson) ? requestJson['model'] : form?.[1]
+  return typeof asked === 'string' && asked !== '' ? asked : (recording.model ?? 'unnamed-model')
+}
+
+function deploymentOf({ provider, request }: RecordingCase): string | undefined {
+  return provider === 'azure' ? /\/openai\/deployments\/([^/]+)\//.exec(request.path)?.[1] : undefined
+}
+
+/** The channel that a person would make for the service: its type, and an address that leads to the recorded path. */
+export function setupOf(recording: RecordingCase): ChannelSetup {
+  const { provider, request, api } = recording
+  const deployment = deploymentOf(recording)
+  if (deployment !== undefined) {
+    const version = request.query['api-version']
+    const model = modelOf(recording)
+    return {
+      type: 3,
+      basePath: '',
+      ...(typeof version === 'string' && { other: version }),
+      ...(model !== deployment && { modelMapping: { [model]: deployment } }),
+    }
+  }
+  const type = { openai: 1, openrouter: 20, '360': 19 }[provider] ?? 8
+  return { type, basePath: request.path.slice(0, -(paths[api] ?? '').length).replace(/\/v1$/, '') }
+}
+
+/** The recorded request body, or one that may have led to the recorded reply where the source kept none. */
+export function requestOf(recording: RecordingCase): JsonObject {
+  const body = isObject(recording.requestJson) ? { ...recording.requestJson } : inventedRequest(recording)
+  body['model'] = modelOf(recording)
+  if (recording.kind === 'sse') body['stream'] = true
+  else if (recording.kind === 'json' && body['stream'] === true) delete body['stream']
+  return body
+}
+
+/** A prompt as long as the recorded usage says, since the gateway refuses usage that cannot belong to the request. */
+function inventedRequest(recording: RecordingCase): JsonObject {
+  const tokens = recordedUsage(recording)?.['prompt_tokens']
+  const text = 'What is this? '.repeat(Math.max(1, Math.ceil((typeof tokens === 'number' ? tokens : 0) / 4)))
+  if (recording.api === 'completions') return { prompt: text }
+  if (recording.api !== 'chat') return { input: text }
+  const tools = recording.features.includes('tools')
+    ? { tools: [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }] }
+    : {}
+  return { messages: [{ role: 'user', content: text }], ...tools }
+}
+
+/** The parsed events of a recorded stream, without its end mark. */
+export function recordedEvents(recording: RecordingCase): JsonObject[] {
+  return sseData(recording)
+    .filter((data) => data.trim() !== '[DONE]' && data.trim() !== '')
+    .map((data) => JSON.parse(data) as JsonObject)
+}
+
+/** The usage that the recording reports; of a stream the last. */
+export function recordedUsage(recording: RecordingCase): JsonObject | undefined {
+  if (recording.kind === 'sse')
+    return recordedEvents(recording)
+      .map(usageIn)
+      .findLast((usage) => usage !== undefined)
+  return isObject(recording.responseJson) ? usageIn(recording.responseJson) : undefined
+}
+
+function usageIn(body: JsonObject): JsonObject | undefined {
+  const choice: unknown = Array.isArray(body['choices']) ? body['choices'][0] : undefined
+  return [body['usage'], isObject(body['x_groq']) && body['x_groq']['usage'], isObject(choice) && choice['usage']].find(
+    isObject,
+  )
+}
+
+/** True when a stream came to its proper end: the end mark, or a finish reason for every choice that was asked for. */
+export function isWholeStream(events: readonly JsonObject[], hasEndMark: boolean, choices = 1): boolean {
+  if (hasEndMark) return true
+  const open = new Set<unknown>()
+  const finished = new Set<unknown>()
+  for (const choice of events.flatMap((event) => (Array.isArray(event['choices']) ? event['choices'] : []))) {
+    if (!isObject(choice)) continue
+    if (choice['finish_reason']) {
+      open.delete(choice['index'])
+      finished.add(choice['index'])
+    } else if (!finished.has(choice['index'])) open.add(choice['index'])
+  }
+  return finished.size >= choices && open.size === 0
+}

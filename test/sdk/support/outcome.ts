@@ -1,0 +1,54 @@
+import { APIError } from 'openai'
+
+/** How an SDK call ended: its value, and the error it threw, in a form that can be compared. */
+export interface Outcome {
+  value: unknown
+  error: ErrorView | undefined
+}
+
+/** What a program sees of an error. Messages are compared apart, since the gateway adds the request id. */
+interface ErrorView {
+  name: string
+  status: number | undefined
+  code: unknown
+  type: unknown
+  param: unknown
+  message: string
+  retryAfter: string | null | undefined
+}
+
+/** Runs a call and keeps what it returned or threw. */
+export async function outcomeOf(run: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    return { value: plain(await run()), error: undefined }
+  } catch (error) {
+    return { value: undefined, error: viewOf(error) }
+  }
+}
+
+/** Collects everything a stream yields; what came before an error is kept. */
+export async function collected(open: () => Promise<AsyncIterable<unknown>>): Promise<Outcome & { value: unknown[] }> {
+  const value: unknown[] = []
+  try {
+    for await (const item of await open()) value.push(plain(item))
+    return { value, error: undefined }
+  } catch (error) {
+    return { value, error: viewOf(error) }
+  }
+}
+
+/** Own data without methods and prototypes; the SDK's `_request_id` is not enumerable, so it is added by name. */
+function plain(value: unknown): unknown {
+  const copy = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
+  const id = typeof value === 'object' && value !== null ? (value as { _request_id?: unknown })._request_id : undefined
+  return id ? { ...(copy as object), _request_id: id } : copy
+}
+
+function viewOf(error: unknown): ErrorView {
+  if (!(error instanceof Error)) throw error
+  const view = { name: error.constructor.name, message: error.message }
+  if (!(error instanceof APIError))
+    return { ...view, status: undefined, code: undefined, type: undefined, param: undefined, retryAfter: undefined }
+  const { status, code, type, param, headers } = error
+  return { ...view, status, code, type, param, retryAfter: headers?.get('retry-after') }
+}

@@ -1,0 +1,83 @@
+import { isObject, type JsonObject } from '../../../server/lib/json.ts'
+
+/** Quota per token of each class; whole numbers, so that every charge can be worked out on paper. */
+const price = { input: 8, cached: 4, cacheWrite: 10, audioInput: 16, imageInput: 24, output: 40, audioOutput: 48 }
+
+/** The options that give every model these prices, as key and value. */
+export function ratioOptions(models: Iterable<string>): [key: string, value: string][] {
+  const all = (ratio: number) => JSON.stringify(Object.fromEntries([...models].map((model) => [model, ratio])))
+  return [
+    ['ModelRatio', all(price.input)],
+    ['CompletionRatio', all(price.output / price.input)],
+    ['CacheRatio', all(price.cached / price.input)],
+    ['CreateCacheRatio', all(price.cacheWrite / price.input)],
+    ['AudioRatio', all(price.audioInput / price.input)],
+    ['AudioCompletionRatio', all(price.audioOutput / price.audioInput)],
+    ['ImageRatio', all(price.imageInput / price.input)],
+  ]
+}
+
+/** What a log row must show for a call. */
+interface ExpectedCharge {
+  prompt: number
+  completion: number
+  cached: number
+  reasoning: number
+  quota: number
+}
+
+/**
+ * The charge for a usage object as providers document theirs, worked out apart from the gateway's own code. Some count
+ * reasoning or sound beside the totals: then total_tokens tells, or for Vercel's gateway its own price. Parts that are
+ * larger than their total cannot be believed and cost what the total costs.
+ */
+export function expectedCharge(usage: JsonObject): ExpectedCharge {
+  const number = (...values: unknown[]) => values.find((value): value is number => typeof value === 'number') ?? 0
+  const part = (...names: string[]) => names.map((name) => usage[name]).find(isObject) ?? {}
+  const promptParts = part('prompt_tokens_details', 'input_tokens_details', 'input_token_details')
+  const completionParts = part('completion_tokens_details', 'output_tokens_details')
+  let prompt = number(usage['prompt_tokens'], usage['input_tokens'])
+  let completion = number(usage['completion_tokens'], usage['output_tokens'])
+  let reasoning = number(completionParts['reasoning_tokens'])
+  const audioIn = number(promptParts['audio_tokens'])
+  const beyond = number(usage['total_tokens'], prompt + completion) - prompt - completion
+  if (beyond === reasoning || 'market_cost' in usage) completion += reasoning
+  else if (beyond === audioIn) prompt += audioIn
+  let cached = number(
+    promptParts['cached_tokens'],
+    usage['prompt_cache_hit_tokens'],
+    usage['num_cached_tokens'],
+    usage['cached_tokens'],
+  )
+  let written = number(promptParts['cache_write_tokens'], usage['cache_creation_input_tokens'])
+  if (cached + written > prompt) cached = written = 0
+  if (reasoning > completion) reasoning = 0
+  const imageIn = number(promptParts['image_tokens'])
+  const audioOut = number(completionParts['audio_tokens'])
+  // Of cached images nobody reports how many tokens are both; they cost the price of images.
+  const cachedText = Math.min(cached, prompt - audioIn - imageIn - written)
+  const quota =
+    (prompt - cachedText - written - audioIn - imageIn) * price.input +
+    cachedText * price.cached +
+    written * price.cacheWrite +
+    audioIn * price.audioInput +
+    imageIn * price.imageInput +
+    (completion - audioOut) * price.output +
+    audioOut * price.audioOutput
+  return { prompt, completion, cached, reasoning, quota }
+}
+
+/** The charge for plain tokens. */
+export function plainCharge(prompt: number, completion: number): number {
+  return prompt * price.input + completion * price.output
+}
+
+/** The charge for images of the smallest size: a thousand times the ratio for each. */
+export function imageCharge(images: number): number {
+  return images * price.input * 1000
+}
+
+/** The charge for sound priced by its length, where a minute counts as 200 tokens. */
+export function soundCharge(seconds: number): number {
+  return Math.ceil((seconds * 200 * price.input) / 60 - 1e-9)
+}

@@ -1,0 +1,51 @@
+/** Writes docs/options.md from contract/options.ts: `node tools/bun.mjs tools/make-options-page.ts`. */
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type OptionDefinition, optionDefinitions } from '../contract/options.ts'
+
+const head = `# Options
+
+Options are settings that change while the server runs, kept in the database and in force on every node at once.
+\`GET /api/option/\` shows them (admins), \`PUT /api/option/\` with \`{"key": "RetryTimes", "value": "2"}\` changes one; values are
+always text. Every admin may write those marked *admin*, only a super admin (role 100) those marked *root*. A value that does not
+fit is refused and the old one stays. Secrets can be written and are never shown. Settings of the process itself (port, database,
+keys) are [environment variables](operating.md#environment-variables); what the ratios mean is on [the page about prices](prices.md).
+
+Not every option is at work yet: those of registering, mail, OAuth, WeChat, the bot check and invitations are stored and checked, but the calls
+they belong to are [not there yet](api.md#not-there-yet).
+
+This page is made from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
+`
+
+/** The whole page. */
+export function optionsPage(): string {
+  const definitions: [string, OptionDefinition][] = Object.entries(optionDefinitions)
+  const rows = definitions.map(
+    ([key, option]) =>
+      `| \`${key}\` | ${kindOf(option)} | ${defaultOf(option)} | ${option.writer} | ${option.description.replaceAll('|', '\\|')} |`,
+  )
+  return `${head}\n| Option | Value | Default | Writer | What it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`
+}
+
+function kindOf({ kind, unit, choices, min, max, secret }: OptionDefinition): string {
+  const names = { boolean: 'true or false', integer: 'whole number', number: 'number', json: 'JSON object' }
+  const name =
+    kind === 'choice' ? (choices ?? []).join(' or ') : kind === 'text' || kind === 'list' ? kind : names[kind]
+  const range = min === undefined || max === undefined ? '' : `${plain(min)} to ${plain(max)}`
+  const measure = [range, unit].filter((part) => part).join(' ')
+  return [name, measure, secret ? 'secret' : ''].filter((part) => part).join(', ')
+}
+
+function defaultOf({ default: value }: OptionDefinition): string {
+  return value === '' ? 'empty' : `\`${value}\``
+}
+
+function plain(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+if (import.meta.main) {
+  const file = resolve(import.meta.dirname, '../docs/options.md')
+  writeFileSync(file, optionsPage())
+  console.log(`${file} written`)
+}
