@@ -198,6 +198,11 @@ export default {
       own: [...ground, ...cross, 'server/store', 'server/sync'],
       core: true,
     }),
+    ...only('server/mails', 'A mail is a text with a form; whether it is due is decided elsewhere.', {
+      own: [...ground, ...cross, 'server/outbound', 'server/store', 'server/settings'],
+      npm: [],
+      core: true,
+    }),
     ...only('server/billing', 'Money knows accounts and prices, not calls and pages.', {
       own: [...ground, ...cross, 'server/store', 'server/settings', 'server/sync'],
       core: true,
@@ -229,6 +234,7 @@ export default {
       own: [
         ...ground,
         ...cross,
+        'server/mails',
         'server/outbound',
         'server/providers',
         'server/relay',
@@ -249,6 +255,7 @@ export default {
         ...cross,
         'server/http',
         'server/jobs',
+        'server/mails',
         'server/outbound',
         'server/providers',
         'server/billing',

@@ -7,12 +7,16 @@ import { createLedger } from './billing/ledger.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
 import type { Config } from './config.ts'
-import { createChannelHealth } from './jobs/channel-health.ts'
+import { createChannelCare } from './jobs/channel-care.ts'
+import { createNotifyRoot } from './jobs/notify.ts'
+import { peopleJobs } from './jobs/people-jobs.ts'
 import { startJobs } from './jobs/scheduler.ts'
 import { heartbeat, sweepHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets } from './lib/secrets.ts'
 import type { Logger } from './log.ts'
+import { createMailRoot } from './mails/mail-root.ts'
+import { createMailer } from './mails/mailer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { providers } from './providers/registry.ts'
 import { createBreaker } from './relay/breaker.ts'
@@ -27,7 +31,6 @@ import { loadSettings, type Settings, type SettingsSource } from './settings/set
 import { markExhausted, markExpired } from './store/callers.ts'
 import { migrate } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
-import { deleteExpiredSessions } from './store/sessions.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
@@ -35,7 +38,7 @@ const heartbeatMs = 5_000
 const sweepMs = 10_000
 /** How long the end of the process waits for calls that were cut off to be charged. */
 const lastSettlesMs = 5_000
-const hourMs = 3_600_000
+const testsDueMs = 30_000
 
 /** Everything with a lifetime, built once; `close` ends it in reverse order. */
 export interface Context {
@@ -77,8 +80,20 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
   const settings = await loadSettings(store, warn)
   const routing = await loadRouting(store, secrets, warn)
   const batcher = createBatcher(store.ledger)
-  const relay = relayDeps({ settings, routing, batcher, metrics, clock, nodeId: sweep.nodeId, disable })
-  const health = createChannelHealth({ store, relay, routing })
+  const relay = relayDeps({
+    settings,
+    routing,
+    batcher,
+    metrics,
+    clock,
+    nodeId: sweep.nodeId,
+    disable: (...of) => care.disable(...of),
+  })
+  const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
+  const mailRoot = createMailRoot({ store, settings, mailer })
+  const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
+  const events = metrics.events
+  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events, notifyRoot })
   const tokens = createTokenCache(store, secrets, nowMs)
   let draining = false
   metrics.bind({
@@ -89,19 +104,13 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
   const stopJobs = startJobs(
     [
       { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
+      { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
       { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
-      {
-        name: 'expired-sessions',
-        everyMs: hourMs,
-        run: () => store.write((trx) => deleteExpiredSessions(trx, epochSeconds(clock))),
-      },
+      ...peopleJobs({ store, settings, mailer, clock, warn }),
     ],
     warn,
   )
 
-  function disable(id: number, reason: string): void {
-    health.disable(id, reason).catch((error) => warn(`channel ${id} could not be disabled: ${String(error)}`))
-  }
   function mark(tokenId: number, how: typeof markExpired): void {
     markAndTell(store, tokenId, how).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
   }
@@ -113,14 +122,18 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
     api: {
       store,
       settings,
+      mailer,
       secrets,
       clock,
       trustedProxies: config.trustedProxies,
       version,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      testChannel: health.test,
-      testAllChannels: health.testAll,
+      testChannel: care.health.test,
+      testAllChannels: care.health.testAll,
+      updateBalance: care.ask.balance,
+      updateAllBalances: care.ask.allBalances,
+      upstreamModels: care.ask.models,
       warn,
     },
     relay: {
@@ -136,17 +149,23 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
       draining = true
     },
     async close() {
-      // Answers that were cut off settle what was delivered; the heartbeat goes on until they have.
-      const lateMs = performance.now() + lastSettlesMs
-      while ((relay.ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)
-        await new Promise((resolve) => setTimeout(resolve, 5))
+      await untilSettled(relay.ledger, batcher)
       stopJobs()
+      care.health.close()
       relay.idleWatch.close()
       relay.counter.close()
+      await mailer.idle()
       await unregisterNode(sweep)
       await store.close()
     },
   }
+}
+
+/** Answers that were cut off settle what was delivered; the heartbeat must go on until they have. */
+async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Promise<void> {
+  const lateMs = performance.now() + lastSettlesMs
+  while ((ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)
+    await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 interface RelayParts {

@@ -132,14 +132,9 @@ export const channelOperations = {
   }),
 }
 
-/** Name given to a copy whose maker chose none. */
-export const copyName = (name: string) => `${[...name].slice(0, 93).join('')} (copy)`
-
 /** Text that explains a failed test or a key set aside is cut here. */
 export const maxReason = 500
 
-export type ChannelTestEntry = z.output<typeof channelTestSchema>
-export type TestProgress = z.output<typeof testProgressSchema>
 export type ChannelKeyHealth = z.output<typeof channelKeySchema>
 
 /** How the lines of a key are meant: each a channel's own, or all of one channel. */
@@ -147,4 +142,3 @@ export const keyMode = z.enum(['single', 'multi'])
 
 /** Most keys that one call brings. */
 export const maxKeys = 1000
-

@@ -2,6 +2,7 @@ import type { ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets.ts'
+import type { Mailer } from '../mails/mailer.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import type { Notice, Store } from '../store/store.ts'
 
@@ -13,10 +14,14 @@ export interface ChannelTest {
   message: string
 }
 
+/** An answer of an upstream, or why there is none. */
+export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
+
 /** What the management API is built from. */
 export interface ApiDeps {
   store: Store
   settings: SettingsSource
+  mailer: Mailer
   secrets: Secrets
   clock: Clock
   /** Addresses or CIDRs of proxies whose X-Forwarded-* is believed. */
@@ -28,6 +33,12 @@ export interface ApiDeps {
   testChannel(id: number, model?: string): Promise<ChannelTest>
   /** Starts a run over all channels; false when one is under way. */
   testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
+  /** Asks the upstream of a channel what is left there, and saves it. */
+  updateBalance(id: number): Promise<Asked<number>>
+  /** The same for all enabled channels, in bounded time; false when that is under way. */
+  updateAllBalances(): Promise<boolean>
+  /** The models that the upstream of a channel says it has. */
+  upstreamModels(id: number): Promise<Asked<string[]>>
   warn(message: string): void
   /** Limits other than the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule }

@@ -6,11 +6,13 @@ import { createRateLimiter } from '../http/rate-limit.ts'
 import type { ApiRouter } from '../http/serve-endpoint.ts'
 import { createSessions } from '../http/session.ts'
 import { unknownPath } from '../http/unknown-path.ts'
+import { mountAudit } from './audit/routes.ts'
 import { mountAuth } from './auth/routes.ts'
 import { mountChannels } from './channel/routes.ts'
 import { type ApiDeps, announcer } from './deps.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
+import { mountOAuth } from './oauth/routes.ts'
 import { mountOptions } from './option/routes.ts'
 import { mountRedemptions } from './redemption/routes.ts'
 import { mountTopUps } from './redemption/top-up-routes.ts'
@@ -40,14 +42,17 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const router: ApiRouter = { app, sessions, criticalLimit, warn }
   const announce = announcer(deps)
   mountStatus(router, deps)
-  mountAuth(router, deps)
+  mountAuth(router, { ...deps, announce })
+  mountOAuth(router, { ...deps, announce })
+  // Before the users: GET /api/user/{id} would take the dashboard for an id.
+  mountLogs(router, deps)
   mountSelf(router, { ...deps, announce })
   mountUsers(router, { ...deps, announce })
   mountTokens(router, { ...deps, announce })
   mountChannels(router, { ...deps, announce })
-  mountLogs(router, deps)
   mountOptions(router, { ...deps, announce })
   mountGroups(router, deps)
+  mountAudit(router, deps)
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })
 

@@ -2,7 +2,7 @@ import type { User } from '../../contract/api/user.ts'
 import type { UserRow } from '../store/users.ts'
 
 /** A user with every field empty; answers that show a few fields fill them in. */
-export const blankUser: User = {
+const blankUser: User = {
   id: 0,
   username: '',
   password: '',
@@ -23,6 +23,12 @@ export const blankUser: User = {
   aff_code: '',
   inviter_id: 0,
   created_time: 0,
+}
+
+/** What the answer of a login shows. */
+export function loginView(user: Pick<UserRow, 'id' | 'username' | 'display_name' | 'role' | 'status' | 'group'>): User {
+  const { id, username, display_name, role, status, group } = user
+  return { ...blankUser, id, username, display_name, role, status, group }
 }
 
 /** A row as the API shows it. */

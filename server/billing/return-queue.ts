@@ -27,6 +27,8 @@ interface Line {
   movedAtMs: number
   /** As of the last attempt. */
   state: string
+  /** Quota came back since the last attempt began. */
+  returned: boolean
 }
 
 /** Other processes give back without telling us, so the first waiter also looks by itself. */
@@ -43,6 +45,7 @@ export function createReturnQueue(nowMs: () => number): ReturnQueue {
         tail: Promise.resolve(),
         movedAtMs: nowMs(),
         state: '',
+        returned: false,
       }
       lines.set(account, line)
       line.waiting++
@@ -65,16 +68,19 @@ export function createReturnQueue(nowMs: () => number): ReturnQueue {
       const line = lines.get(account)
       if (!line) return
       line.movedAtMs = nowMs()
+      line.returned = true
       line.wake()
     },
   }
 
   async function tryUntilDone<T>(line: Line, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T> {
     for (;;) {
+      line.returned = false
       const { value, done, state } = await attempt()
       if (state !== line.state) line.movedAtMs = nowMs()
       line.state = state
       if (done || nowMs() - line.movedAtMs >= patienceMs) return value
+      if (line.returned) continue
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs)
         line.wake = () => {

@@ -35,6 +35,11 @@ export type StreamSignal =
 
 /** Follows one stream in one dialect: feed it the data of every event, in order. */
 export interface StreamMeter {
+  /**
+   * Takes a text of whole events at once when it can be seen without reading them that each is plain content; false when
+   * they must be fed one by one. What is skimmed is read only if it must be counted.
+   */
+  skim(text: string): boolean
   feed(data: string): StreamSignal
   /** The last usage the upstream reported, raw. */
   readonly usage: JsonObject | undefined

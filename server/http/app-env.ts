@@ -22,6 +22,8 @@ export interface AppEnv {
     /** The caller's side of the connection is TLS, seen here or by a trusted proxy. */
     secure: boolean
     person?: Person
+    /** The message of a success, which is empty but where clients look at it. */
+    successMessage?: string
   }
 }
 

@@ -44,6 +44,8 @@ export interface ServeOptions {
   changesState?: true
   /** Counted by the strict limit that passwords and codes are behind. */
   critical?: true
+  /** Runs before the input is read; throws what the call is refused for, whatever it brings. */
+  before?: () => void
   /** Status of the answer to a body that cannot be decoded. */
   badBodyStatus?: 400
 }
@@ -88,6 +90,7 @@ function register<E extends Endpoint>(
         const wait = router.criticalLimit.take(addressKey(c.get('clientAddress')))
         if (wait > 0) throw tooManyRequests(wait)
       }
+      options.before?.()
       return wrap(c, endpoint, z.parse(endpoint.data, await work(c)))
     } catch (error) {
       return answerError(c, error, router.warn)
@@ -144,7 +147,8 @@ async function parseBody<E extends Endpoint>(
 function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
   if (endpoint.envelope === 'bare') return c.json(data as object)
   if (endpoint.envelope === 'flat') return c.json({ success: true, message: '', ...(data as object) })
-  return c.json(data === undefined ? { success: true, message: '' } : { success: true, message: '', data })
+  const message = c.get('successMessage') ?? ''
+  return c.json(data === undefined ? { success: true, message } : { success: true, message, data })
 }
 
 function answerError(c: AppContext, error: unknown, warn: (message: string) => void): Response {

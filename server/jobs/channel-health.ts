@@ -1,97 +1,150 @@
+import { maxReason } from '../../contract/api/channel-operations.ts'
 import { channelStatus } from '../../contract/statuses.ts'
 import { epochSeconds } from '../lib/clock.ts'
+import { inParallel } from '../lib/in-parallel.ts'
 import type { RelayDeps } from '../relay/deps.ts'
 import { type Probe, probeChannel } from '../relay/probe-channel.ts'
-import type { RoutingSource } from '../relay/routing-table.ts'
-import { addTestLog, channelsToTest, moveChannelStatus } from '../store/channel-health.ts'
+import { type Channel, type RoutingSource, withKey } from '../relay/routing-table.ts'
+import { addTestLog, channelsToTest } from '../store/channel-health.ts'
+import { addChannelTest } from '../store/channel-tests.ts'
 import { recordChannelTest } from '../store/channels.ts'
+import { advanceRun, beginRun, channelTestRun, finishRun, planRun } from '../store/job-runs.ts'
 import type { Store } from '../store/store.ts'
+import type { ChannelSwitch } from './channel-switch.ts'
+import type { NotifyRoot } from './notify.ts'
 
 export interface ChannelHealthDeps {
   store: Store
   relay: RelayDeps
   routing: RoutingSource
+  channelSwitch: ChannelSwitch
+  notifyRoot: NotifyRoot
 }
 
-/** Tests channels and switches them off and on. */
+/** Tests channels, and switches them off and on by the results. */
 export interface ChannelHealth {
   test(id: number, model?: string): Promise<{ ok: boolean; timeMs: number; message: string }>
-  /** Starts a run over all channels; false when one is under way. */
+  /** Starts a run over all channels; false when one is under way, on this node or another. */
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Switches an enabled channel off after an upstream fault (status 3) on every node at once. */
-  disable(id: number, reason: string): Promise<void>
+  /** Starts a run when the option ChannelTestFrequency says that one is due. */
+  testIfDue(): Promise<void>
+  /** Ends a run that is under way before its next test. */
+  close(): void
 }
 
-export function createChannelHealth({ store, relay, routing }: ChannelHealthDeps): ChannelHealth {
-  let running = false
+/** Tests at a time. */
+const width = 4
+/** Dead keys of one channel that a run tries again. */
+const mostDeadKeys = 10
 
-  async function change(id: number, from: number, to: number): Promise<boolean> {
-    const changed = await store.write((trx) => moveChannelStatus(trx, id, from, to))
-    if (changed) await store.notices.publish({ topic: 'channels', id })
-    return changed
-  }
+const absent: Probe = {
+  ok: false,
+  timeMs: 0,
+  model: '',
+  message: 'the channel does not exist or its type is not served',
+  verdict: undefined,
+}
 
-  async function disable(id: number, reason: string): Promise<void> {
-    if (await change(id, channelStatus.enabled, channelStatus.autoDisabled))
-      relay.events.channelDisabled({ channelId: id, reason })
-  }
+export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
+  const { store, relay, routing, channelSwitch, notifyRoot } = deps
+  const now = () => epochSeconds(relay.clock)
+  let closed = false
 
-  async function testOne(id: number, model: string | undefined): Promise<Probe> {
+  const channelOf = (id: number) => {
     const channel = routing.current().channel(id)
-    if (!channel)
-      return {
-        ok: false,
-        timeMs: 0,
-        model: '',
-        message: 'the channel does not exist or its type is not served',
-        verdict: undefined,
-      }
+    return channel && withKey(channel, relay.clock.nowMs())
+  }
+
+  async function testOne(channel: Channel, model: string | undefined): Promise<Probe> {
     const probe = await probeChannel(relay, channel, model)
-    const now = epochSeconds(relay.clock)
+    const message = probe.message.slice(0, maxReason)
     await store.write(async (trx) => {
-      await recordChannelTest(trx, id, probe.timeMs, now)
-      const content = probe.ok
-        ? `channel ${channel.name} passed its test`
-        : `channel ${channel.name} failed its test: ${probe.message}`
-      await addTestLog(trx, { at: now, channelId: id, model: probe.model, elapsedMs: probe.timeMs, content })
+      await recordChannelTest(trx, channel.id, probe.timeMs, now())
+      const test = { created_at: now(), model: probe.model, ok: probe.ok, elapsed_time: probe.timeMs, message }
+      await addChannelTest(trx, channel.id, test)
+      const content = `channel ${channel.name} ${probe.ok ? 'passed its test' : `failed its test: ${message}`}`
+      await addTestLog(trx, { at: now(), channelId: channel.id, model: probe.model, elapsedMs: probe.timeMs, content })
     })
     return probe
   }
 
   /** What a test means for the channel, by the options; a channel switched off by hand stays off. */
-  async function judge(id: number, status: number, probe: Probe): Promise<void> {
+  async function judge(channel: Channel, status: number, probe: Probe): Promise<void> {
     const settings = relay.settings()
     const slow = settings.ChannelDisableThreshold > 0 && probe.timeMs > settings.ChannelDisableThreshold * 1000
-    if (settings.AutomaticDisableChannelEnabled && status === channelStatus.enabled) {
-      if (probe.verdict?.disable !== undefined) await disable(id, probe.verdict.disable)
-      else if (slow) await disable(id, `the test took ${probe.timeMs} ms`)
+    const mayDisable = settings.AutomaticDisableChannelEnabled && status === channelStatus.enabled
+    const { id, keyRing, upstream } = channel
+    if (probe.verdict?.disable !== undefined && keyRing) {
+      await channelSwitch.setKeyAside(id, upstream.key, probe.verdict.disable, mayDisable)
+    } else if (probe.verdict?.disable !== undefined && mayDisable) {
+      await channelSwitch.disable(id, probe.verdict.disable)
+    } else if (slow && mayDisable) {
+      await channelSwitch.disable(id, `the test took ${probe.timeMs} ms`)
     }
-    if (settings.AutomaticEnableChannelEnabled && status === channelStatus.autoDisabled && probe.ok && !slow) {
-      await change(id, channelStatus.autoDisabled, channelStatus.enabled)
+    if (!settings.AutomaticEnableChannelEnabled || status === channelStatus.disabled) return
+    if (probe.ok && keyRing?.dead().includes(upstream.key)) await channelSwitch.reviveKey(id, upstream.key)
+    if (probe.ok && !slow && status === channelStatus.autoDisabled) await channelSwitch.enable(id)
+  }
+
+  /** Keys that were set aside may have been paid for since. */
+  async function tryDeadKeys(channel: Channel): Promise<void> {
+    if (!relay.settings().AutomaticEnableChannelEnabled) return
+    const others = channel.keyRing?.dead().filter((key) => key !== channel.upstream.key) ?? []
+    for (const key of others.slice(0, mostDeadKeys)) {
+      if (closed) return
+      const probe = await probeChannel(relay, { ...channel, upstream: { ...channel.upstream, key } }, undefined)
+      if (probe.ok) await channelSwitch.reviveKey(channel.id, key)
     }
   }
 
-  async function runAll(scope: 'all' | 'disabled'): Promise<void> {
-    for (const { id, status } of await channelsToTest(store.read, scope)) {
-      await judge(id, status, await testOne(id, undefined))
-    }
+  async function runAll(scope: 'all' | 'disabled'): Promise<{ passed: number; failed: string[] }> {
+    const channels = await channelsToTest(store.read, scope)
+    await store.write((trx) => planRun(trx, channelTestRun, channels.length))
+    const failed: string[] = []
+    await inParallel(channels, width, async ({ id, status }) => {
+      if (closed) return
+      const channel = channelOf(id)
+      const probe = channel ? await testOne(channel, undefined) : absent
+      if (!probe.ok) failed.push(`channel ${id} (${channel?.name ?? 'unknown'}): ${probe.message}`)
+      if (channel) await judge(channel, status, probe)
+      await store.write((trx) => advanceRun(trx, channelTestRun, now(), probe.ok))
+      if (channel) await tryDeadKeys(channel)
+    })
+    return { passed: channels.length - failed.length, failed }
+  }
+
+  /** The run goes on when this returns. */
+  async function start(scope: 'all' | 'disabled', everySeconds: number): Promise<boolean> {
+    if (!(await store.write((trx) => beginRun(trx, channelTestRun, now(), everySeconds)))) return false
+    runAll(scope)
+      .then(({ passed, failed }) => {
+        if (everySeconds > 0) return
+        notifyRoot(
+          'the test of all channels is done',
+          [`${passed} passed, ${failed.length} failed.`, ...failed].join('\n'),
+        )
+      })
+      .catch((error: unknown) => relay.events.warning(`testing the channels failed: ${String(error)}`))
+      .then(() => (closed ? undefined : store.write((trx) => finishRun(trx, channelTestRun, now()))))
+      .catch((error: unknown) => relay.events.warning(`the end of the channel tests was not noted: ${String(error)}`))
+    return true
   }
 
   return {
-    disable,
     async test(id, model) {
-      const { ok, timeMs, message } = await testOne(id, model)
+      // Whoever has just saved a channel tests what was saved.
+      await routing.reload()
+      const channel = channelOf(id)
+      const { ok, timeMs, message } = channel ? await testOne(channel, model) : absent
       return { ok, timeMs, message }
     },
-    async testAll(scope) {
-      if (running) return false
-      running = true
-      runAll(scope)
-        .catch((error: unknown) => relay.events.warning(`testing the channels failed: ${String(error)}`))
-        .finally(() => {
-          running = false
-        })
-      return true
+    testAll: (scope) => start(scope, 0),
+    async testIfDue() {
+      const minutes = relay.settings().ChannelTestFrequency
+      if (minutes > 0 && !closed) await start('all', minutes * 60)
+    },
+    close() {
+      closed = true
     },
   }
 }

@@ -2,8 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isMetadataHost } from '../lib/metadata-address.ts'
 
-const timeLimitMs = 5_000
-const maxAnswerBytes = 64 * 1024
+const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
 
 /**
  * An outside service did not do what it was asked. `refused`: it said no, and the message may be shown to who asked.
@@ -29,8 +28,8 @@ interface JsonCall {
  * network; metadata services of clouds are never called, also not under a name of somebody else. Redirects are not
  * followed: they would carry secrets to another place.
  */
-export async function callJson(service: string, url: string, call: JsonCall): Promise<unknown> {
-  const signal = AbortSignal.timeout(timeLimitMs)
+export async function callJson(service: string, url: string, call: JsonCall, limits = usualLimits): Promise<unknown> {
+  const signal = AbortSignal.timeout(limits.timeMs)
   try {
     await refuseMetadata(url, signal)
     const response = await fetch(url, {
@@ -40,7 +39,7 @@ export async function callJson(service: string, url: string, call: JsonCall): Pr
       redirect: 'manual',
       signal,
     })
-    const text = await readLimited(response)
+    const text = await readLimited(response, limits.answerBytes)
     try {
       return JSON.parse(text)
     } catch {
@@ -71,12 +70,12 @@ function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   })
 }
 
-async function readLimited(response: Response): Promise<string> {
+async function readLimited(response: Response, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
+    if (size > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

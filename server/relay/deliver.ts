@@ -29,6 +29,9 @@ const listOf: Partial<Record<RelayMode, string>> = {
   'image-edits': 'data',
   'image-variations': 'data',
 }
+/** Up to this length an answer is read in one go, if it may take this long. */
+const shortAnswerBytes = 64 * 1024
+const shortAnswerMs = 10_000
 /** Longest whole answer kept in memory until it is charged. */
 const replyBytes = 256 * 1024 * 1024
 
@@ -93,9 +96,39 @@ async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<str
 async function readWhole(deps: RelayDeps, open: OpenCall, response: Response, sentAtMs: number): Promise<string> {
   if (!response.body) return ''
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
+  if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
   const { bytes, ending } = await new UpstreamReader(response.body, deps.idleWatch, limits).collect(replyBytes)
   if (ending === 'end') return bytes.toString('utf8')
   throw noWholeAnswer(ending, open, response.status)
+}
+
+/** A short answer comes with its head or right after it; reading it in one go costs half. */
+function isShort(response: Response): boolean {
+  const declared = response.headers.get('content-length')
+  return declared !== null && Number(declared) <= shortAnswerBytes
+}
+
+function readShort(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  limits: { idleMs: number; deadlineMs: number; nowMs: () => number },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const wait = { dueAtMs: Math.min(limits.deadlineMs, limits.nowMs() + limits.idleMs), due: () => fail('stalled') }
+    const fail = (ending: 'stalled' | 'broken') => {
+      deps.idleWatch.remove(wait)
+      reject(noWholeAnswer(ending, open, response.status))
+    }
+    deps.idleWatch.add(wait)
+    response.text().then(
+      (text) => {
+        deps.idleWatch.remove(wait)
+        resolve(text)
+      },
+      () => fail('broken'),
+    )
+  })
 }
 
 function noWholeAnswer(ending: UpstreamPiece['kind'] | 'too-long', open: OpenCall, status: number): Error {

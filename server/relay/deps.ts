@@ -20,6 +20,6 @@ export interface RelayDeps {
   clock: Clock
   random(): number
   events: Events
-  /** Asks for a channel to be switched off; the reason is for people. */
-  disableChannel(channelId: number, reason: string): void
+  /** Asks for a channel to be switched off, or one key of a channel that has several; the reason is for people. */
+  disableChannel(channelId: number, reason: string, key?: string): void
 }

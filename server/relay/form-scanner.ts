@@ -87,6 +87,12 @@ export class FormScanner {
   }
 
   #headers(): boolean {
+    if (this.#buffer.length < 2) return false
+    if (this.#buffer.toString('latin1', 0, 2) === '\r\n') {
+      this.#state = 'skip'
+      this.#drop(2)
+      return true
+    }
     const at = this.#buffer.indexOf('\r\n\r\n')
     if ((at < 0 ? this.#buffer.length : at) > longestHeaderBytes) throw malformed('the headers of a part are too long')
     if (at < 0) return false
@@ -110,7 +116,8 @@ export class FormScanner {
  */
 function partOf(headers: string): { name: string | undefined; isFile: boolean } {
   const lines = headers.split('\r\n')
-  if (lines.some((line) => /^[ \t]|[\r\n]/.test(line))) throw malformed('the headers of a part are folded or broken')
+  if (lines.some((line) => /^[ \t]|[\r\n]|^[^:]*$/.test(line)))
+    throw malformed('the headers of a part are folded or broken')
   const dispositions = lines.filter((line) => /^content-disposition\s*:/i.test(line))
   if (dispositions.length > 1) throw malformed('a part has two Content-Disposition headers')
   const parameters = [...(dispositions[0] ?? '').matchAll(/;\s*([\w*]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g)]

@@ -13,10 +13,15 @@ export class KeyRing {
     this.#next = previous ? previous.#next : 0
   }
 
-  /** The next key in turn. When all are dead or resting one of them is used all the same: refusing would help nobody. */
-  pick(nowMs: number): string {
-    const usable = this.#first((key) => this.#isUsable(key, nowMs)) ?? this.#first((key) => !this.#dead.has(key))
-    const place = usable ?? this.#next % this.#keys.length
+  /**
+   * The next key in turn that is not among `except`. When all are dead or resting one of them is used all the same:
+   * refusing would help nobody.
+   */
+  pick(nowMs: number, except?: ReadonlySet<string>): string {
+    const place =
+      this.#first((key) => this.#isUsable(key, nowMs) && !except?.has(key)) ??
+      this.#first((key) => !this.#dead.has(key)) ??
+      this.#next % this.#keys.length
     this.#next = place + 1
     return this.#keys[place] ?? ''
   }
@@ -26,9 +31,11 @@ export class KeyRing {
     return this.#keys.some((key) => !except.has(key) && this.#isUsable(key, nowMs))
   }
 
-  /** The upstream refused the key for good. */
-  setAside(key: string): void {
+  /** The upstream refused the key for good. False when that was known. */
+  setAside(key: string): boolean {
+    if (this.#dead.has(key)) return false
     this.#dead.add(key)
+    return true
   }
 
   /** The upstream asked for a pause. */

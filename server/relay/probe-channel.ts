@@ -23,6 +23,8 @@ export interface Probe {
 }
 
 const probeTimeoutMs = 60_000
+/** An answer that begins and never ends must not hold up the tests of the other channels. */
+const wholeProbeMs = 90_000
 
 /** One small real call at a channel, on the relay's own path but without an account: nothing is held or charged. */
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
@@ -63,10 +65,11 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     const failed = errorWithin(error, response.status, channel.upstream.key)
     return done(false, failed.message, failed.verdict)
   } catch (error) {
+    if (call.signal.aborted) return done(false, 'the upstream did not finish its answer in time')
     if (!(error instanceof GatewayError)) throw error
     // The test is an admin's, who may read what a caller may not.
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-    return done(false, error.message + cause, judgeFailure(error))
+    return done(false, withoutKey(error.message + cause, channel.upstream.key), judgeFailure(error))
   }
 }
 
@@ -100,7 +103,7 @@ function probeCall(model: string, startedAtMs: number): RelayCall {
     facts: readRequest(mode, json),
     promptGuess: 1,
     headers: {},
-    signal: new AbortController().signal,
+    signal: AbortSignal.timeout(wholeProbeMs),
     startedAtMs,
   }
 }

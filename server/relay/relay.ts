@@ -5,10 +5,11 @@ import { CallerLeft } from './caller-left.ts'
 import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
+import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
 import { endpointOf, mappedModel, prepare } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
-import type { Channel } from './routing-table.ts'
+import { type Channel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { send } from './send.ts'
 import { type OpenCall, settle } from './settlement.ts'
@@ -20,26 +21,36 @@ import { type OpenCall, settle } from './settlement.ts'
 export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const settings = deps.settings()
   const tried = new Set<number>()
+  const keysTried = new Set<string>()
   const attempts: Attempt[] = []
-  let channel = nextChannel(deps, call, tried)
-  if (!channel) throw noChannel(call)
+  const first = nextChannel(deps, call, tried)
+  if (!first) throw noChannel(call)
+  let channel: Channel = first
   let charging = priced(deps, call, channel)
   const hold = await takeQuota(deps, call, charging)
   let handedOver = false
   try {
-    for (let retries = 0; ; retries++) {
+    for (let retries = 0; ; ) {
       tried.add(channel.id)
+      keysTried.add(channel.upstream.key)
       const failed = await attempt(deps, call, { hold, charging, channel, attempts }, () => {
         handedOver = true
       })
       if (failed instanceof Response) return failed
-      noteFailure(deps, call, channel, failed)
+      const isKeysFault = noteFailure(deps, call, channel, failed)
+      const sibling = isKeysFault && !call.signal.aborted ? withOtherKey(deps, channel, keysTried) : undefined
+      if (sibling) {
+        // Not another channel, so neither a retry nor another price.
+        channel = sibling
+        continue
+      }
       const mayRetry =
         failed.verdict.retry && retries < settings.RetryTimes && !call.caller.chosenChannel && !call.signal.aborted
       const next = mayRetry ? nextChannel(deps, call, tried) : undefined
       if (!next) throw failed
-      await new Promise((resolve) => setTimeout(resolve, backOffMs(retries, deps.random)))
+      await new Promise((resolve) => setTimeout(resolve, backOffMs(retries++, deps.random)))
       channel = next
+      keysTried.clear()
       charging = await repriced(deps, call, channel, charging, hold)
     }
   } catch (error) {
@@ -50,9 +61,11 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
 }
 
 function nextChannel(deps: RelayDeps, call: RelayCall, tried: ReadonlySet<number>): Channel | undefined {
-  if (call.caller.chosenChannel) return call.caller.chosenChannel
-  const candidates = deps.routing().candidates(call.caller.group, call.facts.model)
-  return selectChannel(candidates, call.mode, call.facts.model, tried, deps.breaker, deps.random)
+  const { chosenChannel, group } = call.caller
+  const candidates = deps.routing().candidates(group, call.facts.model)
+  const channel =
+    chosenChannel ?? selectChannel(candidates, call.mode, call.facts.model, tried, deps.breaker, deps.random)
+  return channel && withKey(channel, deps.clock.nowMs())
 }
 
 function noChannel(call: RelayCall): GatewayError {
@@ -203,17 +216,20 @@ function toFailure(error: unknown): AttemptFailed {
   throw error
 }
 
-function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed: AttemptFailed): void {
+/** True when the fault is of the channel's key alone, and the channel has others. */
+function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
   if (call.signal.aborted) {
     deps.breaker.undecided(channel.id, model)
-    return
+    return false
   }
-  if (failed.verdict.upstreamFault) deps.breaker.failed(channel.id, model)
+  const isKeysFault = noteKeyFailure(deps, channel, failed)
+  if (failed.verdict.upstreamFault && !isKeysFault) deps.breaker.failed(channel.id, model)
   else deps.breaker.undecided(channel.id, model)
   // The channel asked for a pause: other calls go elsewhere meanwhile, as far as there is an elsewhere.
   const pauseSeconds = failed.error.retryAfterSeconds
-  if (pauseSeconds) deps.breaker.rest(channel.id, model, Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000)
+  if (pauseSeconds && !isKeysFault)
+    deps.breaker.rest(channel.id, model, Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000)
   deps.events.attemptFailed({
     requestId: call.requestId,
     channelId: channel.id,
@@ -222,7 +238,8 @@ function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed:
     reason: failed.error.code,
     cause: failed.error.cause instanceof Error ? failed.error.cause.message : '',
   })
-  if (failed.verdict.disable !== undefined && deps.settings().AutomaticDisableChannelEnabled) {
+  if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
     deps.disableChannel(channel.id, failed.verdict.disable)
   }
+  return isKeysFault
 }

@@ -44,6 +44,8 @@ export interface RoutingTable {
   /** Models that some channel serves for the group, sorted. */
   models(group: string): readonly string[]
   channel(id: number): Channel | undefined
+  /** All channels whose type is served, whatever their status. */
+  channels(): readonly Channel[]
 }
 
 export interface RoutingSource {
@@ -58,12 +60,15 @@ export async function loadRouting(
   warn: (message: string) => void,
 ): Promise<RoutingSource> {
   let table = await build(store, secrets, warn)
-  let latest = 0
+  let begun = 0
+  let applied = 0
   async function reload(): Promise<void> {
-    // Two reloads may overlap; the one that began last has the newest rows.
-    const mine = ++latest
+    // Reloads may overlap; one that began later has newer rows, and whoever waits for one finds its rows in force.
+    const mine = ++begun
     const next = await build(store, secrets, warn, table)
-    if (mine === latest) table = next
+    if (mine < applied) return
+    applied = mine
+    table = next
   }
   store.notices.subscribe(async (notice) => {
     if (notice === 'reconnected' || notice.topic === 'channels') {
@@ -74,9 +79,9 @@ export async function loadRouting(
 }
 
 /** The channel with the key whose turn it is; the same channel where it has but one. */
-export function withKey(channel: Channel, nowMs: number): Channel {
+export function withKey(channel: Channel, nowMs: number, except?: ReadonlySet<string>): Channel {
   if (!channel.keyRing) return channel
-  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs) } }
+  return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, except) } }
 }
 
 async function build(
@@ -115,6 +120,7 @@ async function build(
     candidates: (group, model) => groups.get(group)?.get(model) ?? [],
     models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
     channel: (id) => channels.get(id),
+    channels: () => [...channels.values()],
   }
 }
 

@@ -32,6 +32,7 @@ export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
       case 'quiet':
         return [...pieces, piece]
       case 'chunk': {
+        if (pieces.length === 0 && surelySpeaks(piece.bytes)) return [piece]
         const block = splitter.push(piece.bytes)
         const begun = block.events.some(({ data }) => data !== undefined && isSpeaking(opening, data))
         if (begun || block.early || opening.nowMs() >= opening.untilMs) return [...pieces, piece]
@@ -62,4 +63,14 @@ export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
     if (signal === 'error') throw errorWithin(meter.error ?? {}, status, key)
     return true
   }
+}
+
+/**
+ * The common case without a second parse: a whole event of an answer, and nothing in sight that could be an error. What
+ * is not sure is looked at closely.
+ */
+function surelySpeaks(bytes: Uint8Array): boolean {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = view.indexOf('}\n\n')
+  return end > 0 && end === view.indexOf('\n\n') - 1 && view.includes('"choices":[{') && !view.includes('"error"')
 }

@@ -109,6 +109,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     const { meter } = this.#options
     if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
     const block = this.#splitter.push(bytes)
+    if (block.text !== '' && !block.firstRest && meter.skim(block.text)) {
+      const out = joined(block.bytes, block.early)
+      return this.#needsMore() ? this.#extend(out) : out
+    }
     // Text to send in place of the block's bytes, once an event of it is not to be sent as it is.
     let kept: string | undefined
     for (const event of block.events) {

@@ -22,8 +22,15 @@ export interface SettingsSource {
 export async function loadSettings(store: Store, warn: (message: string) => void): Promise<SettingsSource> {
   let settings = await read(store, warn)
   const listeners: ((settings: Settings) => void)[] = []
+  let begun = 0
+  let applied = 0
   async function reload(): Promise<void> {
-    settings = await read(store, warn)
+    // Reloads may overlap; one that began later has newer rows.
+    const mine = ++begun
+    const next = await read(store, warn)
+    if (mine < applied) return
+    applied = mine
+    settings = next
     for (const listener of listeners) listener(settings)
   }
   store.notices.subscribe(async (notice) => {

@@ -44,7 +44,9 @@ const maxCount = 100_000
 function matching(db: Db, filter: AuditFilter) {
   let query = db.selectFrom('audit_events')
   if (filter.actor !== '') {
-    query = query.where((eb) => eb.or([eb('actor_name', '=', filter.actor), eb('actor_id', '=', actorId(filter.actor))]))
+    query = query.where((eb) =>
+      eb.or([eb('actor_name', '=', filter.actor), eb('actor_id', '=', actorId(filter.actor))]),
+    )
   }
   if (filter.action !== '') query = query.where((eb) => startsWith(eb.ref('action'), filter.action))
   if (filter.start_timestamp) query = query.where('created_at', '>=', filter.start_timestamp)

@@ -47,11 +47,4 @@ export async function copyChannel(
   return made.id
 }
 
-const zeros = [
-  'test_time',
-  'response_time',
-  'balance',
-  'balance_updated_time',
-  'used_quota',
-  'unlogged_quota',
-] as const
+const zeros = ['test_time', 'response_time', 'balance', 'balance_updated_time', 'used_quota', 'unlogged_quota'] as const

@@ -171,11 +171,7 @@ export async function recordChannelTest(
 
 /** What the upstream said is left, and when. */
 export async function recordBalance(trx: Trx, id: number, balance: number, atSeconds: number): Promise<void> {
-  await trx
-    .updateTable('channels')
-    .set({ balance, balance_updated_time: atSeconds })
-    .where('id', '=', id)
-    .execute()
+  await trx.updateTable('channels').set({ balance, balance_updated_time: atSeconds }).where('id', '=', id).execute()
 }
 
 /** Deletes a channel and its abilities; false when there is none. */

@@ -4,6 +4,9 @@ import type { JobRunsTable } from './tables.ts'
 
 export type JobRun = Selectable<JobRunsTable>
 
+/** Names of runs. */
+export const channelTestRun = 'test-channels'
+
 /** A run that was not heard of for so long is taken for dead, and another may begin. */
 export const runDeadSeconds = 300
 
@@ -22,10 +25,7 @@ export async function beginRun(trx: Trx, name: string, now: number, everySeconds
         .doUpdateSet(fresh)
         .where((eb) =>
           eb.and([
-            eb.or([
-              eb('job_runs.finished_at', '>', 0),
-              eb('job_runs.updated_at', '<=', now - runDeadSeconds),
-            ]),
+            eb.or([eb('job_runs.finished_at', '>', 0), eb('job_runs.updated_at', '<=', now - runDeadSeconds)]),
             eb('job_runs.started_at', '<=', now - everySeconds),
           ]),
         ),

@@ -3,9 +3,11 @@ import type { ApiDeps } from '../../server/api/deps.ts'
 import { mountApi } from '../../server/api/routes.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
 import { createSecrets } from '../../server/lib/secrets.ts'
+import { createMailer } from '../../server/mails/mailer.ts'
 import { loadSettings } from '../../server/settings/settings.ts'
 import type { Notice, Store } from '../../server/store/store.ts'
 import { addUser, updateUser } from '../../server/store/user-changes.ts'
+import { mailCertificate } from './mail-server.ts'
 
 export const testCatalogue = [
   {
@@ -50,11 +52,19 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected') notices.push(notice)
   })
+  const warn = (message: string) => void warnings.push(message)
+  const mailer = createMailer({
+    settings,
+    localAddress: 'http://localhost:3000',
+    warn,
+    ca: mailCertificate.certificate,
+  })
   const app = new Hono<AppEnv>()
   const off = { limit: 0, windowMs: 1000 }
   mountApi(app, {
     store,
     settings,
+    mailer,
     secrets,
     clock,
     trustedProxies: [],
@@ -63,7 +73,10 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     catalogue: () => testCatalogue,
     testChannel: async () => ({ ok: true, timeMs: 1234, message: '' }),
     testAllChannels: async () => true,
-    warn: (message) => warnings.push(message),
+    updateBalance: async () => ({ ok: true, value: 12.5 }),
+    updateAllBalances: async () => true,
+    upstreamModels: async () => ({ ok: true, value: ['gpt-4'] }),
+    warn,
     rateRules: { api: off, critical: off, loginFailures: off },
     ...overrides,
   })
@@ -101,7 +114,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     return { id, username, token }
   }
 
-  return { app, call, addPerson, store, settings, secrets, time, warnings, notices }
+  return { app, call, addPerson, store, settings, secrets, mailer, time, warnings, notices }
 }
 
 /** The session cookie that an answer sets, as a Cookie header. */

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -50,8 +50,9 @@ function unprivileged(): { uid: number; gid: number } | undefined {
 
 /** Where that user cannot read our packages (a home folder is often closed), it gets a copy that it can. */
 function readableBinaries(binaries: Binaries, folder: string, options: SpawnOptions): Binaries {
-  for (const each of Object.values(binaries) as string[]) {
-    if (each.includes('native')) chmodSync(each, 0o755)
+  for (const each of [binaries.initdb, binaries.postgres]) {
+    // Some ways of unpacking lose the mark.
+    if ((statSync(each).mode & 0o111) === 0) chmodSync(each, 0o755)
   }
   if (spawnSync(binaries.postgres, ['--version'], options as object).status === 0) return binaries
   const copy = join(folder, 'native')

@@ -44,6 +44,19 @@ describe('quota that runs out in the middle of a stream', () => {
     })
   }
 
+  test('ends a stream of long events as soon as one of short ones', async () => {
+    const caller = await bench.caller({ user: 1000, token: 1000 })
+    bench.upstream.next(fake.endlessStream(2000))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expectErrorEvent(seen, 'quota_exhausted_mid_stream')
+    // No more than what one reading of the connection may hold.
+    const delivered = textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
+    expect(delivered.length).toBeLessThan(40 * 10_000)
+    const { units, rows } = await chargedUnits(bench, caller, 1000)
+    expect(units).toBe(1000)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
+  })
+
   test('is no fault of the upstream', () => {
     expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
@@ -93,7 +106,7 @@ describe('a call that costs more than there is', () => {
   })
 
   test('goes to no upstream', () => {
-    const bodies = bench.upstream.requests.length
-    expect(bodies).toBe(4)
+    // The streams above, and nothing since.
+    expect(bench.upstream.requests).toHaveLength(5)
   })
 })

@@ -37,7 +37,7 @@ interface CallerFields {
 }
 
 /** Enough for every call that is not about running out. */
-export const plenty = 1_000_000
+const plenty = 1_000_000
 
 /** Starts gateway and upstream; `channels: false` leaves the gateway without a channel. */
 export async function startBench(

@@ -78,6 +78,19 @@ forEachDatabase((_, openFresh) => {
     expect(new Set(served).size).toBe(named.size)
   })
 
+  test('no path is taken by an earlier one with a parameter in it', () => {
+    const routes = api.app.routes.filter((route) => route.method !== 'ALL')
+    for (const endpoint of endpoints) {
+      const own = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')
+      const path = forms(endpoint)[0] ?? ''
+      const first = routes.find(
+        (route) =>
+          route.method === endpoint.method && new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+')}$`).test(path),
+      )
+      expect([endpoint.method, path, first?.path]).toEqual([endpoint.method, path, own])
+    }
+  })
+
   test('unknown paths and wrong methods are 404 in the OpenAI shape', async () => {
     for (const [method, path] of [
       ['GET', '/api/nothing'],

@@ -10,8 +10,12 @@ import { recordAudit } from '../../store/audit.ts'
 import { updateUser } from '../../store/user-changes.ts'
 import { userForLogin } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
-import type { ApiDeps } from '../deps.ts'
-import { blankUser } from '../user-view.ts'
+import { createBotCheck } from '../bot-check.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import { createOneTimeCodes } from '../one-time-codes.ts'
+import { loginView } from '../user-view.ts'
+import { mountMailCodes } from './mail-codes.ts'
+import { mountRegister } from './register.ts'
 
 /** Per account and address: whoever guesses is stopped, the owner at another address is not locked out. */
 const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
@@ -19,7 +23,15 @@ const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
 /** One text for every way to fail, so that it tells nothing about which accounts exist. */
 const loginFailed = 'The username or password is wrong, or the account has been banned.'
 
-export function mountAuth(
+/** Logging in and out, registering, and mails with codes. */
+export function mountAuth(router: ApiRouter, deps: ApiDeps & { announce: Announce }): void {
+  const shared = { ...deps, codes: createOneTimeCodes(deps), botCheck: createBotCheck(deps) }
+  mountLogin(router, deps)
+  mountRegister(router, shared)
+  mountMailCodes(router, shared)
+}
+
+function mountLogin(
   router: ApiRouter,
   { store, settings, clock, rateRules }: Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'rateRules'>,
 ): void {
@@ -55,8 +67,7 @@ export function mountAuth(
         await router.sessions.start(context, trx, user.id)
         await recordAudit(trx, auditEvent(clock, { person: user, clientAddress }, 'login', `user ${user.id}`))
       })
-      const { id, username, display_name, role, status, group } = user
-      return { ...blankUser, id, username, display_name, role, status, group }
+      return loginView(user)
     },
     { critical: true },
   )

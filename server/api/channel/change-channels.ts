@@ -1,8 +1,10 @@
 import type { api } from '../../../contract/api/index.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { recordAudit } from '../../store/audit.ts'
+import { forgetDeadKeys } from '../../store/channel-keys.ts'
 import {
   addChannel,
   deleteChannel,
@@ -13,7 +15,8 @@ import {
 } from '../../store/channels.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
-import { channelFields, splitKeys } from './channel-input.ts'
+import { channelFields } from './channel-input.ts'
+import { changedKeys, forgetOldKeys, manyKeys, newKeys } from './channel-keys.ts'
 
 /** What changes of channels work with. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
@@ -22,24 +25,38 @@ export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'c
 const defaultType = 1
 
 /** Fields whose values the audit trail shows; prompts and mappings are long, keys are secret. */
-const shownFields = ['type', 'status', 'name', 'weight', 'priority', 'base_url', 'other', 'models', 'group', 'config']
+const shownFields = [
+  'type',
+  'status',
+  'name',
+  'weight',
+  'priority',
+  'base_url',
+  'other',
+  'models',
+  'group',
+  'config',
+  'key_mode',
+  'key_count',
+]
 
-/** Makes one channel per key and returns their ids. */
+/** Makes one channel per key, or one of all keys, and returns their ids. */
 export async function createChannels(
   deps: ChannelChangeDeps,
   call: PersonCall<typeof api.channel.create>,
 ): Promise<number[]> {
   const { store, secrets, clock } = deps
   const { body } = call
-  const keys = splitKeys(body.key ?? '')
+  const keys = newKeys(body.key ?? '')
   if (!body.name || keys.length === 0) throw new ApiFailure('please fill in channel name and channel key!')
   if (body.models === undefined) throw new ApiFailure('please select at least one model!')
   const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)) }
   return store.write(async (trx) => {
     const ids: number[] = []
-    for (const key of keys) {
-      const sealed = secrets.seal(key, 'channel')
-      const id = await addChannel(trx, { ...fields, key: sealed, created_time: epochSeconds(clock) })
+    const stored =
+      body.key_mode === 'multi' ? [manyKeys(secrets, keys)] : keys.map((key) => ({ key: secrets.seal(key, 'channel') }))
+    for (const keyFields of stored) {
+      const id = await addChannel(trx, { ...fields, ...keyFields, created_time: epochSeconds(clock) })
       ids.push(id)
       const detail = describeChange(fields, shownFields)
       await recordAudit(trx, auditEvent(clock, call, 'channel.create', `channel ${id}`, detail))
@@ -51,15 +68,21 @@ export async function createChannels(
 /** Writes the fields that were sent; an empty key keeps the old one. */
 export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<typeof api.channel.update>): Promise<void> {
   const { store, secrets, clock } = deps
-  const { id, key } = call.body
-  const fields = channelFields(call.body, knownTypes(deps))
-  if (key?.trim()) fields.key = secrets.seal(key.trim(), 'channel')
+  const { id } = call.body
+  const sent = channelFields(call.body, knownTypes(deps))
   await store.write(async (trx) => {
     const before = await lockChannel(trx, id)
     if (!before) throw new ApiFailure('This channel does not exist.')
+    const keys = await changedKeys(trx, secrets, call.body)
+    const fields = { ...sent, ...keys }
+    // Who switches a channel on by hand has seen to its keys: all of them are tried again.
+    if (fields.status === channelStatus.enabled && before.status !== channelStatus.enabled) {
+      await forgetDeadKeys(trx, id)
+    }
     const names = Object.keys(fields)
     if (names.length === 1 && fields.status !== undefined) await setChannelStatus(trx, id, fields.status)
     else await updateChannel(trx, id, fields)
+    if (keys.key !== undefined) await forgetOldKeys(trx, secrets, id)
     const detail = describeChange(fields, shownFields)
     await recordAudit(trx, auditEvent(clock, call, 'channel.update', `channel ${id}`, detail))
   })

@@ -31,20 +31,12 @@ export function channelFields(body: Body, isKnownType: (type: number) => boolean
   return fields
 }
 
-/** One key a line; a channel is made for each. */
-export function splitKeys(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-}
-
 function parseStatus(status: number): number {
   if (!Object.values<number>(channelStatus).includes(status)) throw new ApiFailure('status must be 1, 2 or 3.')
   return status
 }
 
-function parseModels(text: string): string {
+export function parseModels(text: string): string {
   const models = splitList(text)
   if (models.length === 0) throw new ApiFailure('please select at least one model!')
   return models.join(',')

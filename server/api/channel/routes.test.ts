@@ -63,6 +63,9 @@ forEachDatabase((_, openFresh) => {
       priority: 3,
       config: '',
       system_prompt: '',
+      key_mode: 'single',
+      key_count: 1,
+      keys_dead: 0,
     })
     expect(await abilities(data[0])).toEqual([
       'default/gpt-4 true 3',

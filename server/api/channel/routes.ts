@@ -3,7 +3,7 @@ import { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
-import { type ChannelRow, channelById, listChannels } from '../../store/channels.ts'
+import { channelById, type ListedChannel, listChannels } from '../../store/channels.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
   type ChannelChangeDeps,
@@ -13,8 +13,12 @@ import {
   saveChannel,
 } from './change-channels.ts'
 import { modelList } from './model-list.ts'
+import { mountChannelOperations } from './operation-routes.ts'
 
-type ChannelDeps = ChannelChangeDeps & Pick<ApiDeps, 'testChannel' | 'testAllChannels'> & { announce: Announce }
+type ChannelDeps = ChannelChangeDeps &
+  Pick<ApiDeps, 'testChannel' | 'testAllChannels' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'> & {
+    announce: Announce
+  }
 
 /** The upstream channels; their keys go in and never come out. */
 export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
@@ -31,6 +35,11 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   // The fixed paths come before /api/channel/{id}, which would take them for an id.
   serve(router, api.channel.models, () => modelList(catalogue()))
   serve(router, api.channel.types, () => catalogue().map((entry) => ({ ...entry, models: [...entry.models] })))
+  serve(router, api.channel.defaultModels, () =>
+    Object.fromEntries(catalogue().map((entry) => [entry.type, [...entry.models]])),
+  )
+  // `test/progress` among them comes before `test/{id}`.
+  mountChannelOperations(router, deps)
   mountTests(router, deps)
   serve(router, api.channel.get, async ({ params }) => shown(params.id))
 
@@ -89,6 +98,6 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   )
 }
 
-function channelView(row: ChannelRow): Channel {
+function channelView(row: ListedChannel): Channel {
   return { ...row, key: '' }
 }

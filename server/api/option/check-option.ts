@@ -19,17 +19,10 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   },
 }
 
-const links: readonly OptionKey[] = [
-  'ServerAddress',
-  'WeChatServerAddress',
-  'WeChatAccountQRCodeImageURL',
-  'Logo',
-  'TopUpLink',
-  'ChatLink',
-]
+const links: readonly OptionKey[] = ['ServerAddress', 'WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
-/** Addresses that the server itself calls. */
-const called: readonly OptionKey[] = ['NotifyWebhookURL', 'MessagePusherAddress']
+/** As calledAddresses, but a query may be part of them: many services want their token there. */
+const webhooks: readonly OptionKey[] = ['NotifyWebhookURL', 'MessagePusherAddress']
 
 /** Refuses values that only make sense together with others, and addresses that a browser would run as a script. */
 export function checkOption(key: OptionKey, value: string, current: (key: OptionKey) => string): void {
@@ -39,12 +32,15 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (links.includes(key) && value !== '' && !isSafeLink(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://.`)
   }
-  if (called.includes(key) && value !== '' && !isCallable(value)) {
+  if (key === 'SMTPServer' && isMetadataHost(value.trim())) {
+    throw new ApiFailure('SMTPServer must not be the metadata service of a cloud.')
+  }
+  if (webhooks.includes(key) && value !== '' && !isWebhook(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://, and no metadata service.`)
   }
 }
 
-function isCallable(value: string): boolean {
+function isWebhook(value: string): boolean {
   return /^https?:\/\//i.test(value) && URL.canParse(value) && !isMetadataHost(new URL(value).hostname)
 }
 

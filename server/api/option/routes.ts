@@ -3,9 +3,11 @@ import { isOptionKey, type OptionDefinition, type OptionKey, optionDefinitions }
 import { mayAccess } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { OptionError, parseOption } from '../../settings/parse-option.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { optionRows, saveOption } from '../../store/options.ts'
+import { userById } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { checkOption } from './check-option.ts'
@@ -15,7 +17,13 @@ const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinit
 /** The options of the installation, as stored text. */
 export function mountOptions(
   router: ApiRouter,
-  { store, settings, clock, announce }: Pick<ApiDeps, 'store' | 'settings' | 'clock'> & { announce: Announce },
+  {
+    store,
+    settings,
+    clock,
+    mailer,
+    announce,
+  }: Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'mailer'> & { announce: Announce },
 ): void {
   serve(router, api.option.list, async () => {
     const stored = new Map((await optionRows(store.read)).map((row) => [row.key, row.value]))
@@ -49,11 +57,34 @@ export function mountOptions(
     },
     { badBodyStatus: 400 },
   )
+
+  serve(router, api.option.testMail, async (call) => {
+    if (!mailer.ready()) throw new ApiFailure('Please set SMTPServer and SMTPFrom (or SMTPAccount) first.')
+    const to = call.body.email || (await userById(store.read, call.person.id))?.email
+    if (!to) throw new ApiFailure('Please give an address, or bind one to your account.')
+    const language = languageOf(
+      call.context.req.header('accept-language'),
+      settings.current().MailLanguage as MailLanguage,
+    )
+    try {
+      await mailer.send(to, language, ({ texts, name }) => texts.test(name))
+    } catch (error) {
+      throw new ApiFailure(`The mail was not sent: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  })
 }
+
+/** Paths are put behind these. */
+const baseAddresses: readonly OptionKey[] = [
+  'ServerAddress',
+  'WeChatServerAddress',
+  'GitHubOAuthBaseURL',
+  'GitHubApiBaseURL',
+]
 
 /** The text to store; throws what is wrong with it. */
 function normalise(key: OptionKey, value: string): string {
-  const text = key === 'ServerAddress' || key === 'WeChatServerAddress' ? value.trim().replace(/\/+$/, '') : value
+  const text = baseAddresses.includes(key) ? value.trim().replace(/\/+$/, '') : value
   try {
     parseOption(key, text)
   } catch (error) {

@@ -18,11 +18,6 @@ export async function newUsername(
 ): Promise<string | undefined> {
   if (wanted === undefined || wanted === '' || wanted === user.username) return undefined
   const { username } = parseInput(named, { username: wanted })
-  await refuseTakenName(trx, username, user.id)
+  if (await usernameTaken(trx, username, user.id)) throw new ApiFailure('This username is already taken.')
   return username
-}
-
-/** Refuses a name that another account has. */
-export async function refuseTakenName(trx: Trx, username: string, exceptId = 0): Promise<void> {
-  if (await usernameTaken(trx, username, exceptId)) throw new ApiFailure('This username is already taken.')
 }

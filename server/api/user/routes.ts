@@ -1,5 +1,4 @@
 import { api } from '../../../contract/api/index.ts'
-import { logType } from '../../../contract/log-types.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { Person } from '../../http/app-env.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
@@ -7,15 +6,13 @@ import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
-import { addAccountLog } from '../../store/logs.ts'
-import { addUser, deleteUser } from '../../store/user-changes.ts'
+import { deleteUser } from '../../store/user-changes.ts'
 import { listUsers, lockUser, userById } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce } from '../deps.ts'
-import { quotaText } from '../quota-text.ts'
+import { createAccount } from '../new-account.ts'
 import { userView } from '../user-view.ts'
 import { manageUser, refuseUnlessAbove, type UserDeps } from './manage-user.ts'
-import { refuseTakenName } from './new-username.ts'
 import { updateUserAsAdmin } from './update-user.ts'
 
 /** What admins do with the accounts of others. */
@@ -38,17 +35,11 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
       throw new ApiFailure('You cannot make an account with a role as high as your own.')
     }
     const password = await hashPassword(body.password)
-    const quota = settings.current().QuotaForNewUser
     const id = await store.write(async (trx) => {
-      await refuseTakenName(trx, body.username)
-      const now = epochSeconds(clock)
       const { username } = body
       const display_name = body.display_name || username
-      const id = await addUser(trx, { username, display_name, password, quota, created_time: now })
-      if (quota > 0) {
-        const content = `New user bonus ${quotaText(settings.current(), quota)}`
-        await addAccountLog(trx, { user_id: id, username, created_at: now, type: logType.system, content })
-      }
+      const created_time = epochSeconds(clock)
+      const { id } = await createAccount(trx, settings.current(), { username, display_name, password, created_time })
       await recordAudit(trx, auditEvent(clock, call, 'user.create', `user ${id}`, username))
       return id
     })

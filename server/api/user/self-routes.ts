@@ -2,10 +2,11 @@ import { api } from '../../../contract/api/index.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
-import { randomHex } from '../../lib/ids.ts'
+import { randomBase62, randomHex } from '../../lib/ids.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { modelsOfGroup } from '../../store/channels.ts'
+import { affCodeOf } from '../../store/identities.ts'
 import { endSessionsOf } from '../../store/sessions.ts'
 import { deleteUser, type UserFields, updateUser } from '../../store/user-changes.ts'
 import { lockUser, userById } from '../../store/users.ts'
@@ -74,6 +75,10 @@ export function mountSelf(
     },
     { changesState: true },
   )
+
+  serve(router, api.user.aff, ({ person }) => store.write((trx) => affCodeOf(trx, person.id, randomBase62(8))), {
+    changesState: true,
+  })
 
   serve(router, api.user.availableModels, ({ person }) => modelsOfGroup(store.read, person.group))
 }

@@ -1,6 +1,10 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { countPlainEvents, splitEvents } from '../../lib/sse.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
 import { usageOf } from './usage.ts'
+
+/** What makes an event more than plain content, in JSON without spaces; with spaces nothing is skimmed. */
+const marks = ['"finish_reason":"', '"usage":{', '"error"', '[DONE]', '"content":""', '": ']
 
 /** Follows a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
 export class OpenAiStreamMeter implements StreamMeter {
@@ -10,6 +14,10 @@ export class OpenAiStreamMeter implements StreamMeter {
   pieces = 0
   characters = 0
   #parts: string[] = []
+  /** Skimmed texts, and where they belong among the parts. */
+  #skimmed: { text: string; at: number }[] = []
+  /** What an event is without its content, at most: read from one event before others are skimmed. */
+  #envelope = Number.POSITIVE_INFINITY
   readonly #openChoices = new Set<number>()
   readonly #finishedChoices = new Set<number>()
   readonly #choices: number
@@ -20,11 +28,43 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   get finished(): boolean {
+    this.#readSkimmed()
     return this.#finishedChoices.size >= this.#choices && this.#openChoices.size === 0
   }
 
   output(): string {
+    this.#readSkimmed()
     return this.#parts.join('')
+  }
+
+  skim(text: string): boolean {
+    if (this.#envelope === Number.POSITIVE_INFINITY || marks.some((mark) => text.includes(mark))) return false
+    const events = countPlainEvents(text)
+    if (events === 0) return false
+    this.#skimmed.push({ text, at: this.#parts.length })
+    this.#envelope = Math.min(this.#envelope, text.length / events)
+    this.pieces += events
+    this.characters += Math.ceil(text.length - events * this.#envelope) + events
+    return true
+  }
+
+  /** Reads what was skimmed, in its place among the parts; the running figures were moved when it came. */
+  #readSkimmed(): void {
+    if (this.#skimmed.length === 0) return
+    const { pieces, characters } = this
+    const parts = this.#parts
+    const skimmed = this.#skimmed
+    this.#skimmed = []
+    this.#parts = []
+    let from = 0
+    for (const { text, at } of skimmed) {
+      this.#parts.push(...parts.slice(from, at))
+      from = at
+      for (const { data } of splitEvents(text)) if (data !== undefined) this.feed(data)
+    }
+    this.#parts.push(...parts.slice(from))
+    this.pieces = pieces
+    this.characters = characters
   }
 
   feed(data: string): StreamSignal {
@@ -40,7 +80,9 @@ export class OpenAiStreamMeter implements StreamMeter {
     }
     const choices = chunk['choices']
     if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
+    const before = this.characters
     for (const choice of choices as unknown[]) if (isObject(choice)) this.#choice(choice)
+    this.#envelope = Math.min(this.#envelope, data.length + 'data: \n\n'.length - (this.characters - before))
     return 'content'
   }
 

@@ -19,6 +19,10 @@ export class TypedEventMeter implements StreamMeter {
     return this.#parts.join('')
   }
 
+  skim(): boolean {
+    return false
+  }
+
   feed(data: string): StreamSignal {
     if (data.trim() === '[DONE]') return 'done'
     const event = tryParse(data)

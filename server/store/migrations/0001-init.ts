@@ -127,18 +127,24 @@ export const init: Migration = {
       `last_seen_time ${int}`,
       `expires_time ${int}`,
     ])
-    await table(db, 'holds', [
-      'id text primary key',
-      'user_id bigint not null',
-      'token_id bigint not null',
-      'amount bigint not null',
-      'crash_charge bigint not null',
-      'node_id text not null',
-      `created_at ${int}`,
-      `model_name ${text}`,
-      `request_id ${text}`,
-      `token_limited ${bool(false)}`,
-    ])
+    // As many rows as calls are open, written twice a call: no index but the key, on SQLite the key is the table.
+    await table(
+      db,
+      'holds',
+      [
+        'id text primary key',
+        'user_id bigint not null',
+        'token_id bigint not null',
+        'amount bigint not null',
+        'crash_charge bigint not null',
+        'node_id text not null',
+        `created_at ${int}`,
+        `model_name ${text}`,
+        `request_id ${text}`,
+        `token_limited ${bool(false)}`,
+      ],
+      pg ? '' : ' without rowid',
+    )
     await table(db, 'nodes', [
       'id text primary key',
       `host ${text}`,
@@ -169,8 +175,8 @@ export const init: Migration = {
   },
 }
 
-async function table(db: Kysely<Tables>, name: string, columns: string[]): Promise<void> {
-  await sql.raw(`create table ${name} (${columns.join(', ')})`).execute(db)
+async function table(db: Kysely<Tables>, name: string, columns: string[], suffix = ''): Promise<void> {
+  await sql.raw(`create table ${name} (${columns.join(', ')})${suffix}`).execute(db)
 }
 
 async function indexes(db: Kysely<Tables>): Promise<void> {
@@ -183,8 +189,6 @@ async function indexes(db: Kysely<Tables>): Promise<void> {
     ['idx_logs_created_at_type', 'logs (created_at, type)'],
     ['idx_logs_user_id', 'logs (user_id, id)'],
     ['idx_sessions_user_id', 'sessions (user_id)'],
-    ['idx_holds_user_id', 'holds (user_id)'],
-    ['idx_holds_token_id', 'holds (token_id)'],
     ['idx_one_time_codes_subject', 'one_time_codes (purpose, subject)'],
     ['idx_audit_events_created_at', 'audit_events (created_at)'],
   ]

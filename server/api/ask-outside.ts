@@ -1,0 +1,15 @@
+import { ApiFailure } from '../http/api-failure.ts'
+import { OutboundError } from '../outbound/call-json.ts'
+
+/** Waits for an outside service; what it refuses is told to the caller, why it failed to the operator. */
+export async function askOutside<T>(warn: (message: string) => void, asking: Promise<T>): Promise<T> {
+  try {
+    return await asking
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    if (error.kind === 'unavailable') {
+      warn(`${error.message} (${error.cause instanceof Error ? error.cause.message : String(error.cause)})`)
+    }
+    throw new ApiFailure(error.message)
+  }
+}

@@ -1,0 +1,133 @@
+import { randomInt } from 'node:crypto'
+import { api } from '../../../contract/api/index.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { AppContext } from '../../http/app-env.ts'
+import { type ApiRouter, type Call, servePublic } from '../../http/serve-endpoint.ts'
+import { randomBase62 } from '../../lib/ids.ts'
+import { hashPassword } from '../../lib/password.ts'
+import { languageOf, type MailLanguage } from '../../mails/texts.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { type Account, accountsByMail } from '../../store/identities.ts'
+import type { Trx } from '../../store/store.ts'
+import { revokeLogins, updateUser } from '../../store/user-changes.ts'
+import { lockUser } from '../../store/users.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { BotCheck } from '../bot-check.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import { refuseOtherDomains } from '../mail-address.ts'
+import { codeMinutes, countMail, type OneTimeCodes } from '../one-time-codes.ts'
+
+interface MailCodeDeps extends Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'mailer' | 'warn'> {
+  codes: OneTimeCodes
+  botCheck: BotCheck
+  announce: Announce
+}
+
+/** Mails with codes, and what the code of a reset is good for. None of the answers tells who has an account. */
+export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
+  const { settings, botCheck } = deps
+  const sendsMail = { critical: true, changesState: true } as const
+
+  servePublic(
+    router,
+    api.auth.verification,
+    async ({ query, clientAddress, context }) => {
+      refuseOtherDomains(settings.current(), query.email)
+      await botCheck(query.turnstile, clientAddress)
+      await sendVerification(deps, query.email, languageFor(deps, context))
+    },
+    sendsMail,
+  )
+
+  servePublic(
+    router,
+    api.auth.askReset,
+    async ({ query, clientAddress, context }) => {
+      await botCheck(query.turnstile, clientAddress)
+      refuseWithoutMailServer(deps)
+      await countMail(deps, query.email)
+      const language = languageFor(deps, context)
+      // After the answer: neither its text nor its time tells whether the address is somebody's.
+      deps.mailer.later('sending a reset mail', () => sendReset(deps, query.email, language))
+    },
+    sendsMail,
+  )
+
+  servePublic(router, api.auth.reset, (call) => resetPassword(deps, call), { critical: true })
+}
+
+function languageFor({ settings }: MailCodeDeps, context: AppContext): MailLanguage {
+  return languageOf(context.req.header('accept-language'), settings.current().MailLanguage as MailLanguage)
+}
+
+function refuseWithoutMailServer({ mailer }: MailCodeDeps): void {
+  if (!mailer.ready()) throw new ApiFailure('The administrator has not set up a mail server.')
+}
+
+async function sendVerification(deps: MailCodeDeps, email: string, language: MailLanguage): Promise<void> {
+  const { store, codes, mailer, warn } = deps
+  refuseWithoutMailServer(deps)
+  await countMail(deps, email)
+  const isTaken = (await accountsByMail(store.read, email)).length > 0
+  const code = String(randomInt(1_000_000)).padStart(6, '0')
+  // The owner of a taken address is told so by mail, and nobody by the answer; that code is known to no one.
+  await store.write((trx) => codes.save(trx, 'verification', email, code))
+  try {
+    await mailer.send(email, language, ({ texts, name, page }) =>
+      isTaken ? texts.addressInUse(name, page('/reset')) : texts.verification(name, code, codeMinutes),
+    )
+  } catch (error) {
+    warn(`a verification mail could not be sent: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ApiFailure('The mail could not be sent, please try again later.')
+  }
+}
+
+/** Codes for resetting are per account, so that of several with one address exactly the chosen one is reset. */
+const resetSubject = ({ id }: { id: number }) => `user ${id}`
+
+async function sendReset(deps: MailCodeDeps, typed: string, language: MailLanguage): Promise<void> {
+  const { store, codes, mailer } = deps
+  for (const account of await accountsByMail(store.read, typed)) {
+    if (account.status !== userStatus.enabled) continue
+    const token = randomBase62(32)
+    await store.write((trx) => codes.save(trx, 'reset', resetSubject(account), token))
+    // To the address as stored: the typed one may only look like it to the database.
+    const query = `email=${encodeURIComponent(account.email)}&token=${token}`
+    await mailer.send(account.email, language, ({ texts, name, page }) =>
+      texts.reset(name, account.username, page(`/user/reset?${query}`), codeMinutes),
+    )
+  }
+}
+
+async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.reset>): Promise<string> {
+  const { store, clock, announce } = deps
+  const { email, token } = call.body
+  const account = await store.write((trx) => accountOfToken(deps, trx, email, token))
+  if (!account) throw new ApiFailure('The link is wrong or has expired, please ask for a new one.')
+  const password = randomBase62(12)
+  const hash = await hashPassword(password)
+  await store.write(async (trx) => {
+    const user = await lockUser(trx, { id: account.id })
+    if (!user) throw new ApiFailure('This user does not exist.')
+    await updateUser(trx, user.id, { password: hash })
+    await revokeLogins(trx, user.id)
+    const event = { person: user, clientAddress: call.clientAddress }
+    await recordAudit(trx, auditEvent(clock, event, 'user.reset-password', `user ${user.id}`))
+  })
+  await announce({ topic: 'user', id: account.id })
+  return password
+}
+
+async function accountOfToken(
+  { codes }: MailCodeDeps,
+  trx: Trx,
+  email: string,
+  token: string,
+): Promise<Account | undefined> {
+  for (const account of await accountsByMail(trx, email)) {
+    if (account.status !== userStatus.enabled) continue
+    if (await codes.use(trx, 'reset', resetSubject(account), token)) return account
+  }
+  return undefined
+}

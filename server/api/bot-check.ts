@@ -1,0 +1,26 @@
+import { ApiFailure } from '../http/api-failure.ts'
+import { isSolved } from '../outbound/turnstile.ts'
+import { askOutside } from './ask-outside.ts'
+import type { ApiDeps } from './deps.ts'
+
+/** Refuses a call without a fresh answer to the bot check; each answer is verified, and good once. */
+export type BotCheck = (answer: string | undefined, clientAddress: string) => Promise<void>
+
+export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'warn'>): BotCheck {
+  return async (answer = '', clientAddress) => {
+    const now = settings.current()
+    if (!now.TurnstileCheckEnabled) return
+    if (now.TurnstileSecretKey === '') {
+      throw new ApiFailure('The bot check is turned on, but the administrator has not set its secret key.')
+    }
+    if (answer === '') throw new ApiFailure('The answer of the bot check is missing.')
+    // The service's answers are shorter; nobody may have us send it more.
+    const solved =
+      answer.length <= 2048 &&
+      (await askOutside(
+        warn,
+        isSolved({ address: now.TurnstileVerifyURL, secret: now.TurnstileSecretKey }, answer, clientAddress),
+      ))
+    if (!solved) throw new ApiFailure('The bot check was not passed, please reload the page and try again.')
+  }
+}

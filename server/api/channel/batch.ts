@@ -1,0 +1,100 @@
+import type { api } from '../../../contract/api/index.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { splitList } from '../../lib/split-list.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { copyChannel } from '../../store/channel-copy.ts'
+import { forgetDeadKeys } from '../../store/channel-keys.ts'
+import {
+  type ChannelFields,
+  channelById,
+  deleteChannel,
+  lockChannel,
+  setChannelStatus,
+  updateChannel,
+} from '../../store/channels.ts'
+import type { Trx } from '../../store/store.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+import { parseModels } from './channel-input.ts'
+
+type Deps = Pick<ApiDeps, 'store' | 'clock'>
+type Batch = PersonCall<typeof api.channel.batch>
+
+/** Does one thing with many channels, all or none; ids that are gone are passed over. Returns how many there were. */
+export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<number> {
+  const { action } = call.body
+  const fields = batchFields(call.body)
+  // In id order, as everybody locks channels: two batches at once cannot wait for each other.
+  const ids = [...new Set(call.body.ids)].sort((a, b) => a - b)
+  return store.write(async (trx) => {
+    const changed: number[] = []
+    for (const id of ids) {
+      const channel = await lockChannel(trx, id)
+      if (!channel) continue
+      await changeOne(trx, { id, status: channel.status }, action, fields)
+      changed.push(id)
+    }
+    const detail = `${describeChange(fields, Object.keys(fields))} ${changed.join(' ')}`.trim()
+    await recordAudit(trx, auditEvent(clock, call, `channel.batch-${action}`, `${changed.length} channels`, detail))
+    return changed.length
+  })
+}
+
+async function changeOne(
+  trx: Trx,
+  channel: { id: number; status: number },
+  action: Batch['body']['action'],
+  fields: ChannelFields,
+): Promise<void> {
+  switch (action) {
+    case 'enable':
+      return enableByHand(trx, channel)
+    case 'disable':
+      return setChannelStatus(trx, channel.id, channelStatus.disabled)
+    case 'delete':
+      await deleteChannel(trx, channel.id)
+      return
+    case 'edit':
+      return updateChannel(trx, channel.id, fields)
+  }
+}
+
+/** Enables a channel. Who switches it on by hand has seen to its keys: all of them are tried again. */
+async function enableByHand(trx: Trx, channel: { id: number; status: number }): Promise<void> {
+  if (channel.status === channelStatus.enabled) return
+  await forgetDeadKeys(trx, channel.id)
+  await setChannelStatus(trx, channel.id, channelStatus.enabled)
+}
+
+function batchFields({ action, priority, weight, models, group }: Batch['body']): ChannelFields {
+  const fields: ChannelFields = {}
+  if (priority !== undefined) fields.priority = priority
+  if (weight !== undefined) fields.weight = weight
+  if (models !== undefined) fields.models = parseModels(models)
+  if (group !== undefined) fields.group = splitList(group).join(',') || 'default'
+  const isEmpty = Object.keys(fields).length === 0
+  if (action === 'edit' && isEmpty) throw new ApiFailure('Send at least one of priority, weight, models and group.')
+  if (action !== 'edit' && !isEmpty) throw new ApiFailure('Fields are changed by the action edit only.')
+  return fields
+}
+
+/** Makes another channel like one that exists and returns its id. */
+export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof api.channel.copy>): Promise<number> {
+  const { id } = call.params
+  return store.write(async (trx) => {
+    const from = await channelById(trx, id)
+    const name = call.body.name || copyName(from?.name ?? '')
+    const made = await copyChannel(trx, id, { name, now: epochSeconds(clock) })
+    if (made === undefined) throw new ApiFailure('This channel does not exist.')
+    await recordAudit(trx, auditEvent(clock, call, 'channel.copy', `channel ${made}`, `of channel ${id}`))
+    return made
+  })
+}
+
+/** Name of a copy whose maker chose none; names have at most 100 characters. */
+function copyName(name: string): string {
+  return `${[...name].slice(0, 93).join('')} (copy)`
+}

@@ -1,0 +1,116 @@
+import type { ChannelKeyHealth } from '../../../contract/api/channel-operations.ts'
+import { maxKeys } from '../../../contract/api/channel-operations.ts'
+import type { api } from '../../../contract/api/index.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { keyLines } from '../../lib/key-lines.ts'
+import type { Secrets } from '../../lib/secrets.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { deadKeysOf, forgetDeadKeys, sealedKeys } from '../../store/channel-keys.ts'
+import { type ChannelFields, updateChannel } from '../../store/channels.ts'
+import type { Db, Trx } from '../../store/store.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { ApiDeps } from '../deps.ts'
+
+type KeyDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'>
+
+/** The lines of a key field. */
+export function newKeys(text: string): string[] {
+  const keys = keyLines(text)
+  if (keys.length > maxKeys) throw new ApiFailure(`key may have at most ${maxKeys} lines.`)
+  return keys
+}
+
+/** How several keys are stored in one channel, each once. */
+export function manyKeys(secrets: Secrets, lines: readonly string[]): Required<Pick<ChannelFields, KeyColumn>> {
+  const keys = [...new Set(lines)]
+  return { key: secrets.seal(keys.join('\n'), 'channel'), key_mode: 'multi', key_count: keys.length }
+}
+
+type KeyColumn = 'key' | 'key_mode' | 'key_count'
+
+/**
+ * The columns that a change of the key writes: none when the key stays. A channel of one key keeps its text as it is,
+ * line breaks included; a channel of several takes each line for a key.
+ */
+export async function changedKeys(
+  trx: Trx,
+  secrets: Secrets,
+  body: PersonCall<typeof api.channel.update>['body'],
+): Promise<Pick<ChannelFields, KeyColumn>> {
+  const text = body.key?.trim() ?? ''
+  if (text === '' && body.key_mode === undefined) return {}
+  const before = await sealedKeys(trx, body.id)
+  if (!before) return {}
+  const mode = body.key_mode ?? before.key_mode
+  if (text === '' && mode === before.key_mode) return {}
+  const old = text === '' || body.key_append ? secrets.open(before.key, 'channel') : ''
+  if (mode === 'single') {
+    if (text === '' && keyLines(old).length > 1) throw new ApiFailure('Send the one key that the channel shall keep.')
+    return { key: secrets.seal(text || old, 'channel'), key_mode: 'single', key_count: 1 }
+  }
+  return manyKeys(secrets, newKeys(body.key_append || text === '' ? `${old}\n${text}` : text))
+}
+
+/** The health of keys that the channel has no more is forgotten. */
+export async function forgetOldKeys(trx: Trx, secrets: Secrets, id: number): Promise<void> {
+  const present = new Set((await keysWithHash(trx, secrets, id)).map(({ hash }) => hash))
+  const gone = (await deadKeysOf(trx, id)).map((dead) => dead.key_hash).filter((hash) => !present.has(hash))
+  if (gone.length > 0) await forgetDeadKeys(trx, id, gone)
+}
+
+/** The health of every key in order; the keys stay here. */
+export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<ChannelKeyHealth[]> {
+  const dead = new Map((await deadKeysOf(db, id)).map((each) => [each.key_hash, each]))
+  return (await keysWithHash(db, secrets, id)).map(({ hash }, place) => {
+    const found = dead.get(hash)
+    return { index: place + 1, healthy: !found, reason: found?.reason ?? '', since: found?.since ?? 0 }
+  })
+}
+
+/** Deletes the keys that were set aside and returns how many; one key must stay. */
+export async function removeDead(
+  { store, secrets, clock }: KeyDeps,
+  call: PersonCall<typeof api.channel.removeDeadKeys>,
+): Promise<number> {
+  const { id } = call.params
+  return store.write(async (trx) => {
+    const dead = new Set((await deadKeysOf(trx, id)).map((each) => each.key_hash))
+    const keys = await keysWithHash(trx, secrets, id)
+    const live = keys.filter(({ hash }) => !dead.has(hash)).map(({ key }) => key)
+    const removed = keys.length - live.length
+    if (removed === 0) return 0
+    if (live.length === 0) throw new ApiFailure('All keys of this channel are set aside; add a new one first.')
+    await updateChannel(trx, id, manyKeys(secrets, live))
+    await forgetDeadKeys(trx, id)
+    await recordAudit(trx, auditEvent(clock, call, 'channel.remove-dead-keys', `channel ${id}`, `${removed} keys`))
+    return removed
+  })
+}
+
+/** Uses the keys that were set aside again and returns how many. */
+export async function reviveDead(
+  { store, clock }: KeyDeps,
+  call: PersonCall<typeof api.channel.reviveKeys>,
+): Promise<number> {
+  const { id } = call.params
+  return store.write(async (trx) => {
+    if (!(await sealedKeys(trx, id))) throw new ApiFailure('This channel does not exist.')
+    const revived = await forgetDeadKeys(trx, id)
+    await recordAudit(trx, auditEvent(clock, call, 'channel.revive-keys', `channel ${id}`, `${revived} keys`))
+    return revived
+  })
+}
+
+async function keysWithHash(db: Db, secrets: Secrets, id: number): Promise<{ key: string; hash: string }[]> {
+  const row = await sealedKeys(db, id)
+  if (!row) throw new ApiFailure('This channel does not exist.')
+  let text: string
+  try {
+    text = secrets.open(row.key, 'channel')
+  } catch {
+    throw new ApiFailure('The key of this channel cannot be decrypted; save it again.')
+  }
+  const keys = row.key_mode === 'multi' ? keyLines(text) : [text]
+  return keys.map((key) => ({ key, hash: secrets.fingerprint(key, 'channel-key') }))
+}

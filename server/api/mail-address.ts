@@ -1,0 +1,15 @@
+import { ApiFailure } from '../http/api-failure.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** True when the options let people use this address: its domain, exactly, is on the list or there is none. */
+export function isAllowedAddress(settings: Settings, email: string): boolean {
+  if (!settings.EmailDomainRestrictionEnabled) return true
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+  return settings.EmailDomainWhitelist.some((allowed) => allowed.toLowerCase() === domain)
+}
+
+/** Refuses an address that `isAllowedAddress` does not allow. */
+export function refuseOtherDomains(settings: Settings, email: string): void {
+  if (isAllowedAddress(settings, email)) return
+  throw new ApiFailure('The administrator allows e-mail addresses of certain domains only, and this is none of them.')
+}

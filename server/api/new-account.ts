@@ -1,0 +1,64 @@
+import { logType } from '../../contract/log-types.ts'
+import { ApiFailure } from '../http/api-failure.ts'
+import { randomHex } from '../lib/ids.ts'
+import type { Settings } from '../settings/settings.ts'
+import { inviterOf } from '../store/identities.ts'
+import { addAccountLog } from '../store/logs.ts'
+import type { Trx } from '../store/store.ts'
+import { addUser, addUserQuota, type NewUser, updateUser } from '../store/user-changes.ts'
+import { usernameTaken } from '../store/users.ts'
+import { quotaText } from './quota-text.ts'
+
+/** An account that people or outside logins make for themselves, or an admin for somebody. */
+export interface NewAccount extends Pick<NewUser, 'password' | 'display_name' | 'created_time'> {
+  /** The name, or how it is made of the account's number. */
+  username: string | ((id: number) => Promise<string>)
+  email?: string
+  github_id?: string
+  github_account_id?: string
+  wechat_id?: string
+  /** Invite code of who invited the person; an unknown one counts as none. */
+  affCode?: string
+}
+
+/** Makes the account and gives what new accounts, invited ones and inviters get, each with its log row. */
+export async function createAccount(
+  trx: Trx,
+  settings: Settings,
+  account: NewAccount,
+): Promise<{ id: number; username: string }> {
+  const { affCode = '', username: wanted, ...fields } = account
+  if (typeof wanted === 'string' && (await usernameTaken(trx, wanted))) {
+    throw new ApiFailure('This username is already taken.')
+  }
+  const inviter = affCode === '' ? undefined : await inviterOf(trx, affCode)
+  const { QuotaForNewUser, QuotaForInvitee, QuotaForInviter } = settings
+  const id = await addUser(trx, {
+    ...fields,
+    username: typeof wanted === 'string' ? wanted : `new_${randomHex(16)}`,
+    quota: QuotaForNewUser,
+    ...(inviter && { inviter_id: inviter.id }),
+  })
+  const username = typeof wanted === 'string' ? wanted : await wanted(id)
+  if (username !== wanted) await updateUser(trx, id, { username })
+  const person = { id, username }
+  const note = (user: { id: number; username: string }, quota: number, what: string) =>
+    addAccountLog(trx, {
+      user_id: user.id,
+      username: user.username,
+      created_at: account.created_time,
+      type: logType.system,
+      content: `${what} ${quotaText(settings, quota)}`,
+    })
+  if (QuotaForNewUser > 0) await note(person, QuotaForNewUser, 'New user bonus')
+  if (!inviter) return person
+  if (QuotaForInvitee > 0) {
+    await addUserQuota(trx, id, QuotaForInvitee)
+    await note(person, QuotaForInvitee, 'Invite code bonus')
+  }
+  if (QuotaForInviter > 0) {
+    await addUserQuota(trx, inviter.id, QuotaForInviter)
+    await note(inviter, QuotaForInviter, 'Bonus for inviting a user')
+  }
+  return person
+}

@@ -1,0 +1,37 @@
+import { api } from '../../../contract/api/index.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { accountsByMail, bindAccount, lockIdentity } from '../../store/identities.ts'
+import { auditEvent } from '../audit-event.ts'
+import { refuseOtherDomains } from '../mail-address.ts'
+import { createOneTimeCodes } from '../one-time-codes.ts'
+import type { OAuthDeps } from './outside-login.ts'
+
+/** Binds an address to the own account by the code that was mailed to it. */
+export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
+  const { store, settings, clock, announce } = deps
+  const codes = createOneTimeCodes(deps)
+  serve(
+    router,
+    api.oauth.emailBind,
+    async (call) => {
+      const { person } = call
+      const { email, code } = call.query
+      refuseOtherDomains(settings.current(), email)
+      const bound = await store.write(async (trx) => {
+        if (!(await codes.use(trx, 'verification', email, code))) return false
+        await lockIdentity(trx, 'email', email)
+        const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
+        if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
+        await bindAccount(trx, person.id, { email })
+        await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, email))
+        return true
+      })
+      // Outside the transaction: a wrong try must stay counted.
+      if (!bound) throw new ApiFailure('The verification code is wrong or has expired.')
+      await announce({ topic: 'user', id: person.id })
+    },
+    { critical: true, changesState: true },
+  )
+}

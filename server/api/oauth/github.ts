@@ -1,0 +1,118 @@
+import { isMailAddress } from '../../../contract/api/fields.ts'
+import { api } from '../../../contract/api/index.ts'
+import { optionDefinitions } from '../../../contract/options.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { AppContext, Person } from '../../http/app-env.ts'
+import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
+import { authorizeAddress, type GitHubAccount, type GitHubApp, githubAccount } from '../../outbound/github.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { type Account, accountsByMail, bindAccount, lockIdentity } from '../../store/identities.ts'
+import type { Trx } from '../../store/store.ts'
+import { askOutside } from '../ask-outside.ts'
+import { auditEvent } from '../audit-event.ts'
+import { isAllowedAddress } from '../mail-address.ts'
+import { loginView } from '../user-view.ts'
+import type { OAuthStates } from './oauth-state.ts'
+import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts'
+
+/** Login and binding by the code-hosting OAuth. */
+export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuthStates }): void {
+  const { settings, sessions, states, warn } = deps
+  const options = { critical: true, changesState: true } as const
+
+  servePublic(
+    router,
+    api.oauth.githubStart,
+    async ({ context }) => {
+      const app = appOf(settings.current())
+      const { state, challenge } = await states.issueWithChallenge(context)
+      return authorizeAddress(app, state, challenge)
+    },
+    options,
+  )
+
+  servePublic(
+    router,
+    api.oauth.github,
+    async ({ query, context }) => {
+      const now = settings.current()
+      const app = appOf(now)
+      if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
+      if (query.code === '') throw new ApiFailure('The code of the login service is missing.')
+      // Asked before the outside call, so that a code is not spent for somebody who may not use it.
+      const identity = await sessions.identify(context)
+      if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
+      if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
+      const verifier = states.verifierOf(query.state)
+      const found = await askOutside(
+        warn,
+        githubAccount(app, { code: query.code, ...(verifier !== undefined && { verifier }) }),
+      )
+      if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, found))
+      await bindGitHub(deps, context, identity.person, found)
+      // The one message that clients look at.
+      context.set('successMessage', 'bind')
+      return undefined
+    },
+    options,
+  )
+}
+
+/** The application of the options; refuses while the login is off. */
+function appOf(settings: Settings): GitHubApp {
+  if (!settings.GitHubOAuthEnabled) throw new ApiFailure('The administrator has not turned on this login.')
+  const { GitHubOAuthBaseURL, GitHubApiBaseURL } = optionDefinitions
+  return {
+    oauthAddress: settings.GitHubOAuthBaseURL || GitHubOAuthBaseURL.default,
+    apiAddress: settings.GitHubApiBaseURL || GitHubApiBaseURL.default,
+    clientId: settings.GitHubClientId,
+    clientSecret: settings.GitHubClientSecret,
+  }
+}
+
+/** The account bound to the number; else the imported one that knows the login name only, which learns the number now. */
+async function boundAccount(trx: Trx, found: GitHubAccount): Promise<Account | undefined> {
+  const account =
+    (await accountOf(trx, { github_account_id: found.id })) ??
+    (await accountOf(trx, { importedGitHubLogin: found.login }))
+  if (account) await bindAccount(trx, account.id, { github_account_id: found.id, github_id: found.login })
+  return account
+}
+
+async function logInByGitHub(deps: OAuthDeps, context: AppContext, found: GitHubAccount): Promise<Account> {
+  return deps.store.write(async (trx) => {
+    await lockIdentity(trx, 'github', found.id)
+    const known = await boundAccount(trx, found)
+    const account =
+      known ??
+      (await firstLogin(deps, trx, context, 'github', {
+        display_name: [...(found.name || 'GitHub User')].slice(0, 20).join(''),
+        email: await freeAddress(trx, deps.settings.current(), found.email),
+        github_id: found.login,
+        github_account_id: found.id,
+      }))
+    await logIn(deps, trx, context, account, 'github')
+    return account
+  })
+}
+
+/** The address that the person shows there, if it may be used and nobody has it; else none. */
+async function freeAddress(trx: Trx, settings: Settings, email: string): Promise<string> {
+  if (!isMailAddress(email) || !isAllowedAddress(settings, email)) return ''
+  await lockIdentity(trx, 'email', email)
+  return (await accountsByMail(trx, email)).length === 0 ? email : ''
+}
+
+async function bindGitHub(deps: OAuthDeps, context: AppContext, person: Person, found: GitHubAccount): Promise<void> {
+  await deps.store.write(async (trx) => {
+    await lockIdentity(trx, 'github', found.id)
+    const bound = await boundAccount(trx, found)
+    if (bound && bound.id !== person.id) throw new ApiFailure('This outside account is already bound to another user.')
+    await bindAccount(trx, person.id, { github_account_id: found.id, github_id: found.login })
+    const call = { person, clientAddress: context.get('clientAddress') }
+    const event = auditEvent(deps.clock, call, 'user.bind-github', `user ${person.id}`, found.login)
+    await recordAudit(trx, event)
+  })
+  await deps.announce({ topic: 'user', id: person.id })
+}

@@ -1,0 +1,73 @@
+import { userStatus } from '../../../contract/statuses.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { AppContext } from '../../http/app-env.ts'
+import type { Sessions } from '../../http/session.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { randomHex } from '../../lib/ids.ts'
+import { recordAudit } from '../../store/audit.ts'
+import { type Account, accountsByIdentity, type Identity } from '../../store/identities.ts'
+import type { Trx } from '../../store/store.ts'
+import { usernameTaken } from '../../store/users.ts'
+import { auditEvent } from '../audit-event.ts'
+import type { Announce, ApiDeps } from '../deps.ts'
+import { createAccount, type NewAccount } from '../new-account.ts'
+
+/** What logins by outside services work with. */
+export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'warn'> {
+  sessions: Sessions
+  announce: Announce
+}
+
+/** The account with that identity; imported rows may share one, and then nobody can say whose it is. */
+export async function accountOf(trx: Trx, identity: Identity): Promise<Account | undefined> {
+  const [account, second] = await accountsByIdentity(trx, identity)
+  if (second) throw new ApiFailure('Several accounts are bound to this identity; please ask the administrator.')
+  return account
+}
+
+/** Logs in to an account that an outside service vouches for. */
+export async function logIn(
+  { sessions, clock }: OAuthDeps,
+  trx: Trx,
+  context: AppContext,
+  account: Account,
+  service: string,
+): Promise<void> {
+  if (account.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
+  await sessions.start(context, trx, account.id)
+  const call = { person: account, clientAddress: context.get('clientAddress') }
+  await recordAudit(trx, auditEvent(clock, call, 'login', `user ${account.id}`, service))
+}
+
+/** Makes the account of a first login; its name is the service and the account's number. */
+export async function firstLogin(
+  { settings, clock }: OAuthDeps,
+  trx: Trx,
+  context: AppContext,
+  service: 'github' | 'wechat',
+  account: Pick<NewAccount, 'display_name' | 'email' | 'github_id' | 'github_account_id' | 'wechat_id'>,
+): Promise<Account> {
+  const now = settings.current()
+  if (!now.RegisterEnabled) throw new ApiFailure('The administrator has turned off the registration of new accounts.')
+  const { id, username } = await createAccount(trx, now, {
+    ...account,
+    password: '',
+    created_time: epochSeconds(clock),
+    async username(id) {
+      const plain = `${service}_${id}`
+      return (await usernameTaken(trx, plain)) ? `${plain}_${randomHex(2)}` : plain
+    },
+  })
+  const call = { person: { id, username }, clientAddress: context.get('clientAddress') }
+  await recordAudit(trx, auditEvent(clock, call, 'user.register', `user ${id}`, service))
+  return {
+    id,
+    username,
+    display_name: account.display_name,
+    role: 1,
+    status: userStatus.enabled,
+    group: 'default',
+    email: account.email ?? '',
+    github_id: account.github_id ?? '',
+  }
+}

@@ -1,0 +1,17 @@
+import { api } from '../../../contract/api/index.ts'
+import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
+import { mountEmail } from './email.ts'
+import { mountGitHub } from './github.ts'
+import { createOAuthStates } from './oauth-state.ts'
+import type { OAuthDeps } from './outside-login.ts'
+import { mountWeChat } from './wechat.ts'
+
+/** Logins by outside services, and what is bound to an account. */
+export function mountOAuth(router: ApiRouter, given: Omit<OAuthDeps, 'sessions'>): void {
+  const deps = { ...given, sessions: router.sessions }
+  const states = createOAuthStates(deps)
+  servePublic(router, api.oauth.state, ({ context }) => states.issue(context), { critical: true, changesState: true })
+  mountGitHub(router, { ...deps, states })
+  mountWeChat(router, deps)
+  mountEmail(router, deps)
+}

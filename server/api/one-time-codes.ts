@@ -1,0 +1,42 @@
+import { tooManyRequests } from '../http/api-failure.ts'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import { saveCode, useCode } from '../store/codes.ts'
+import { type MailRule, takeMailTurn } from '../store/mail-limits.ts'
+import type { Store, Trx } from '../store/store.ts'
+
+/** How long a code or a link of a mail works. */
+export const codeMinutes = 10
+const maxAttempts = 5
+
+/** Whatever is sent to it, an address gets no more mail through us than this. */
+const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 }
+
+/** Codes that are sent to people, each for one purpose: `verification` of an address, `reset` of a password. */
+export interface OneTimeCodes {
+  /** Makes `code` the only one that works for this purpose and subject. */
+  save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
+  /** True once, for the right code in time. The transaction must be committed when it is false: wrong tries count. */
+  use(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
+}
+
+export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock: Clock }): OneTimeCodes {
+  // The subject is part of the hash, so that a code is worth nothing for another one.
+  const row = (purpose: string, subject: string, code: string) => {
+    const lower = subject.toLowerCase()
+    return { purpose, subject: lower, code_hash: secrets.fingerprint(`${lower}\0${code}`, `code ${purpose}`) }
+  }
+  return {
+    save(trx, purpose, subject, code) {
+      const now = epochSeconds(clock)
+      return saveCode(trx, { ...row(purpose, subject, code), created_time: now, expires_time: now + codeMinutes * 60 })
+    },
+    use: (trx, purpose, subject, code) => useCode(trx, row(purpose, subject, code), epochSeconds(clock), maxAttempts),
+  }
+}
+
+/** Counts a mail to an address before anything about the address is looked up; refuses one too many. */
+export async function countMail({ store, clock }: { store: Store; clock: Clock }, email: string): Promise<void> {
+  const wait = await store.write((trx) => takeMailTurn(trx, email.toLowerCase(), mailRule, epochSeconds(clock)))
+  if (wait > 0) throw tooManyRequests(wait)
+}

@@ -1,0 +1,275 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { maxQuota } from '../../../contract/api/fields.ts'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let admin: { id: number; token: string }
+  let user: { id: number; token: string; username: string }
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    admin = await api.addPerson({ role: 10 })
+    user = await api.addPerson()
+  })
+  afterEach(() => api.store.close())
+
+  const call = async (method: string, path: string, body?: object, as = admin.token) =>
+    (await api.call(method, `/api/redemption/${path}`, { as, ...(body && { body }) })).json
+  const create = (body: object = {}) => call('POST', '', { name: 'gift', quota: 500, ...body })
+  const redeem = async (key: unknown, as = user.token) =>
+    (await api.call('POST', '/api/user/topup', { as, body: { key } })).json
+  const topUp = async (body: object, as = admin.token) => (await api.call('POST', '/api/topup', { as, body })).json
+  const account = (id = user.id) =>
+    api.store.read
+      .selectFrom('users')
+      .select(['quota', 'granted_quota', 'used_quota'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  const logs = () => api.store.read.selectFrom('logs').selectAll().where('type', '=', 1).orderBy('id').execute()
+  const audit = () => api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
+
+  test('makes as many codes of 32 hex digits as asked for, each different', async () => {
+    const { success, message, data } = await create({ count: 100 })
+    expect({ success, message }).toEqual({ success: true, message: '' })
+    expect(data).toHaveLength(100)
+    expect(new Set(data).size).toBe(100)
+    for (const key of data) expect(key).toMatch(/^[0-9a-f]{32}$/)
+    expect((await create()).data).toHaveLength(1)
+  })
+
+  test('shows a code as it is stored', async () => {
+    const [key] = (await create({ name: ' gift ' })).data
+    const [row] = (await call('GET', '')).data
+    expect(row).toEqual({
+      id: row.id,
+      user_id: admin.id,
+      key,
+      status: 1,
+      name: 'gift',
+      quota: 500,
+      created_time: 1_700_000_000,
+      redeemed_time: 0,
+      count: 0,
+      redeemed_user_id: 0,
+    })
+    expect(await call('GET', String(row.id))).toEqual({ success: true, message: '', data: row })
+    expect(await call('GET', '99999')).toMatchObject({ success: false })
+  })
+
+  test('lists ten a page, newest first, and finds by id and beginning of the name', async () => {
+    await create({ name: 'spring', count: 12 })
+    await create({ name: 'autumn' })
+    const first = await api.call('GET', '/api/redemption/?p=0', { as: admin.token })
+    expect(first.headers.get('x-total-count')).toBe('13')
+    expect(first.json.data).toHaveLength(10)
+    expect(first.json.data[0].name).toBe('autumn')
+    expect((await call('GET', '?p=1')).data).toHaveLength(3)
+    expect((await call('GET', '?p=2')).data).toEqual([])
+    expect((await call('GET', 'search?keyword=spr')).data).toHaveLength(12)
+    expect((await call('GET', 'search?keyword=%25')).data).toEqual([])
+    const { id, key } = first.json.data[0]
+    expect((await call('GET', `search?keyword=${id}`)).data.map((each: { id: number }) => each.id)).toEqual([id])
+    expect((await call('GET', `search?keyword=${key.slice(0, 8)}x`)).data).toEqual([])
+    expect((await call('GET', '?sort=quota&order=asc&size=3')).data).toHaveLength(3)
+  })
+
+  test('refuses bad input, and makes nothing', async () => {
+    const cases: [body: object, word: string][] = [
+      [{ count: 0 }, 'count'],
+      [{ count: 101 }, 'count'],
+      [{ count: 1.5 }, 'count'],
+      [{ count: '3' }, 'count'],
+      [{ name: '' }, 'name'],
+      [{ name: '   ' }, 'name'],
+      [{ name: 'x'.repeat(21) }, 'name'],
+      [{ name: undefined }, 'name'],
+      [{ quota: 0 }, 'quota'],
+      [{ quota: -1 }, 'quota'],
+      [{ quota: 0.5 }, 'quota'],
+      [{ quota: '5' }, 'quota'],
+      [{ quota: maxQuota + 1 }, 'quota'],
+      [{ quota: 9e99 }, 'quota'],
+      [{ quota: undefined }, 'quota'],
+    ]
+    for (const [body, word] of cases) {
+      const answer = await create(body)
+      expect([body, answer.success]).toEqual([body, false])
+      expect(answer.message).toContain(word)
+    }
+    expect((await call('GET', '')).data).toEqual([])
+    expect(await audit()).toEqual([])
+  })
+
+  test('a name may have 20 characters, counted as people count', async () => {
+    expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字啊' })).success).toBe(false)
+    expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字' })).success).toBe(true)
+  })
+
+  test('redeeming moves the quota, once', async () => {
+    const [key] = (await create({ quota: 700 })).data
+    const before = await account()
+    api.time.ms += 60_000
+    expect(await redeem(` ${key} `)).toEqual({ success: true, message: '', data: 700 })
+    expect(await account()).toEqual({
+      quota: before.quota + 700,
+      granted_quota: before.granted_quota + 700,
+      used_quota: 0,
+    })
+    expect((await call('GET', '')).data[0]).toMatchObject({
+      status: 3,
+      redeemed_time: 1_700_000_060,
+      redeemed_user_id: user.id,
+    })
+    expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
+    const again = await redeem(key)
+    expect(again).toMatchObject({ success: false })
+    expect(again.data).toBeUndefined()
+    expect((await redeem(key, admin.token)).message).toContain('used')
+    expect((await account()).quota).toBe(before.quota + 700)
+    expect(await logs()).toMatchObject([
+      { user_id: user.id, username: user.username, quota: 700, content: expect.stringContaining('$0.001400') },
+    ])
+  })
+
+  test('what is no unused code gives nothing', async () => {
+    const [key] = (await create()).data
+    const { id } = (await call('GET', '')).data[0]
+    await call('PUT', '?status_only=true', { id, status: 2 })
+    expect((await redeem(key)).message).toContain('disabled')
+    for (const wrong of [key.slice(1), key.toUpperCase() === key ? 'x' : key.toUpperCase(), "' or 1=1 --", '%']) {
+      expect(await redeem(wrong)).toMatchObject({ success: false, message: expect.stringContaining('not valid') })
+    }
+    for (const wrong of ['', '  ', 5, null, undefined, ['a'], 'x'.repeat(300)]) {
+      expect(await redeem(wrong)).toMatchObject({ success: false })
+    }
+    expect((await account()).quota).toBe(1000)
+    expect(await logs()).toEqual([])
+    await call('PUT', '?status_only=true', { id, status: 1 })
+    expect((await redeem(key)).data).toBe(500)
+  })
+
+  test('a code that would overflow the balance stays unused', async () => {
+    const [key] = (await create({ quota: maxQuota })).data
+    expect((await redeem(key)).message).toContain('too large')
+    expect((await call('GET', '')).data[0]).toMatchObject({ status: 1, redeemed_user_id: 0 })
+    expect((await account()).quota).toBe(1000)
+  })
+
+  test('name and quota change; the status only by its own form, and never away from used', async () => {
+    const [key] = (await create()).data
+    const { id } = (await call('GET', '')).data[0]
+    expect((await call('PUT', '', { id, name: 'new', quota: 9, status: 2 })).data).toMatchObject({
+      name: 'new',
+      quota: 9,
+      status: 1,
+    })
+    expect((await call('PUT', '?status_only=true', { id, status: 2, quota: 77 })).data).toMatchObject({
+      status: 2,
+      quota: 9,
+    })
+    for (const status of [0, 3, 4, -1, undefined, '1']) {
+      expect(await call('PUT', '?status_only=true', { id, status })).toMatchObject({ success: false })
+    }
+    for (const wrong of [{ name: '' }, { name: 'x'.repeat(21) }, { quota: 0 }, { quota: -3 }, { quota: 2 ** 60 }]) {
+      expect([wrong, await call('PUT', '', { id, ...wrong })]).toMatchObject([wrong, { success: false }])
+    }
+    await call('PUT', '?status_only=true', { id, status: 1 })
+    expect((await redeem(key)).data).toBe(9)
+    for (const status of [1, 2]) {
+      expect(await call('PUT', '?status_only=true', { id, status })).toMatchObject({ success: false })
+    }
+    expect(await call('PUT', '', { id, name: 'new', quota: 10 })).toMatchObject({ success: false })
+    expect((await call('PUT', '', { id, name: 'late', quota: 9 })).data).toMatchObject({ name: 'late', status: 3 })
+    expect((await redeem(key)).success).toBe(false)
+    expect(await call('PUT', '', { id: 99_999, name: 'x' })).toMatchObject({ success: false })
+  })
+
+  test('a name from elsewhere that is too long for a new one does not stop other changes', async () => {
+    const name = 'a name of an imported code'
+    await create()
+    await api.store.write((trx) => trx.updateTable('redemptions').set({ name }).execute())
+    const { id } = (await call('GET', '')).data[0]
+    expect((await call('PUT', '', { id, name, quota: 5 })).data).toMatchObject({ name, quota: 5 })
+  })
+
+  test('deleting works in every state, and a deleted code is not valid', async () => {
+    const [key, used] = (await create({ count: 2 })).data
+    await redeem(used)
+    const rows = (await call('GET', '')).data
+    for (const { id } of rows) expect(await call('DELETE', `${id}/`)).toEqual({ success: true, message: '' })
+    expect((await call('GET', '')).data).toEqual([])
+    expect((await redeem(key)).success).toBe(false)
+    expect(await call('DELETE', '1')).toMatchObject({ success: false })
+  })
+
+  test('an admin gives quota to a user who exists', async () => {
+    expect(await topUp({ user_id: user.id, quota: 300, remark: 'sorry for the trouble' })).toEqual({
+      success: true,
+      message: '',
+    })
+    expect(await account()).toMatchObject({ quota: 1300, granted_quota: 1300 })
+    expect(await topUp({ user_id: user.id, quota: 5 })).toMatchObject({ success: true })
+    expect((await logs()).map((row) => [row.user_id, row.quota, row.content])).toEqual([
+      [user.id, 300, 'sorry for the trouble'],
+      [user.id, 5, expect.stringContaining('$0.000010')],
+    ])
+    expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
+    for (const body of [
+      { user_id: 99_999, quota: 5 },
+      { user_id: user.id, quota: 0 },
+      { user_id: user.id, quota: -5 },
+      { user_id: user.id, quota: maxQuota },
+      { user_id: user.id, quota: 1.5 },
+      { user_id: user.id },
+      { quota: 5 },
+      { user_id: user.id, quota: 5, remark: 'x'.repeat(201) },
+    ]) {
+      expect([body, await topUp(body)]).toMatchObject([body, { success: false }])
+    }
+    await api.call('DELETE', `/api/user/${user.id}`, { as: admin.token })
+    expect(await topUp({ user_id: user.id, quota: 5 })).toMatchObject({ success: false })
+    expect((await account()).quota).toBe(1305)
+  })
+
+  test('the trail names codes by id, never by what they are', async () => {
+    const keys = (await create({ count: 3 })).data
+    await redeem(keys[0])
+    await redeem(`${keys[1]}x`)
+    const { id } = (await call('GET', '')).data[0]
+    await call('PUT', '', { id, quota: 6 })
+    await call('DELETE', String(id))
+    await topUp({ user_id: user.id, quota: 5 })
+    const trail = await audit()
+    expect(trail.map((row) => row.action)).toEqual([
+      'redemption.create',
+      'redemption.redeem',
+      'redemption.update',
+      'redemption.delete',
+      'user.top-up',
+    ])
+    const written = JSON.stringify([trail, await logs(), api.warnings])
+    for (const key of keys) expect(written).not.toContain(key)
+  })
+
+  test('visitors get 401; ordinary users see and make no codes, and give nobody quota', async () => {
+    await create()
+    for (const [method, path] of [
+      ['GET', '/api/redemption/'],
+      ['GET', '/api/redemption/search'],
+      ['GET', '/api/redemption/1'],
+      ['POST', '/api/redemption/'],
+      ['PUT', '/api/redemption/'],
+      ['PUT', '/api/redemption/?status_only=true'],
+      ['DELETE', '/api/redemption/1'],
+      ['POST', '/api/topup'],
+    ] as const) {
+      expect((await api.call(method, path)).status).toBe(401)
+      const answer = await api.call(method, path, { as: user.token, body: { id: 1, user_id: user.id, quota: 5 } })
+      expect([path, answer.json]).toEqual([path, { success: false, message: expect.stringContaining('permission') }])
+    }
+    expect((await api.call('POST', '/api/user/topup')).status).toBe(401)
+    expect((await account()).quota).toBe(1000)
+  })
+})

@@ -1,0 +1,138 @@
+import { channelStatus } from '../../contract/statuses.ts'
+import { GatewayError } from '../errors.ts'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { inParallel } from '../lib/in-parallel.ts'
+import type { FetchJson, Upstream } from '../providers/provider.ts'
+import { withoutKey } from '../relay/error-answer.ts'
+import { type Channel, type RoutingSource, withKey } from '../relay/routing-table.ts'
+import type { Settings } from '../settings/settings.ts'
+import { recordBalance } from '../store/channels.ts'
+import type { Store } from '../store/store.ts'
+import type { ChannelSwitch } from './channel-switch.ts'
+
+export interface AskDeps {
+  store: Store
+  routing: RoutingSource
+  clock: Clock
+  settings(): Settings
+  channelSwitch: ChannelSwitch
+  fetchJson: FetchJson
+  warn(message: string): void
+}
+
+/** An answer of an upstream, or why there is none. */
+export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
+
+/** Asks upstreams about themselves. */
+export interface AskUpstream {
+  /** What is left there, over all keys in use; saved with the channel. */
+  balance(id: number): Promise<Asked<number>>
+  /** Updates the balances of all enabled channels that can be asked; false when that is under way. */
+  allBalances(): Promise<boolean>
+  /** The names of its models, sorted. */
+  models(id: number): Promise<Asked<string[]>>
+}
+
+/** Channels asked at a time. */
+const width = 8
+/** Keys of one channel that are asked; the rest would make the answer wait too long. */
+const mostKeys = 50
+/** The caller waits for no longer; what is left to ask is asked all the same. */
+const longestWaitMs = 30_000
+
+const absent = {
+  ok: false,
+  message: 'The channel does not exist, its type is not served or its key cannot be read.',
+} as const
+const notImplemented = { ok: false, message: 'This is not implemented for the type of this channel.' } as const
+const noAddress = { ok: false, message: 'The channel has no base_url, and its type has no default.' } as const
+
+export function createAskUpstream(deps: AskDeps): AskUpstream {
+  const { store, routing, clock, settings, channelSwitch, fetchJson } = deps
+  let running = false
+
+  async function balanceOf(channel: Channel): Promise<Asked<number>> {
+    const { balance } = channel.provider
+    if (!balance) return notImplemented
+    if (channel.upstream.baseUrl === '') return noAddress
+    const keys = keysInUse(channel)
+    let sum = 0
+    for (const key of keys) {
+      const one = await asking({ ...channel.upstream, key }, (upstream) => balance(upstream, fetchJson, clock.nowMs()))
+      if (!one.ok) return one
+      sum += one.value
+    }
+    await store.write((trx) => recordBalance(trx, channel.id, sum, epochSeconds(clock)))
+    return { ok: true, value: sum }
+  }
+
+  async function updateAll(): Promise<void> {
+    const channels = await enabledChannels()
+    await inParallel(channels, width, async (channel) => {
+      const answer = await balanceOf(channel)
+      if (!answer.ok) deps.warn(`the balance of channel ${channel.id} is not known: ${answer.message}`)
+      else if (answer.value <= 0 && settings().AutomaticDisableChannelEnabled) {
+        await channelSwitch.disable(channel.id, 'its balance is used up')
+      }
+    })
+  }
+
+  async function enabledChannels(): Promise<Channel[]> {
+    await routing.reload()
+    return routing
+      .current()
+      .channels()
+      .filter((channel) => channel.status === channelStatus.enabled && channel.provider.balance !== undefined)
+  }
+
+  return {
+    async balance(id) {
+      await routing.reload()
+      const channel = routing.current().channel(id)
+      return channel ? balanceOf(channel) : absent
+    },
+    async allBalances() {
+      if (running) return false
+      running = true
+      const work = updateAll()
+        .catch((error: unknown) => deps.warn(`updating the balances failed: ${String(error)}`))
+        .finally(() => {
+          running = false
+        })
+      await Promise.race([work, afterMs(longestWaitMs)])
+      return true
+    },
+    async models(id) {
+      await routing.reload()
+      const found = routing.current().channel(id)
+      if (!found) return absent
+      const { listModels } = found.provider
+      if (!listModels) return notImplemented
+      const { upstream } = withKey(found, clock.nowMs())
+      if (upstream.baseUrl === '') return noAddress
+      const answer = await asking(upstream, (each) => listModels(each, fetchJson))
+      return answer.ok ? { ok: true, value: [...new Set(answer.value)].sort() } : answer
+    },
+  }
+}
+
+function keysInUse({ keyRing, upstream }: Channel): readonly string[] {
+  if (!keyRing) return [upstream.key]
+  const live = keyRing.live()
+  return (live.length > 0 ? live : keyRing.dead()).slice(0, mostKeys)
+}
+
+async function asking<T>(upstream: Upstream, ask: (upstream: Upstream) => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { ok: true, value: await ask(upstream) }
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return { ok: false, message: withoutKey(error.message, upstream.key) }
+  }
+}
+
+function afterMs(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
+}

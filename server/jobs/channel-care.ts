@@ -1,0 +1,58 @@
+import type { Events } from '../events.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import { createFetchJson } from '../outbound/fetch-json.ts'
+import type { RelayDeps } from '../relay/deps.ts'
+import type { RoutingSource } from '../relay/routing-table.ts'
+import type { SettingsSource } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
+import { type AskUpstream, createAskUpstream } from './ask-upstream.ts'
+import { type ChannelHealth, createChannelHealth } from './channel-health.ts'
+import { createChannelSwitch } from './channel-switch.ts'
+import type { NotifyRoot } from './notify.ts'
+
+export interface ChannelCareDeps {
+  store: Store
+  relay: RelayDeps
+  routing: RoutingSource
+  settings: SettingsSource
+  secrets: Secrets
+  clock: Clock
+  events: Events
+  notifyRoot: NotifyRoot
+}
+
+/** All that is done with channels without a caller. */
+export interface ChannelCare {
+  health: ChannelHealth
+  ask: AskUpstream
+  /** Switches off a channel, or one of its keys, after an upstream fault; the work goes on when this returns. */
+  disable(id: number, reason: string, key?: string): void
+}
+
+/** How long an upstream is waited for that is asked about itself. */
+const askTimeoutMs = 10_000
+
+export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
+  const { store, relay, routing, clock, events, notifyRoot } = deps
+  const settings = deps.settings.current
+  const warn = events.warning
+  const channelSwitch = createChannelSwitch(deps)
+  const health = createChannelHealth({ store, relay, routing, channelSwitch, notifyRoot })
+  const fetchJson = createFetchJson(askTimeoutMs)
+  // An option that was just set is at work at once.
+  deps.settings.onChange(() => {
+    health.testIfDue().catch((error: unknown) => warn(`the tests of the channels could not begin: ${String(error)}`))
+  })
+  return {
+    health,
+    ask: createAskUpstream({ store, routing, clock, settings, channelSwitch, fetchJson, warn }),
+    disable(id, reason, key) {
+      const done =
+        key === undefined
+          ? channelSwitch.disable(id, reason)
+          : channelSwitch.setKeyAside(id, key, reason, settings().AutomaticDisableChannelEnabled)
+      done.catch((error: unknown) => warn(`channel ${id} could not be disabled: ${String(error)}`))
+    },
+  }
+}

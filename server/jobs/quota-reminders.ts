@@ -1,0 +1,62 @@
+import { quotaToCurrency } from '../../contract/quota.ts'
+import type { Mailer } from '../mails/mailer.ts'
+import { SmtpError } from '../outbound/smtp.ts'
+import type { Settings } from '../settings/settings.ts'
+import { armQuota, type Crossing, lastUserId, quotaCrossings } from '../store/reminders.ts'
+import type { Store } from '../store/store.ts'
+
+export interface ReminderDeps {
+  store: Store
+  settings: { current(): Settings }
+  mailer: Mailer
+  warn(message: string): void
+}
+
+/** Ids that one read looks at: short enough to stay out of the way of calls. */
+const stretch = 5_000
+
+/**
+ * Mails everybody whose balance fell below QuotaRemindThreshold, once for each time it does. A balance that was seen
+ * above it arms the account; taking the arming back is one statement, so of several nodes one sends the mail. Calls pay
+ * nothing for it: the balances are looked at from time to time.
+ */
+export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
+  const { store, settings, mailer } = deps
+  const threshold = settings.current().QuotaRemindThreshold
+  if (threshold === 0 || !mailer.ready()) return
+  const last = await lastUserId(store.read)
+  for (let after = 0; after < last; after += stretch) {
+    const { risen, fallen } = await quotaCrossings(store.read, { after, upTo: after + stretch }, threshold)
+    if (risen.length > 0) await store.write((trx) => armQuota(trx, risen, true))
+    for (const crossing of fallen) {
+      if (!(await remind(deps, crossing))) return
+    }
+  }
+}
+
+/** False when no mail can be sent just now: those not reminded stay armed for the next time. */
+async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing: Crossing): Promise<boolean> {
+  const { id, username, email, quota } = crossing
+  const mine = await store.write((trx) => armQuota(trx, [id], false))
+  if (mine.length === 0 || email === '') return true
+  const now = settings.current()
+  try {
+    await mailer.send(email, now.MailLanguage as 'en' | 'zh', ({ texts, name, page }) =>
+      quota > 0
+        ? texts.quotaLow(name, username, amount(now, quota), page('/topup'))
+        : texts.quotaUsedUp(name, username, page('/topup')),
+    )
+    return true
+  } catch (error) {
+    warn(
+      `the quota reminder of user ${id} could not be sent: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    if (!(error instanceof SmtpError) || error.permanent) return true
+    await store.write((trx) => armQuota(trx, [id], true))
+    return false
+  }
+}
+
+function amount(settings: Settings, quota: number): string {
+  return settings.DisplayInCurrencyEnabled ? quotaToCurrency(quota, settings.QuotaPerUnit) : String(quota)
+}

@@ -1,0 +1,146 @@
+import { expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { addAccount, extendOp, figuresOf, holdOp } from '../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { systemClock } from '../lib/clock.ts'
+import { machineName } from '../lib/machine.ts'
+import { balanceFaults } from '../store/balance-check.ts'
+import type { Store } from '../store/store.ts'
+import { heartbeat, sweepHolds, unregisterNode } from './sweep-holds.ts'
+
+forEachDatabase((_name, openFresh) => {
+  /** A node of this test, with what it reported. */
+  function node(store: Store) {
+    const swept: { holdId: string; charge: number }[] = []
+    const nodeId = randomUUID()
+    const events = { holdSwept: (event: { holdId: string; charge: number }) => void swept.push(event) }
+    return { store, clock: systemClock, nodeId, events: events as never, swept }
+  }
+
+  /** A node elsewhere whose last heartbeat is so old by the database's clock. */
+  async function addForeign(store: Store, silentSeconds: number, where = { host: 'another machine', pid: 1 }) {
+    const id = randomUUID()
+    await heartbeat({ store, nodeId: id })
+    await store.write((trx) =>
+      trx
+        .updateTable('nodes')
+        .set((eb) => ({ ...where, heartbeat_at: eb('heartbeat_at', '-', silentSeconds) }))
+        .where('id', '=', id)
+        .execute(),
+    )
+    return id
+  }
+
+  const nodeIds = async (store: Store) =>
+    (await store.read.selectFrom('nodes').select('id').execute()).map((row) => row.id)
+
+  test('a call of a dead node is charged what is known of it, once, and logged as interrupted', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const dead = await addForeign(store, 31)
+    const hold = holdOp(account, 100, { nodeId: dead, crashCharge: 7, requestId: 'the request', modelName: 'gpt-4o' })
+    await store.ledger.apply([hold])
+    await store.ledger.apply([extendOp(hold, 50, { crashCharge: 60 })])
+    const self = node(store)
+    await heartbeat(self)
+    expect(await sweepHolds(self)).toBe(1)
+    expect(self.swept).toEqual([{ holdId: hold.id, charge: 60 }])
+    expect(await figuresOf(store, account)).toMatchObject({ quota: 940, remain: 440, used: 60, held: 0, logs: [60] })
+    const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
+    expect(row).toMatchObject({
+      request_id: 'the request',
+      model_name: 'gpt-4o',
+      outcome: 'interrupted',
+      token_name: 'test',
+    })
+    expect(Boolean(row.estimated)).toBe(true)
+    expect(await nodeIds(store)).toEqual([self.nodeId])
+    expect(await sweepHolds(self)).toBe(0)
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('the charge is never more than was held', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    await store.ledger.apply([holdOp(account, 10, { nodeId: 'long gone', crashCharge: 70 })])
+    await sweepHolds(node(store))
+    expect(await figuresOf(store, account)).toMatchObject({ used: 10, quota: 990, held: 0 })
+  })
+
+  test('nodes with a heartbeat are left alone, wherever they run and whatever their process number', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const alive = await addForeign(store, 25)
+    // A container may have our host name and our process number, but not our process table.
+    const namesake = await addForeign(store, 0, { host: 'another container', pid: process.pid })
+    await store.ledger.apply([holdOp(account, 10, { nodeId: alive }), holdOp(account, 10, { nodeId: namesake })])
+    expect(await sweepHolds(node(store))).toBe(0)
+    expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
+  })
+
+  test('a process of this machine that is gone needs no waiting', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const { pid } = spawnSync('true')
+    const gone = await addForeign(store, 0, { host: machineName(), pid })
+    const before = await addForeign(store, 0, { host: machineName(), pid: process.pid })
+    await store.ledger.apply([holdOp(account, 10, { nodeId: gone }), holdOp(account, 10, { nodeId: before })])
+    expect(await sweepHolds(node(store))).toBe(2)
+    expect(await nodeIds(store)).toEqual([])
+  })
+
+  test('holds of a node that nobody knows are closed', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    await store.ledger.apply([holdOp(account, 10, { nodeId: 'unknown' })])
+    expect(await sweepHolds(node(store))).toBe(1)
+  })
+
+  test('a node that was given up and comes back is a node again with its next heartbeat', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const paused = node(store)
+    await heartbeat(paused)
+    await unregisterNode(paused)
+    await store.ledger.apply([holdOp(account, 10, { nodeId: paused.nodeId })])
+    // It leaves its own calls alone in any case.
+    expect(await sweepHolds(paused)).toBe(0)
+    await heartbeat(paused)
+    await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
+    expect(await sweepHolds(node(store))).toBe(0)
+    expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
+  })
+
+  test('several nodes may sweep at once: each call is closed by one of them', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 100_000, token: 100_000 })
+    const holds = Array.from({ length: 1100 }, () => holdOp(account, 10, { nodeId: 'dead', crashCharge: 3 }))
+    await store.ledger.apply(holds)
+    const sweepers = [node(store), node(store), node(store)]
+    await Promise.all(sweepers.map((self) => heartbeat(self)))
+    // All three are this very process, which each would take for the leftover of an earlier one.
+    await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
+    await Promise.all(sweepers.map((self) => sweepHolds(self)))
+    const swept = sweepers.flatMap((self) => self.swept.map((event) => event.holdId))
+    expect(swept.toSorted()).toEqual(holds.map((hold) => hold.id).toSorted())
+    expect(await figuresOf(store, account)).toMatchObject({ used: 3300, quota: 96_700, requests: 1100, held: 0 })
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('accounts that are gone do not hold up the others', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const other = await addAccount(store, { user: 1000, token: 500 })
+    await store.ledger.apply([
+      holdOp(account, 10, { nodeId: 'dead' }),
+      holdOp(other, 10, { nodeId: 'dead', crashCharge: 4 }),
+    ])
+    await store.write(async (trx) => {
+      await trx.deleteFrom('tokens').where('id', '=', account.tokenId).execute()
+      await trx.deleteFrom('users').where('id', '=', account.userId).execute()
+    })
+    expect(await sweepHolds(node(store))).toBe(2)
+    expect(await figuresOf(store, other)).toMatchObject({ used: 4, held: 0 })
+  })
+})

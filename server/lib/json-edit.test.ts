@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+import { hasTwice, insertMembers, setMembers } from './json-edit.ts'
+
+describe('setMembers', () => {
+  const cases: readonly (readonly [string, Record<string, unknown>, string])[] = [
+    ['{"a":1}', {}, '{"a":1}'],
+    ['{"a":1}', { a: 2 }, '{"a":2}'],
+    ['{ "a" : 1 , "b":2 }', { a: 'x' }, '{ "a" : "x" , "b":2 }'],
+    ['{"b":{"a":1},"a":1}', { a: 2 }, '{"b":{"a":1},"a":2}'],
+    ['{"b":[{"a":1}],"a":[1,{"a":2}]}', { a: null }, '{"b":[{"a":1}],"a":null}'],
+    ['{"b":"\\"a\\":1","a":"}{\\\\"}', { a: 2 }, '{"b":"\\"a\\":1","a":2}'],
+    ['{"b":"\\\\\\\\","a":1}', { a: 2 }, '{"b":"\\\\\\\\","a":2}'],
+    ['{"\\u0061":1}', { a: 2 }, '{"\\u0061":2}'],
+    ['{"a":1,"a":1}', { a: 2 }, '{"a":2,"a":2}'],
+    [
+      '{"n":1.10,"e":-1E+2,"big":12345678901234567890,"a":true}',
+      { a: false },
+      '{"n":1.10,"e":-1E+2,"big":12345678901234567890,"a":false}',
+    ],
+    ['{}', { a: 1 }, '{"a":1}'],
+    [' {\n} ', { a: 1 }, ' {"a":1\n} '],
+    ['{"b":1}', { a: 1, b: 2 }, '{"a":1,"b":2}'],
+    ['{"a":-0.5\n,\t"b":null\r\n}', { b: 1 }, '{"a":-0.5\n,\t"b":1\r\n}'],
+    ['{"é🚀":"東","a":1}', { a: '🚀' }, '{"é🚀":"東","a":"🚀"}'],
+    ['{"":1,"a":1}', { '': 2 }, '{"":2,"a":1}'],
+    ['{"__proto__":1,"a":1}', { a: 2 }, '{"__proto__":1,"a":2}'],
+  ]
+  for (const [text, values, expected] of cases) {
+    test(`${JSON.stringify(values)} in ${text}`, () => {
+      const result = setMembers(text, values)
+      expect(result).toBe(expected)
+      expect(JSON.parse(result)).toMatchObject(values)
+    })
+  }
+})
+
+test('insertMembers puts members in front', () => {
+  expect(insertMembers('{"a":1}', [['b', 2]])).toBe('{"b":2,"a":1}')
+  expect(
+    insertMembers(' { } ', [
+      ['b', [1]],
+      ['c', 'x'],
+    ]),
+  ).toBe(' {"b":[1],"c":"x" } ')
+})
+
+describe('hasTwice', () => {
+  const twice = [
+    '{"model":1,"model":2}',
+    '{"model":1,"mod\\u0065l":2}',
+    '{"\\u006D\\u006f\\u0064\\u0065\\u006C":1,"x":[],"model":2}',
+    '{ "x" : {"model":1}, "model" :1 ,\n"model":{}}',
+    '{"x":"\\\\","model":1,"y":"\\"","model":2}',
+  ]
+  for (const text of twice) test(text, () => expect(hasTwice(text, 'model')).toBe(true))
+
+  const once = [
+    '{"model":1}',
+    '{}',
+    '{"x":{"model":1,"y":[{"model":2}]},"model":1}',
+    '{"model":"model","x":"\\"model\\":1"}',
+    '{"models":1,"model":1,"amodel":"\\u00e9"}',
+    '{"model\\u0000":1,"model":1}',
+  ]
+  for (const text of once) test(text, () => expect(hasTwice(text, 'model')).toBe(false))
+})

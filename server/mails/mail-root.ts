@@ -1,0 +1,24 @@
+import type { Settings } from '../settings/settings.ts'
+import { rootsWithMail } from '../store/identities.ts'
+import type { Store } from '../store/store.ts'
+import type { Mailer } from './mailer.ts'
+import type { MailLanguage } from './texts.ts'
+
+/** Makes the function that mails a notice to every super admin who has an address; it does nothing without a mail server. */
+export function createMailRoot({
+  store,
+  settings,
+  mailer,
+}: {
+  store: Store
+  settings: { current(): Settings }
+  mailer: Mailer
+}): (subject: string, text: string) => Promise<void> {
+  return async (subject, text) => {
+    if (!mailer.ready()) return
+    const language = settings.current().MailLanguage as MailLanguage
+    for (const { email } of await rootsWithMail(store.read)) {
+      await mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { isMailAddress } from '../../contract/api/fields.ts'
+import { type SmtpServer, sendMail } from '../outbound/smtp.ts'
+import type { Settings } from '../settings/settings.ts'
+import { renderMail } from './render-mail.ts'
+import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
+
+type Texts = (typeof mailTexts)[MailLanguage]
+
+/** What a mail is written with: the texts of a language, the name of the installation and addresses of its pages. */
+export interface Pen {
+  texts: Texts
+  name: string
+  /** The public address of a page: `/topup`. */
+  page(path: string): string
+}
+
+/** Writes mails and hands them to the mail server of the options. */
+export interface Mailer {
+  /** A mail server and a sender are set. */
+  ready(): boolean
+  /** Resolves when the mail server has taken the mail; throws SmtpError. */
+  send(to: string, language: MailLanguage, write: (pen: Pen) => MailText): Promise<void>
+  /** Goes on with `work` after the caller has got an answer; a failure is reported. */
+  later(what: string, work: () => Promise<void>): void
+  /** Waits for what was put off. */
+  idle(): Promise<void>
+}
+
+export interface MailerDeps {
+  settings: { current(): Settings }
+  /** Public address of this server while the option ServerAddress is empty. */
+  localAddress: string
+  warn(message: string): void
+  /** PEM of certificates to believe besides those that everybody believes. */
+  ca?: string
+}
+
+export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): Mailer {
+  const running = new Set<Promise<void>>()
+  return {
+    ready() {
+      const { SMTPServer, SMTPFrom, SMTPAccount } = settings.current()
+      return SMTPServer !== '' && isMailAddress(SMTPFrom || SMTPAccount)
+    },
+    async send(to, language, write) {
+      // Addresses of imported accounts may be anything; several of them in one are none.
+      if (!isMailAddress(to)) throw new Error('the address is not one that mails can go to')
+      const now = settings.current()
+      const address = now.ServerAddress || localAddress
+      const name = now.SystemName.replaceAll(/\p{Cc}+/gu, ' ').trim() || 'Tollgate'
+      const pen: Pen = { texts: mailTexts[language], name, page: (path) => `${address}${path}` }
+      const mail = renderMail(write(pen), { language, name, address })
+      await sendMail({ ...smtpServer(now, name), ...(ca !== undefined && { ca }) }, { to, ...mail })
+    },
+    later(what, work) {
+      const task = work()
+        .catch((error: unknown) => warn(`${what} failed: ${error instanceof Error ? error.message : String(error)}`))
+        .finally(() => running.delete(task))
+      running.add(task)
+    },
+    async idle() {
+      while (running.size > 0) await Promise.all(running)
+    },
+  }
+}
+
+function smtpServer(settings: Settings, name: string): SmtpServer {
+  return {
+    host: settings.SMTPServer,
+    port: settings.SMTPPort,
+    security: settings.SMTPSecurity as SmtpServer['security'],
+    account: settings.SMTPAccount,
+    password: settings.SMTPToken,
+    from: { name, address: settings.SMTPFrom || settings.SMTPAccount },
+  }
+}

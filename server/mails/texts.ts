@@ -1,0 +1,115 @@
+/** Languages that mails are written in. */
+export type MailLanguage = 'en' | 'zh'
+
+/** What a mail says, before it has a form. */
+export interface MailText {
+  subject: string
+  lines: readonly string[]
+  /** Shown large, to be copied. */
+  code?: string
+  /** The one thing to do, as a button and as a plain address. */
+  link?: { label: string; address: string }
+  /** Said small below. */
+  note?: string
+}
+
+/** Every mail of the product. `name` is the option SystemName. */
+interface MailTexts {
+  verification(name: string, code: string, minutes: number): MailText
+  addressInUse(name: string, resetAddress: string): MailText
+  reset(name: string, username: string, address: string, minutes: number): MailText
+  quotaLow(name: string, username: string, quota: string, topUpAddress: string): MailText
+  quotaUsedUp(name: string, username: string, topUpAddress: string): MailText
+  notice(name: string, subject: string, text: string): MailText
+  test(name: string): MailText
+}
+
+const en: MailTexts = {
+  verification: (name, code, minutes) => ({
+    subject: `${name}: your verification code is ${code}`,
+    lines: ['Enter this code to confirm your e-mail address:'],
+    code,
+    note: `The code works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail.`,
+  }),
+  addressInUse: (name, address) => ({
+    subject: `${name}: this address already has an account`,
+    lines: [
+      'Somebody, probably you, asked for a verification code for this e-mail address. It already belongs to an account, so no code is needed: please log in. If you do not know the password any more, you can make a new one.',
+    ],
+    link: { label: 'Reset the password', address },
+    note: 'If it was not you, you can ignore this mail.',
+  }),
+  reset: (name, username, address, minutes) => ({
+    subject: `${name}: reset your password`,
+    lines: [`A new password was asked for the account ${username}. Follow the link to get it:`],
+    link: { label: 'Reset the password', address },
+    note: `The link works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail; your password stays as it is.`,
+  }),
+  quotaLow: (name, username, quota, address) => ({
+    subject: `${name}: your quota is running low`,
+    lines: [`The account ${username} has ${quota} left. Top it up in time, so that your calls go on.`],
+    link: { label: 'Top up', address },
+  }),
+  quotaUsedUp: (name, username, address) => ({
+    subject: `${name}: your quota is used up`,
+    lines: [`The account ${username} has nothing left. Calls are refused until it is topped up.`],
+    link: { label: 'Top up', address },
+  }),
+  notice: (name, subject, text) => ({ subject: `${name}: ${subject}`, lines: text.split('\n') }),
+  test: (name) => ({
+    subject: `${name}: test mail`,
+    lines: ['The mail settings work: this mail was sent with them.'],
+  }),
+}
+
+const zh: MailTexts = {
+  verification: (name, code, minutes) => ({
+    subject: `${name}：您的验证码是 ${code}`,
+    lines: ['请输入以下验证码以确认您的邮箱地址：'],
+    code,
+    note: `验证码仅可使用一次，${minutes} 分钟内有效。如果不是您本人操作，请忽略本邮件。`,
+  }),
+  addressInUse: (name, address) => ({
+    subject: `${name}：该邮箱已有账户`,
+    lines: [
+      '有人（可能是您）为该邮箱地址申请了验证码。该邮箱已绑定账户，无需验证码，请直接登录。如果忘记了密码，可以重置密码。',
+    ],
+    link: { label: '重置密码', address },
+    note: '如果不是您本人操作，请忽略本邮件。',
+  }),
+  reset: (name, username, address, minutes) => ({
+    subject: `${name}：重置密码`,
+    lines: [`账户 ${username} 申请了重置密码。请点击链接获取新密码：`],
+    link: { label: '重置密码', address },
+    note: `链接仅可使用一次，${minutes} 分钟内有效。如果不是您本人操作，请忽略本邮件，您的密码不会改变。`,
+  }),
+  quotaLow: (name, username, quota, address) => ({
+    subject: `${name}：您的额度即将用尽`,
+    lines: [`账户 ${username} 的剩余额度为 ${quota}。为了不影响您的使用，请及时充值。`],
+    link: { label: '充值', address },
+  }),
+  quotaUsedUp: (name, username, address) => ({
+    subject: `${name}：您的额度已用尽`,
+    lines: [`账户 ${username} 的额度已用尽，充值之前的调用将被拒绝。`],
+    link: { label: '充值', address },
+  }),
+  notice: (name, subject, text) => ({ subject: `${name}：${subject}`, lines: text.split('\n') }),
+  test: (name) => ({ subject: `${name}：测试邮件`, lines: ['邮件设置正常：本邮件即由该设置发送。'] }),
+}
+
+export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh }
+
+/** The language that a browser asks for (Accept-Language), as far as there are texts in it. */
+export function languageOf(acceptLanguage: string | undefined, fallback: MailLanguage): MailLanguage {
+  const wanted = (acceptLanguage ?? '')
+    .split(',')
+    .map((entry) => {
+      const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';')
+      const weight = parameters.map((each) => /^\s*q=([\d.]+)\s*$/.exec(each)?.[1]).find((each) => each !== undefined)
+      return { language: tag.split('-')[0], weight: weight === undefined ? 1 : Number(weight) }
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+  const found = wanted.find(({ language }) => language === 'en' || language === 'zh')
+  return found ? (found.language as MailLanguage) : fallback
+}

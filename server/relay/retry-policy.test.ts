@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../errors.ts'
+import { withoutKey } from './error-answer.ts'
+import { backOffMs, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
+
+describe('judgeStatus', () => {
+  const cases: readonly (readonly [status: number, retry: boolean, upstreamFault: boolean, disable: boolean])[] = [
+    [302, true, true, false],
+    [400, false, false, false],
+    [401, true, true, true],
+    [403, true, true, false],
+    [404, true, false, false],
+    [408, true, true, false],
+    [409, true, false, false],
+    [413, false, false, false],
+    [422, false, false, false],
+    [429, true, false, false],
+    [500, true, true, false],
+    [503, true, true, false],
+    [529, true, true, false],
+  ]
+  test.each(cases)('%d: retry %p, fault of the upstream %p, disables %p', (status, retry, upstreamFault, disable) => {
+    const verdict = judgeStatus(status, undefined, 'something')
+    expect({ ...verdict, disable: verdict.disable !== undefined }).toEqual({ retry, upstreamFault, disable })
+  })
+
+  test.each([
+    [429, { type: 'insufficient_quota' }, ''],
+    [403, { code: 'account_deactivated' }, ''],
+    [400, { type: 'authentication_error' }, ''],
+    [400, {}, 'Your credit balance is too low to access the API'],
+    [400, {}, 'API key not valid. Please pass a valid API key.'],
+  ])('%d with %j %s: the account is of no use, another may be', (status, error, message) => {
+    const verdict = judgeStatus(status, error, message)
+    expect(verdict.disable).toBeString()
+    expect(verdict.retry).toBe(true)
+  })
+
+  test.each(['the load balancer is busy', 'no credit where no credit is due', 'permission to speak'])(
+    '"%s" disables nothing',
+    (message) => expect(judgeStatus(500, {}, message).disable).toBeUndefined(),
+  )
+})
+
+test('only failures of the upstream are tried elsewhere', () => {
+  const upstream = { retry: true, upstreamFault: true, disable: undefined }
+  expect(judgeFailure(new GatewayError('upstream_timeout', ''))).toEqual(upstream)
+  expect(judgeFailure(new GatewayError('do_request_failed', ''))).toEqual(upstream)
+  expect(judgeFailure(new GatewayError('mode_not_supported', ''))).toEqual({
+    ...upstream,
+    retry: false,
+    upstreamFault: false,
+  })
+})
+
+test('Retry-After is read as seconds or as a date', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  const cases: readonly (readonly [string | null, number | undefined])[] = [
+    [null, undefined],
+    ['', undefined],
+    ['7', 7],
+    ['0', 0],
+    ['1.5', 1.5],
+    ['-5', undefined],
+    ['soon', undefined],
+    ['Thu, 01 Jan 2026 00:01:00 GMT', 60],
+    ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
+  ]
+  for (const [header, seconds] of cases) expect([header, retryAfterSeconds(header, now)]).toEqual([header, seconds])
+})
+
+test('the pause doubles up to a second, with jitter', () => {
+  expect([0, 1, 2, 3, 10].map((attempt) => backOffMs(attempt, () => 1))).toEqual([50, 100, 200, 400, 1000])
+  expect(backOffMs(2, () => 0)).toBe(100)
+})
+
+test('the key of a channel, and its parts, are taken out of texts', () => {
+  expect(withoutKey('key sk-123456789 is bad: sk-123456789', 'sk-123456789')).toBe('key [key] is bad: [key]')
+  expect(withoutKey('id 12345678, secret abcdefgh', '12345678|abcdefgh')).toBe('id [key], secret [key]')
+  expect(withoutKey('a short word', 'short')).toBe('a short word')
+  expect(withoutKey('nothing', '')).toBe('nothing')
+})

@@ -1,0 +1,147 @@
+// What upstreams say about themselves: balances by type, and their models.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import type { Behaviour } from '../helpers/fake-upstream.ts'
+import { type ChannelBench, json, startChannelBench } from './setup.ts'
+
+setDefaultTimeout(30_000)
+
+const key = 'sk-secret-key-of-the-upstream'
+
+forEachDatabaseUrl((_, freshUrl) => {
+  let bench: ChannelBench
+  beforeEach(async () => {
+    bench = await startChannelBench(await freshUrl())
+  })
+  afterEach(() => bench[Symbol.asyncDispose]())
+
+  /** Answers GETs by their path. */
+  const answers = (paths: Record<string, Behaviour>) =>
+    bench.upstream.script((request) => paths[request.path] ?? json(404, { error: { message: `no ${request.path}` } }))
+  const update = (id: number) => bench.raw('GET', `/api/channel/update_balance/${id}/`)
+
+  test('every type that can be asked is asked in its own way', async () => {
+    bench.time.ms = Date.UTC(2024, 4, 20, 12)
+    const bearer = { authorization: `Bearer ${key}` }
+    const cases: [type: number, path: string, answer: unknown, balance: number, headers: Record<string, string>][] = [
+      [4, '/dashboard/billing/credit_grants', { total_available: 4.5 }, 4.5, bearer],
+      [5, '/sb-api/user/status', { data: { credit: '123456' } }, 123_456, {}],
+      [10, '/api/report/getUserOverview', { data: { totalPoints: 77.5 } }, 77.5, { 'api-key': key }],
+      [12, '/dashboard/billing/credit_grants', { total_remaining: 6 }, 6, bearer],
+      [13, '/dashboard/billing/credit_grants', { total_available: 7 }, 7, bearer],
+      [20, '/v1/credits', { data: { total_credits: 10, total_usage: 2.5 } }, 7.5, bearer],
+    ]
+    for (const [type, path, answer, balance, headers] of cases) {
+      bench.upstream.clear()
+      answers({ [path]: json(200, answer) })
+      const id = await bench.channel({ type, key })
+      expect([type, await update(id)]).toEqual([type, { success: true, message: '', balance }])
+      for (const [name, value] of Object.entries(headers)) {
+        expect(bench.upstream.last.headers.get(name)).toBe(value)
+      }
+      expect(bench.upstream.last.target.includes(key)).toBe(type === 5)
+      expect(await bench.shown(id)).toMatchObject({ balance, balance_updated_time: Date.UTC(2024, 4, 20, 12) / 1000 })
+    }
+  })
+
+  test("OpenAI's limit less its usage, of the month or the hundred days of a trial", async () => {
+    bench.time.ms = Date.UTC(2024, 4, 20, 12)
+    const usage = '/v1/dashboard/billing/usage'
+    for (const [type, paying, from] of [
+      [1, true, '2024-05-01'],
+      [8, false, '2024-02-10'],
+    ] as const) {
+      bench.upstream.clear()
+      answers({
+        '/v1/dashboard/billing/subscription': json(200, { hard_limit_usd: 120, has_payment_method: paying }),
+        [usage]: json(200, { total_usage: 2000 }),
+      })
+      const id = await bench.channel({ type, key, base_url: `${bench.upstream.url}/v1` })
+      expect(await update(id)).toEqual({ success: true, message: '', balance: 100 })
+      expect(bench.upstream.last.target).toBe(`${usage}?start_date=${from}&end_date=2024-05-20`)
+    }
+  })
+
+  test('keys of one channel are asked one by one and their balances added', async () => {
+    bench.upstream.script((request) =>
+      json(200, { total_available: request.headers.get('authorization') === 'Bearer key-1' ? 1 : 10 }),
+    )
+    const id = await bench.channel({ type: 4, key: 'key-1\nkey-2', key_mode: 'multi' })
+    expect(await update(id)).toEqual({ success: true, message: '', balance: 11 })
+  })
+
+  test('what cannot be known is a failure, and neither shows the key nor touches what is stored', async () => {
+    const id = await bench.channel({ type: 5, key })
+    answers({ '/sb-api/user/status': json(200, { data: { credit: 5 } }) })
+    await update(id)
+    for (const [behaviour, words] of [
+      [json(401, { error: { message: `bad key ${key}` } }), 'status code: 401'],
+      [json(200, { data: { credit: `${key}` } }), 'no balance'],
+      [json(200, {}), 'no balance'],
+      [json(200, [1]), 'something else'],
+      [json(302, {}), 'status code: 302'],
+    ] as const) {
+      answers({ '/sb-api/user/status': behaviour })
+      const answer = await update(id)
+      expect(answer).toEqual({ success: false, message: expect.stringContaining(words), balance: 0 })
+      expect(JSON.stringify(answer)).not.toContain(key)
+    }
+    bench.upstream.failConnections('reset')
+    const broken = await update(id)
+    expect(broken).toMatchObject({ success: false, message: expect.stringContaining('cannot be reached') })
+    expect(JSON.stringify(broken)).not.toContain(key)
+    expect(await bench.shown(id)).toMatchObject({ balance: 5 })
+    const other = await bench.channel({ type: 2, key })
+    expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not implemented') })
+  })
+
+  test('all balances: those of enabled channels; one that is used up disables its channel where that is wanted', async () => {
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    bench.upstream.script((request) =>
+      request.headers.get('authorization') === 'Bearer broken'
+        ? json(500, {})
+        : json(200, { total_available: request.headers.get('authorization') === 'Bearer empty' ? 0 : 3 }),
+    )
+    const full = await bench.channel({ type: 4, key: 'full' })
+    const empty = await bench.channel({ type: 4, key: 'empty' })
+    const broken = await bench.channel({ type: 4, key: 'broken' })
+    const off = await bench.channel({ type: 4, key: 'off' })
+    await bench.raw('PUT', '/api/channel/', { id: off, status: 2 })
+    await bench.channel({ type: 2, key: 'silent' })
+    expect(await bench.raw('GET', '/api/channel/update_balance')).toEqual({ success: true, message: '' })
+    expect(await bench.shown(full)).toMatchObject({ balance: 3, status: 1 })
+    expect(await bench.shown(empty)).toMatchObject({ balance: 0, status: 3 })
+    expect(await bench.shown(broken)).toMatchObject({ balance: 0, status: 1 })
+    expect(await bench.shown(off)).toMatchObject({ balance_updated_time: 0, status: 2 })
+    expect(bench.upstream.requests).toHaveLength(3)
+    await bench.until(() => bench.notices().some((text) => text.includes(`channel ${empty} (test) was disabled`)))
+  })
+
+  test('the models of the upstream, each once', async () => {
+    answers({ '/v1/models': json(200, { object: 'list', data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }, {}, 5] }) })
+    const id = await bench.channel({ key })
+    expect(await bench.raw('GET', `/api/channel/${id}/upstream_models`)).toEqual({
+      success: true,
+      message: '',
+      data: ['a', 'b'],
+    })
+    expect(bench.upstream.last.headers.get('authorization')).toBe(`Bearer ${key}`)
+    answers({ '/v1/models': json(401, { error: { message: key } }) })
+    const refused = await bench.raw('GET', `/api/channel/${id}/upstream_models`)
+    expect(refused).toEqual({ success: false, message: 'status code: 401' })
+    answers({ '/v1/models': json(200, { models: [] }) })
+    expect(await bench.raw('GET', `/api/channel/${id}/upstream_models`)).toMatchObject({ success: false })
+    const azure = await bench.channel({ type: 3, key })
+    expect(await bench.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
+  })
+
+  test('a channel without an address is told so', async () => {
+    const id = await bench.channel({ type: 8, base_url: '' })
+    for (const path of [`update_balance/${id}`, `${id}/upstream_models`]) {
+      expect(await bench.raw('GET', `/api/channel/${path}`)).toMatchObject({
+        success: false,
+        message: expect.stringContaining('base_url'),
+      })
+    }
+  })
+})

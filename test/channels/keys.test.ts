@@ -1,0 +1,139 @@
+// Several keys in one channel: used in turn, each with a health of its own.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import { okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
+import { type ChannelBench, startChannelBench } from './setup.ts'
+
+setDefaultTimeout(30_000)
+
+const [one, two, three] = ['upstream-key-one', 'upstream-key-two', 'upstream-key-three']
+const invalid = (key: string) => status(401, { message: `Incorrect API key provided: ${key}`, code: 'invalid_api_key' })
+
+forEachDatabaseUrl((_, freshUrl) => {
+  let bench: ChannelBench
+  let id: number
+  beforeEach(async () => {
+    bench = await startChannelBench(await freshUrl())
+    id = await bench.channel({ key: `${one}\n${two}\n${three}`, key_mode: 'multi' })
+  })
+  afterEach(() => bench[Symbol.asyncDispose]())
+
+  const keysUsed = () => bench.upstream.requests.map((request) => request.key)
+  const counts = () => {
+    const used = keysUsed()
+    return [one, two, three].map((key) => used.filter((each) => each === key).length)
+  }
+  const dead = async () => (await bench.shown(id)).keys_dead
+  /** Everything that people or machines could read of what happened. */
+  const everything = async () => {
+    const { read } = bench.gateway.context.store
+    return JSON.stringify([
+      await read.selectFrom('logs').selectAll().execute(),
+      await read.selectFrom('audit_events').selectAll().execute(),
+      await read.selectFrom('channel_dead_keys').selectAll().execute(),
+      await read.selectFrom('channel_tests').selectAll().execute(),
+      await bench.raw('GET', `/api/channel/${id}/keys`),
+      bench.notices(),
+    ])
+  }
+
+  test('each key has its turn', async () => {
+    for (let call = 0; call < 9; call++) expect(await bench.chat()).toBe(200)
+    expect(counts()).toEqual([3, 3, 3])
+    // The turn goes on when something about the channels changes.
+    await bench.raw('PUT', '/api/channel/', { id, name: 'renamed' })
+    expect(await bench.chat()).toBe(200)
+    expect(keysUsed()[9]).toBe(keysUsed()[0])
+  })
+
+  test('a refused key is set aside, and the call goes on with the next one', async () => {
+    bench.upstream.forKey(two, invalid(two))
+    for (let call = 0; call < 6; call++) expect(await bench.chat()).toBe(200)
+    await bench.until(async () => (await dead()) === 1)
+    for (let call = 0; call < 4; call++) expect(await bench.chat()).toBe(200)
+    expect(counts()[1]).toBe(1)
+    expect((await bench.shown(id)).status).toBe(1)
+    const keys = (await bench.raw('GET', `/api/channel/${id}/keys`)).data as { healthy: boolean; reason: string }[]
+    expect(keys.map((key) => key.healthy)).toEqual([true, false, true])
+    expect(keys[1]?.reason).toContain('401')
+    await bench.until(() => bench.notices().some((text) => text.includes('a key of channel')))
+    expect(await everything()).not.toMatch(/upstream-key/)
+  })
+
+  test('an account without credit is set aside too, and the caller is charged once', async () => {
+    bench.upstream.forKey(one, outOfQuota())
+    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
+    await bench.until(async () => (await dead()) === 1)
+    expect(await bench.gateway.logs()).toHaveLength(3)
+    expect(await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).toEqual([])
+  })
+
+  test('the channel is disabled only when no key is left, and only where that is wanted', async () => {
+    for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
+    expect(await bench.chat()).toBe(401)
+    await bench.until(async () => (await dead()) === 3)
+    expect((await bench.shown(id)).status).toBe(1)
+    // All are refused, so that any of them is as good as another.
+    expect(await bench.chat()).toBe(401)
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    expect(await bench.chat()).toBe(401)
+    await bench.until(async () => (await bench.shown(id)).status === 3)
+    expect(await bench.chat()).toBe(503)
+    await bench.until(() => bench.notices().some((text) => text.includes('was disabled')))
+    expect(await everything()).not.toMatch(/upstream-key/)
+  })
+
+  test('enabling it by hand tries the keys again', async () => {
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
+    expect(await bench.chat()).toBe(401)
+    await bench.until(async () => (await bench.shown(id)).status === 3)
+    bench.upstream.clear()
+    await bench.raw('PUT', '/api/channel/', { id, status: 1 })
+    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
+    expect(counts()).toEqual([1, 1, 1])
+    expect(await dead()).toBe(0)
+  })
+
+  test('a busy key rests, and comes back when its pause is over', async () => {
+    bench.upstream.forKey(one, status(429, { headers: [['retry-after', '30']] }), okChat())
+    for (let call = 0; call < 5; call++) expect(await bench.chat()).toBe(200)
+    expect(counts()[0]).toBe(1)
+    expect(await dead()).toBe(0)
+    bench.time.ms += 31_000
+    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
+    expect(counts()[0]).toBe(2)
+  })
+
+  test('a fault of the upstream is no fault of the key', async () => {
+    bench.upstream.next(status(500))
+    expect(await bench.chat()).toBe(500)
+    expect(bench.upstream.requests).toHaveLength(1)
+    expect(await dead()).toBe(0)
+  })
+
+  test('one call tries no more than five keys', async () => {
+    const keys = Array.from({ length: 8 }, (_, n) => `many-keys-${n}`)
+    for (const key of keys) bench.upstream.forKey(key, invalid(key))
+    await bench.raw('PUT', '/api/channel/', { id, key: keys.join('\n') })
+    expect(await bench.chat()).toBe(401)
+    expect(bench.upstream.requests).toHaveLength(5)
+    expect(new Set(keysUsed()).size).toBe(5)
+    expect(await bench.chat()).toBe(401)
+    expect(new Set(keysUsed()).size).toBe(8)
+  })
+
+  test('a test of all channels uses dead keys again that were paid for', async () => {
+    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    bench.upstream.forKey(one, outOfQuota())
+    bench.upstream.forKey(two, outOfQuota())
+    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
+    await bench.until(async () => (await dead()) === 2)
+    bench.upstream.clear()
+    bench.upstream.forKey(two, outOfQuota())
+    await bench.raw('GET', '/api/channel/test')
+    await bench.until(async () => (await dead()) === 1)
+    const keys = (await bench.raw('GET', `/api/channel/${id}/keys`)).data as { healthy: boolean }[]
+    expect(keys.map((key) => key.healthy)).toEqual([true, false, true])
+  })
+})

@@ -1,0 +1,194 @@
+// Tests of channels: their history, the run over all of them, its progress, and what follows from it.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import { behaviour, okChat, status } from '../helpers/fake-upstream.ts'
+import { type ChannelBench, json, startChannelBench } from './setup.ts'
+
+setDefaultTimeout(30_000)
+
+const key = 'sk-secret-key-of-the-upstream'
+
+interface Progress {
+  running: boolean
+  total: number
+  done: number
+  failed: number
+  started_at: number
+  finished_at: number
+}
+
+forEachDatabaseUrl((_, freshUrl) => {
+  let bench: ChannelBench
+  beforeEach(async () => {
+    bench = await startChannelBench(await freshUrl())
+  })
+  afterEach(() => bench[Symbol.asyncDispose]())
+
+  const tests = (id: number) =>
+    bench.gateway.api<{ time: number; ok: boolean; model: string; message: string }[]>(
+      'GET',
+      `/api/channel/${id}/tests`,
+    )
+  const progress = () => bench.gateway.api<Progress>('GET', '/api/channel/test/progress')
+  const finished = () => bench.until(async () => (await progress()).finished_at > 0)
+
+  test('the last twenty tests are kept, newest first, for each channel its own', async () => {
+    const id = await bench.channel({ key })
+    const other = await bench.channel({ key })
+    await bench.raw('GET', `/api/channel/test/${other}`)
+    bench.upstream.always(json(401, { error: { message: `wrong key ${key}` } }))
+    expect(await bench.raw('GET', `/api/channel/test/${id}`)).toEqual({
+      success: false,
+      message: 'wrong key [key]',
+      time: expect.any(Number),
+    })
+    bench.upstream.always(okChat())
+    for (let count = 0; count < 20; count++) {
+      bench.time.ms += 1000
+      expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
+      if (count === 18) expect((await tests(id)).at(-1)).toMatchObject({ ok: false, message: 'wrong key [key]' })
+    }
+    const history = await tests(id)
+    expect(history).toHaveLength(20)
+    expect(history[0]).toEqual({
+      time: Math.floor(bench.time.ms / 1000),
+      ok: true,
+      model: 'm',
+      message: '',
+      response_time: expect.any(Number),
+    } as never)
+    expect(history.every((each) => each.ok)).toBe(true)
+    expect(await tests(other)).toHaveLength(1)
+    const { read } = bench.gateway.context.store
+    expect(JSON.stringify(await read.selectFrom('logs').selectAll().execute())).not.toContain(key)
+    await bench.raw('DELETE', `/api/channel/${id}`)
+    expect(await read.selectFrom('channel_tests').selectAll().where('channel_id', '=', id).execute()).toEqual([])
+  })
+
+  test('the run over all channels shows how far it is, and only one runs at a time', async () => {
+    const gate = Promise.withResolvers<void>()
+    bench.upstream.forKey(
+      'slow',
+      behaviour('waits', async (exchange) => {
+        await gate.promise
+        await okChat().run(exchange)
+      }),
+    )
+    bench.upstream.forKey('bad', status(500))
+    for (const each of ['fast', 'bad', 'slow']) await bench.channel({ key: each })
+    const off = await bench.channel({ key: 'off' })
+    await bench.raw('PUT', '/api/channel/', { id: off, status: 2 })
+    expect(await bench.raw('GET', '/api/channel/test')).toEqual({ success: true, message: '' })
+    await bench.until(async () => (await progress()).done === 2)
+    expect(await progress()).toMatchObject({ running: true, total: 3, done: 2, failed: 1, finished_at: 0 })
+    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: false })
+    gate.resolve()
+    await finished()
+    expect(await progress()).toMatchObject({ running: false, total: 3, done: 3, failed: 1 })
+    expect(await tests(off)).toEqual([])
+    await bench.until(() => bench.notices().some((text) => text.includes('2 passed, 1 failed')))
+    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
+    await finished()
+  })
+
+  test('a run of a process that died does not block the next one for ever', async () => {
+    await bench.channel({ key })
+    const now = Math.floor(bench.time.ms / 1000)
+    await bench.gateway.context.store.write((trx) =>
+      trx
+        .insertInto('job_runs')
+        .values({
+          name: 'test-channels',
+          started_at: now,
+          updated_at: now,
+          finished_at: 0,
+          total: 5,
+          done: 1,
+          failed: 0,
+        })
+        .execute(),
+    )
+    expect(await progress()).toMatchObject({ running: true, total: 5, done: 1 })
+    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: false })
+    bench.time.ms += 301_000
+    expect(await progress()).toMatchObject({ running: false })
+    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
+    await finished()
+  })
+
+  test('ChannelTestFrequency begins a run at once, and the next when it is due', async () => {
+    const id = await bench.channel({ key })
+    await bench.gateway.setOption('ChannelTestFrequency', '10')
+    await finished()
+    expect(await tests(id)).toHaveLength(1)
+    // Whatever is saved has the schedule looked at again.
+    bench.time.ms += 9 * 60_000
+    await bench.gateway.setOption('SystemName', 'not due yet')
+    expect(await progress()).toMatchObject({ done: 1, finished_at: expect.any(Number) })
+    expect(await tests(id)).toHaveLength(1)
+    bench.time.ms += 61_000
+    await bench.gateway.setOption('SystemName', 'due')
+    await bench.until(async () => (await tests(id)).length === 2)
+    await finished()
+    await bench.gateway.setOption('ChannelTestFrequency', '0')
+    bench.time.ms += 3_600_000
+    await bench.gateway.setOption('SystemName', 'never')
+    expect(await tests(id)).toHaveLength(2)
+    // Only a run that a person asked for is reported.
+    expect(bench.notices()).toEqual([])
+  })
+
+  test('a refused key disables its channel and a passed test enables it, with a notice for each', async () => {
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    const id = await bench.channel({ key, name: 'main' })
+    const byHand = await bench.channel({ key: 'by-hand' })
+    await bench.raw('PUT', '/api/channel/', { id: byHand, status: 2 })
+    bench.upstream.always(json(401, { error: { message: `wrong key ${key}` } }))
+    await bench.raw('GET', '/api/channel/test')
+    await finished()
+    expect((await bench.shown(id)).status).toBe(3)
+    await bench.until(() => bench.notices().some((text) => text.includes(`channel ${id} (main) was disabled`)))
+    bench.upstream.always(okChat())
+    await bench.raw('GET', '/api/channel/test')
+    await bench.until(async () => (await bench.shown(id)).status === 1)
+    await bench.until(() => bench.notices().some((text) => text.includes(`channel ${id} (main) was enabled`)))
+    expect((await bench.shown(byHand)).status).toBe(2)
+    expect(bench.notices().join()).not.toContain(key)
+  })
+
+  test('a notice goes out in the words of a webhook and of Message Pusher, and one that fails stops nothing', async () => {
+    const { webhook, gateway } = bench
+    await gateway.setOption('MessagePusherAddress', `${webhook.url}/push`)
+    await gateway.setOption('MessagePusherToken', 'pusher token')
+    await gateway.setOption('NotifyWebhookURL', `${webhook.url}/notices`)
+    webhook.script((request) => (request.path === '/notices' ? json(500, {}) : undefined))
+    await bench.raw('GET', '/api/channel/test')
+    await bench.until(() => bench.notices().length === 2)
+    const [first, second] = bench.notices().map((text) => JSON.parse(text))
+    const [hook, push] = 'token' in first ? [second, first] : [first, second]
+    expect(push).toEqual({
+      title: 'the test of all channels is done',
+      description: 'the test of all channels is done',
+      content: '0 passed, 0 failed.',
+      token: 'pusher token',
+    })
+    expect(hook).toMatchObject({ title: 'the test of all channels is done', text: expect.stringContaining('0 passed') })
+    expect(hook.content).toBe(hook.text)
+    const options = JSON.stringify(await bench.raw('GET', '/api/option/'))
+    expect(options).not.toContain('pusher token')
+    expect(options).not.toContain('/notices')
+    expect(options).toContain('/push')
+  })
+
+  test('an address of a metadata service, or none, is not taken for notices', async () => {
+    for (const value of ['http://169.254.169.254/x', 'ftp://example.com', '/path', 'example.com']) {
+      for (const name of ['NotifyWebhookURL', 'MessagePusherAddress']) {
+        expect(await bench.raw('PUT', '/api/option/', { key: name, value })).toMatchObject({ success: false })
+      }
+    }
+    expect(await bench.raw('PUT', '/api/option/', { key: 'NotifyWebhookURL', value: '' })).toMatchObject({
+      success: true,
+    })
+  })
+})

@@ -1,0 +1,177 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+
+/** What a service saw of one request. */
+export interface SeenRequest {
+  method: string
+  /** Path and query as sent. */
+  url: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+interface Service extends AsyncDisposable {
+  url: string
+  requests: SeenRequest[]
+}
+
+type Handle = (request: SeenRequest, response: ServerResponse) => void
+
+/** A service on a port of its own that answers as told. */
+export async function startService(handle: Handle): Promise<Service> {
+  const requests: SeenRequest[] = []
+  const server: Server = createServer(async (message, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of message) chunks.push(chunk as Buffer)
+    const request = {
+      method: message.method ?? '',
+      url: message.url ?? '',
+      headers: message.headers,
+      body: Buffer.concat(chunks).toString('utf8'),
+    }
+    requests.push(request)
+    handle(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function answerJson(response: ServerResponse, json: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+}
+
+/** Somebody with an account at the code-hosting service. */
+export interface OutsidePerson {
+  id: number
+  login: string
+  name?: string | null
+  email?: string | null
+}
+
+export interface OAuthServer extends Service {
+  clientId: string
+  clientSecret: string
+  /** Does what the browser does at the address: the person agrees; returns what comes back to the callback. */
+  agree(address: string, person: OutsidePerson): { code: string; state: string }
+  /** A code of a login that was started without state and challenge. */
+  plainCode(person: OutsidePerson): string
+}
+
+/** A code-hosting service as GitHub's: codes work once, with the client's secret and the verifier of their challenge. */
+export async function startOAuthServer(): Promise<OAuthServer> {
+  const clientId = 'client-7'
+  const clientSecret = 'the client secret'
+  const codes = new Map<string, { person: OutsidePerson; challenge: string | null }>()
+  const tokens = new Map<string, OutsidePerson>()
+
+  function exchange(body: string): unknown {
+    const sent = JSON.parse(body) as Record<string, string>
+    const grant = codes.get(sent.code ?? '')
+    codes.delete(sent.code ?? '')
+    if (sent.client_id !== clientId || sent.client_secret !== clientSecret) {
+      return { error: 'incorrect_client_credentials', error_description: 'The secret is wrong.' }
+    }
+    const challenge = createHash('sha256')
+      .update(sent.code_verifier ?? '')
+      .digest('base64url')
+    if (!grant || (grant.challenge !== null && grant.challenge !== challenge)) {
+      return { error: 'bad_verification_code', error_description: 'The code is incorrect or expired.' }
+    }
+    const token = randomUUID()
+    tokens.set(token, grant.person)
+    return { access_token: token, token_type: 'bearer', scope: 'user:email' }
+  }
+
+  const service = await startService(({ method, url, headers, body }, response) => {
+    if (method === 'POST' && url === '/login/oauth/access_token') return answerJson(response, exchange(body))
+    const person = tokens.get((headers.authorization ?? '').replace('Bearer ', ''))
+    if (method === 'GET' && url === '/user' && person && headers['user-agent']) {
+      return answerJson(response, { name: null, email: null, ...person, avatar_url: 'https://example.com/a.png' })
+    }
+    return answerJson(response, { message: 'Not Found' }, 404)
+  })
+
+  const addCode = (person: OutsidePerson, challenge: string | null) => {
+    const code = randomUUID()
+    codes.set(code, { person, challenge })
+    return code
+  }
+  return {
+    ...service,
+    clientId,
+    clientSecret,
+    agree(address, person) {
+      const query = new URL(address).searchParams
+      if (query.get('client_id') !== clientId || query.get('scope') !== 'user:email') throw new Error('bad address')
+      return { code: addCode(person, query.get('code_challenge')), state: query.get('state') ?? '' }
+    },
+    plainCode: (person) => addCode(person, null),
+  }
+}
+
+export interface WeChatHelper extends Service {
+  token: string
+  /** A code that stands for this account, once. */
+  codeFor(id: string): string
+}
+
+/** The helper server that one-api's WeChat login works with. */
+export async function startWeChatHelper(): Promise<WeChatHelper> {
+  const token = 'wechat helper token'
+  const codes = new Map<string, string>()
+  const service = await startService(({ url, headers }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://helper')
+    if (pathname !== '/api/wechat/user') return answerJson(response, { message: 'Not Found' }, 404)
+    if (headers.authorization !== token) return answerJson(response, { success: false, message: 'no right' })
+    const code = searchParams.get('code') ?? ''
+    const id = codes.get(code)
+    codes.delete(code)
+    return answerJson(response, id ? { success: true, message: '', data: id } : { success: false, message: 'bad code' })
+  })
+  let made = 0
+  return {
+    ...service,
+    token,
+    codeFor(id) {
+      const code = `code-${++made}`
+      codes.set(code, id)
+      return code
+    },
+  }
+}
+
+export interface TurnstileServer extends Service {
+  secret: string
+  /** An answer of somebody who solved the challenge; good once. */
+  solve(): string
+}
+
+/** The bot check's verifying side. */
+export async function startTurnstile(): Promise<TurnstileServer> {
+  const secret = 'turnstile secret'
+  const solved = new Set<string>()
+  const service = await startService(({ body }, response) => {
+    const sent = new URLSearchParams(body)
+    const success = sent.get('secret') === secret && solved.delete(sent.get('response') ?? '')
+    answerJson(response, success ? { success } : { success, 'error-codes': ['timeout-or-duplicate'] })
+  })
+  return {
+    ...service,
+    secret,
+    solve() {
+      const answer = randomUUID()
+      solved.add(answer)
+      return answer
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import { okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { startTestGateway } from '../helpers/test-gateway.ts'
+import { messages, model, promptTokens } from './installed.ts'
+
+/** Fourteen characters, one token: a guess by length is far too high. */
+const word = ' international'
+const paidWords = 40
+const quota = promptTokens + paidWords * 2
+
+async function streamOf(words: number) {
+  await using upstream = await startFakeUpstream()
+  // A pause between the chunks, so that they come as many blocks and not as one.
+  upstream.always(okStream({ chunks: Array(words).fill(word), promptTokens, delayMs: 1 }))
+  await using gateway = await startTestGateway()
+  await gateway.setOption('ModelRatio', JSON.stringify({ [model]: 1 }))
+  await gateway.setOption('CompletionRatio', JSON.stringify({ [model]: 2 }))
+  await gateway.addChannel({ base_url: upstream.url, models: model })
+  const caller = await gateway.addCaller({ user: 1_000_000, token: quota })
+  const response = await gateway.post('/v1/chat/completions', { model, messages, stream: true }, caller.token)
+  const text = await response.text()
+  const balances = await gateway.balances(caller.userId, caller.tokenId)
+  const logs = await gateway.logs()
+  return { text, balances, log: logs[0], rows: logs.length }
+}
+
+test('a stream that the balance just covers comes whole, however long its words are', async () => {
+  const { text, balances, log, rows } = await streamOf(paidWords)
+  expect(text).toEndWith('data: [DONE]\n\n')
+  expect(text.split(word)).toHaveLength(paidWords + 1)
+  expect(rows).toBe(1)
+  expect(log).toMatchObject({ outcome: 'complete', quota, completion_tokens: paidWords })
+  expect(balances).toMatchObject({ remain: 0, tokenUsed: quota, holds: 0 })
+})
+
+test('one that it does not cover ends with an error event where the quota ends, and no balance falls below zero', async () => {
+  const { text, balances, log, rows } = await streamOf(paidWords + 300)
+  expect(text).toContain('quota_exhausted_mid_stream')
+  expect(text).not.toContain('[DONE]')
+  const delivered = text.split(word).length - 1
+  // The block that crosses the limit is the last.
+  expect(delivered).toBeGreaterThan(paidWords)
+  expect(delivered).toBeLessThan(paidWords + 300)
+  expect(rows).toBe(1)
+  expect(log).toMatchObject({ outcome: 'interrupted', quota, completion_tokens: delivered })
+  expect(balances).toMatchObject({ remain: 0, tokenUsed: quota, holds: 0 })
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type ChildGateway, startChildGateway } from './child-gateway.ts'
+import { chat, chatStream, type Seen, see, until } from './setup.ts'
+
+// A process of its own, so that everything it writes to its log can be read.
+let gateway: ChildGateway
+let upstream: fake.FakeUpstream
+const seen: Seen[] = []
+
+const channelKey = 'sk-proj-channel-key-that-is-secret-1234567890'
+const rootPassword = 'child root password'
+const secretKey = 'secret key of the child gateway'
+const prompt = 'the words of the caller are nobody else’s'
+
+beforeAll(async () => {
+  upstream = await fake.startFakeUpstream()
+  gateway = await startChildGateway({ env: { LOG_LEVEL: 'debug' } })
+  for (const [key, value] of [
+    ['ModelRatio', '{"m":1}'],
+    ['AutomaticDisableChannelEnabled', 'false'],
+    ['FirstByteTimeout', '0.3'],
+  ])
+    await gateway.api('PUT', '/api/option/', { key, value })
+  const channel = { type: 1, name: 'secretive', group: 'default', key: channelKey }
+  await gateway.api('POST', '/api/channel/', { ...channel, base_url: upstream.url, models: 'm' })
+  await gateway.api('POST', '/api/channel/', {
+    ...channel,
+    base_url: `http://127.0.0.1:${await fake.closedPort()}`,
+    models: 'm-refused',
+  })
+})
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await upstream.close()
+})
+
+/** An upstream that repeats what it was sent, as some do. */
+const echo = `Incorrect API key provided: ${channelKey}. You can find your key at https://upstream.example.`
+const behaviours: readonly (readonly [fake.Behaviour, object])[] = [
+  [fake.status(401, { message: echo }), chat],
+  [fake.status(401, { message: echo, code: `code-${channelKey}` }), chatStream],
+  [fake.status(500, { message: echo }), chat],
+  [fake.jsonError200(echo), chat],
+  [fake.errorEvent({ after: 0, message: echo }), chatStream],
+  [fake.errorEvent({ after: 2, message: echo }), chatStream],
+  [fake.resetsBeforeHeaders(), chat],
+  [fake.neverAnswers(), chat],
+  [fake.cutsStream('reset', { after: 2 }), chatStream],
+  [fake.html200(), chat],
+  [fake.ok(), chat],
+]
+
+function call(body: object, token = gateway.token): Promise<Seen> {
+  const messages = [{ role: 'user', content: prompt }]
+  return see(
+    gateway.post('/v1/chat/completions', { ...body, messages }, { headers: { authorization: `Bearer ${token}` } }),
+  )
+}
+
+describe('nothing secret is shown', () => {
+  test('to callers, whatever the upstream says', async () => {
+    for (const [behaviour, body] of behaviours) {
+      upstream.next(behaviour)
+      seen.push(await call(body))
+    }
+    seen.push(await call({ ...chat, model: 'm-refused' }))
+    seen.push(await call(chat, 'sk-wrong-token-that-is-somebodys-9876543210'))
+    seen.push(await call(chat, `${gateway.token}-999`))
+    expect(seen.filter(({ status }) => status === 200)).toHaveLength(3)
+    for (const { text, headers } of seen) {
+      const all = text + JSON.stringify([...headers])
+      for (const secret of [channelKey, gateway.token.slice(3), secretKey, rootPassword, gateway.folder])
+        expect(all).not.toContain(secret)
+      expect(all).not.toMatch(/\bat .+\.ts:\d+/)
+    }
+    expect(seen[0]?.error?.message).toContain('Incorrect API key provided: [key].')
+  })
+
+  test('in log rows', async () => {
+    // A test of the channel has its row too.
+    upstream.next(fake.status(401, { message: echo }))
+    await gateway.api('GET', '/api/channel/test/1').catch(() => undefined)
+    const rows = JSON.stringify(await gateway.api('GET', '/api/log/'))
+    expect(rows).toContain('interrupted')
+    for (const secret of [channelKey, gateway.token.slice(3), secretKey, rootPassword, prompt])
+      expect(rows).not.toContain(secret)
+  })
+
+  test("in the program's own log", async () => {
+    await until(() => gateway.output().includes('attempt failed'))
+    for (const secret of [
+      channelKey,
+      gateway.token.slice(3),
+      'somebodys-9876543210',
+      secretKey,
+      rootPassword,
+      prompt,
+      'childgatewayaccesstoken',
+    ])
+      expect(gateway.output()).not.toContain(secret)
+  })
+})

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chat, chatStream, expectError, see, startBench } from './setup.ts'
+
+let bench: Bench
+let silent: SilentHost
+
+beforeAll(async () => {
+  bench = await startBench({ settings: { ConnectTimeout: '0.5', FirstByteTimeout: '0' } })
+  silent = await startSilentHost()
+  await bench.channel({ base_url: `http://127.0.0.1:${silent.port}`, models: 'm2' })
+})
+afterAll(async () => {
+  silent.close()
+  await bench[Symbol.asyncDispose]()
+})
+
+interface SilentHost {
+  port: number
+  close(): void
+}
+
+/**
+ * A port whose connections are never taken: a process that stands still, with its queue of connections full. Further
+ * ones get no answer from the kernel, as with a host that is off behind a firewall.
+ */
+async function startSilentHost(): Promise<SilentHost> {
+  const program = `const { createServer } = require('node:net')
+    const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`
+  const child = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe' })
+  const { value } = await child.stdout.getReader().read()
+  const port = Number(new TextDecoder().decode(value))
+  child.kill('SIGSTOP')
+  const waiting: Socket[] = []
+  while (await connects(port, waiting));
+  return {
+    port,
+    close() {
+      for (const socket of waiting) socket.destroy()
+      child.kill('SIGKILL')
+    },
+  }
+}
+
+function connects(port: number, waiting: Socket[]): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  waiting.push(socket)
+  socket.on('error', () => undefined)
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true))
+    setTimeout(() => resolve(false), 200)
+  })
+}
+
+describe('ConnectTimeout', () => {
+  for (const [kind, body] of [
+    ['plain', chat],
+    ['stream', chatStream],
+  ] as const) {
+    test(`a host that does not answer → 504, nothing charged (${kind})`, async () => {
+      const caller = await bench.caller()
+      const seen = await see(bench.gateway.post('/v1/chat/completions', { ...body, model: 'm2' }, caller.token))
+      expectError(seen, 504, 'upstream_timeout')
+      expect(seen.error?.message).toStartWith('the upstream cannot be reached')
+      expect(await charged(bench, caller, 0)).toEqual([])
+    }, 10_000)
+  }
+
+  test('an upstream that is there and thinks is waited for', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(fake.late(1200, fake.okChat()))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expect(seen.status).toBe(200)
+    await charged(bench, caller, 15)
+  })
+
+  test('another channel is tried', async () => {
+    await bench.channel({ base_url: `http://127.0.0.1:${silent.port}`, priority: 5 })
+    await bench.gateway.setOption('RetryTimes', '1')
+    const caller = await bench.caller()
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    expect(seen.status).toBe(200)
+    const [row] = await charged(bench, caller, 15)
+    expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ status: 0 }, { status: 200 }])
+  }, 10_000)
+})
