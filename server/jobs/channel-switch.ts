@@ -60,7 +60,9 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
         reason: reason.slice(0, maxReason),
         since: epochSeconds(clock),
       }
-      const result = await store.write((trx) => addDeadKey(trx, dead))
+      const result = await store
+        .write((trx) => addDeadKey(trx, dead))
+        .finally(() => routing.current().channel(id)?.keyRing?.stored(key))
       if (result?.added) {
         await store.notices.publish({ topic: 'channels', id })
         events.warning(`a key of ${nameOf(id)} was set aside, ${result.left} left: ${reason}`)

@@ -1,16 +1,23 @@
+/** What rings that take each other's place have in common. */
+interface Shared {
+  /** Place of the key whose turn it is. */
+  next: number
+  restUntilMs: Map<string, number>
+  /** Keys that were set aside here, which is not stored yet. */
+  unstored: Set<string>
+}
+
 /** Several keys of one channel, used in turn; those that the upstream refused are left out while another is left. */
 export class KeyRing {
   readonly #keys: readonly string[]
   readonly #dead: Set<string>
-  readonly #restUntilMs: Map<string, number>
-  #next: number
+  readonly #shared: Shared
 
   /** `previous` is the ring that this one takes the place of: the turn and the pauses go on. */
   constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
+    this.#shared = previous ? previous.#shared : { next: 0, restUntilMs: new Map(), unstored: new Set() }
     this.#keys = keys
-    this.#dead = new Set(dead)
-    this.#restUntilMs = previous ? previous.#restUntilMs : new Map()
-    this.#next = previous ? previous.#next : 0
+    this.#dead = new Set([...dead, ...this.#shared.unstored])
   }
 
   /**
@@ -21,8 +28,8 @@ export class KeyRing {
     const place =
       this.#first((key) => this.#isUsable(key, nowMs) && !except?.has(key)) ??
       this.#first((key) => !this.#dead.has(key)) ??
-      this.#next % this.#keys.length
-    this.#next = place + 1
+      this.#shared.next % this.#keys.length
+    this.#shared.next = place + 1
     return this.#keys[place] ?? ''
   }
 
@@ -35,12 +42,18 @@ export class KeyRing {
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false
     this.#dead.add(key)
+    this.#shared.unstored.add(key)
     return true
+  }
+
+  /** That the key was set aside is stored: from now on what is stored decides. */
+  stored(key: string): void {
+    this.#shared.unstored.delete(key)
   }
 
   /** The upstream asked for a pause. */
   rest(key: string, untilMs: number): void {
-    this.#restUntilMs.set(key, Math.max(untilMs, this.#restUntilMs.get(key) ?? 0))
+    this.#shared.restUntilMs.set(key, Math.max(untilMs, this.#shared.restUntilMs.get(key) ?? 0))
   }
 
   /** Keys that were set aside. */
@@ -54,13 +67,13 @@ export class KeyRing {
   }
 
   #isUsable(key: string, nowMs: number): boolean {
-    return !this.#dead.has(key) && (this.#restUntilMs.get(key) ?? 0) <= nowMs
+    return !this.#dead.has(key) && (this.#shared.restUntilMs.get(key) ?? 0) <= nowMs
   }
 
   /** Place of the first key, from the turn on, that fits. */
   #first(fits: (key: string) => boolean): number | undefined {
     for (let step = 0; step < this.#keys.length; step++) {
-      const place = (this.#next + step) % this.#keys.length
+      const place = (this.#shared.next + step) % this.#keys.length
       if (fits(this.#keys[place] ?? '')) return place
     }
     return undefined

@@ -65,7 +65,7 @@ export async function loadRouting(
   async function reload(): Promise<void> {
     // Reloads may overlap; one that began later has newer rows, and whoever waits for one finds its rows in force.
     const mine = ++begun
-    const next = await build(store, secrets, warn, table)
+    const next = await build(store, secrets, warn, () => table)
     if (mine < applied) return
     applied = mine
     table = next
@@ -88,15 +88,17 @@ async function build(
   store: Store,
   secrets: Secrets,
   warn: (message: string) => void,
-  before?: RoutingTable,
+  /** The table that stands when the rows have come. */
+  before: () => RoutingTable | undefined = () => undefined,
 ): Promise<RoutingTable> {
   const rows = await routingRows(store.read)
+  const previous = before()
   const dead = new Set(rows.deadKeys.map((row) => `${row.channel_id} ${row.key_hash}`))
   const ringOf = (row: ChannelRow, text: string) => {
     if (row.key_mode !== 'multi') return undefined
     const keys = keyLines(text)
     const isDead = (key: string) => dead.has(`${row.id} ${secrets.fingerprint(key, 'channel-key')}`)
-    return new KeyRing(keys, keys.filter(isDead), before?.channel(row.id)?.keyRing)
+    return new KeyRing(keys, keys.filter(isDead), previous?.channel(row.id)?.keyRing)
   }
   const channels = new Map<number, Channel>()
   for (const row of rows.channels) {

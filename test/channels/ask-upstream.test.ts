@@ -87,6 +87,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       expect(JSON.stringify(answer)).not.toContain(key)
     }
     bench.upstream.failConnections('reset')
+    bench.upstream.dropConnections('reset')
     const broken = await update(id)
     expect(broken).toMatchObject({ success: false, message: expect.stringContaining('cannot be reached') })
     expect(JSON.stringify(broken)).not.toContain(key)

@@ -159,6 +159,22 @@ describe('what is unusual but right goes through:', () => {
   })
 })
 
+test('line breaks in the address or the key of a channel make no header', async () => {
+  const attack = '\r\nx-injected: 1\r\n\r\n'
+  const fields = [{ base_url: `${bench.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
+  for (const [index, each] of fields.entries()) {
+    const models = `injected-${index}`
+    const made = await bench
+      .channel({ models, model_mapping: JSON.stringify({ [models]: 'm' }), ...each })
+      .catch(() => 0)
+    if (made === 0) continue
+    const before = bench.upstream.requests.length
+    const seen = await call(chatPath, { ...chat, model: models })
+    if (seen.status !== 200) expect(seen.error?.code).toBeString()
+    for (const request of bench.upstream.requests.slice(before)) expect(request.headers.get('x-injected')).toBeNull()
+  }
+})
+
 describe('line breaks and other controls in a model', () => {
   test('reach the upstream as JSON, and no header of anybody', async () => {
     const model = 'm\r\nx-injected: 1\r\n\r\n'

@@ -17,7 +17,7 @@ import {
 let bench: Bench
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { StreamIdleTimeout: '0.4', KeepAliveInterval: '0' } })
+  bench = await startBench({ settings: { StreamIdleTimeout: '1', KeepAliveInterval: '0' } })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -101,9 +101,9 @@ describe('a stream that breaks in the middle ends with an error event and is cha
   })
 
   test('the whole call has a limit too', async () => {
-    const id = await bench.channel({ models: 'm2', config: '{"relay_timeout":0.5}' })
+    const id = await bench.channel({ models: 'm2', config: '{"relay_timeout":1}' })
     expect(id).toBeGreaterThan(0)
-    const { caller, seen } = await call(fake.okStream({ chunks: 100, delayMs: 100 }), { ...chatStream, model: 'm2' })
+    const { caller, seen } = await call(fake.okStream({ chunks: 1000, delayMs: 50 }), { ...chatStream, model: 'm2' })
     expectErrorEvent(seen, 'upstream_timeout')
     const { rows } = await chargedUnits(bench, caller)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1 })

@@ -244,7 +244,7 @@ describe('while the upstream is silent', () => {
     bench.upstream.next(
       fake.behaviour('comments only, for a while', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
-        for (let index = 0; index < 12; index++) {
+        for (let index = 0; index < 40; index++) {
           await exchange.write(': working\n\n')
           await new Promise((resolve) => setTimeout(resolve, 50))
         }

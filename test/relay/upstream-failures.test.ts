@@ -5,7 +5,7 @@ import { type Bench, charged, chat, chatStream, eventsOf, expectError, see, star
 let bench: Bench
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { FirstByteTimeout: '0.3', StreamIdleTimeout: '0.3' } })
+  bench = await startBench({ settings: { FirstByteTimeout: '1', StreamIdleTimeout: '1' } })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 

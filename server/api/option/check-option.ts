@@ -21,8 +21,15 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
 
 const links: readonly OptionKey[] = ['ServerAddress', 'WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
-/** As calledAddresses, but a query may be part of them: many services want their token there. */
-const webhooks: readonly OptionKey[] = ['NotifyWebhookURL', 'MessagePusherAddress']
+/** Called by this server itself. They may stand in a private network; no cloud's metadata service may stand there. */
+const calledAddresses: readonly OptionKey[] = [
+  'WeChatServerAddress',
+  'GitHubOAuthBaseURL',
+  'GitHubApiBaseURL',
+  'TurnstileVerifyURL',
+  'NotifyWebhookURL',
+  'MessagePusherAddress',
+]
 
 /** Refuses values that only make sense together with others, and addresses that a browser would run as a script. */
 export function checkOption(key: OptionKey, value: string, current: (key: OptionKey) => string): void {
@@ -35,12 +42,12 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (key === 'SMTPServer' && isMetadataHost(value.trim())) {
     throw new ApiFailure('SMTPServer must not be the metadata service of a cloud.')
   }
-  if (webhooks.includes(key) && value !== '' && !isWebhook(value)) {
+  if (calledAddresses.includes(key) && value !== '' && !isCallable(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://, and no metadata service.`)
   }
 }
 
-function isWebhook(value: string): boolean {
+function isCallable(value: string): boolean {
   return /^https?:\/\//i.test(value) && URL.canParse(value) && !isMetadataHost(new URL(value).hostname)
 }
 

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { holdOp, settleOp } from '../../test/helpers/accounts.ts'
+import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { type MailServer, setOptions, startMailServer, useMailServer } from '../../test/helpers/mail-server.ts'
+import { remindOfQuota } from './quota-reminders.ts'
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let smtp: MailServer
+  let ada: { id: number; username: string }
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    smtp = await startMailServer()
+    await useMailServer(api, smtp)
+    await setOptions(api, { QuotaRemindThreshold: '1000', QuotaPerUnit: '100' })
+    ada = await api.addPerson({ username: 'ada', quota: 5000 })
+    await set({ email: 'ada@example.com' })
+  })
+  afterEach(async () => {
+    await smtp[Symbol.asyncDispose]()
+    await api.store.close()
+  })
+
+  const set = (fields: { quota?: number; email?: string }, id = ada.id) =>
+    api.store.write((trx) => trx.updateTable('users').set(fields).where('id', '=', id).execute())
+  const run = () =>
+    remindOfQuota({ ...api, warn: (message) => void api.warnings.push(message) }).then(() => smtp.mails.length)
+
+  test('one mail for each time that the balance falls below the threshold', async () => {
+    expect(await run()).toBe(0)
+    await set({ quota: 999 })
+    expect(await run()).toBe(1)
+    expect(await run()).toBe(1)
+    await set({ quota: 500 })
+    expect(await run()).toBe(1)
+    await set({ quota: 1000 })
+    expect(await run()).toBe(1)
+    await set({ quota: 0 })
+    expect(await run()).toBe(2)
+    const [low, empty] = smtp.mails
+    expect(low?.to).toEqual(['ada@example.com'])
+    expect(low?.text).toContain('The account ada has $9.99 left')
+    expect(low?.text).toContain('https://gate.example/topup')
+    expect(empty?.headers.subject).toContain('used up')
+  })
+
+  test('accounts that never stood above it, banned ones and those without an address get none', async () => {
+    await api.addPerson({ username: 'new', quota: 0 })
+    const banned = await api.addPerson({ username: 'banned', quota: 5000 })
+    await set({ email: 'banned@example.com' }, banned.id)
+    await set({ email: '' })
+    expect(await run()).toBe(0)
+    await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).where('id', '=', banned.id).execute())
+    for (const id of [ada.id, banned.id]) await set({ quota: 1 }, id)
+    expect(await run()).toBe(0)
+  })
+
+  test('what open calls hold is not gone yet', async () => {
+    await run()
+    const token = await api.call('POST', '/api/token/', { as: 'access-token-of-ada', body: { name: 't' } })
+    expect(token.json.success).toBe(true)
+    const row = await api.store.read.selectFrom('tokens').select('id').executeTakeFirstOrThrow()
+    const account = { userId: ada.id, tokenId: row.id, channelId: 0 }
+    await api.store.write((trx) => trx.updateTable('tokens').set({ unlimited_quota: true }).execute())
+    const hold = holdOp(account, 4500)
+    await api.store.ledger.apply([hold])
+    expect(await run()).toBe(0)
+    await api.store.ledger.apply([settleOp(account, hold, 4200)])
+    expect(await run()).toBe(1)
+  })
+
+  test('two nodes that look at once send one mail', async () => {
+    await run()
+    await set({ quota: 1 })
+    await Promise.all([run(), run(), run()])
+    expect(smtp.mails).toHaveLength(1)
+  })
+
+  test('while the mail server is away nothing is lost; a refused recipient is not tried again', async () => {
+    await run()
+    await set({ quota: 1 })
+    await setOptions(api, { SMTPPort: '1' })
+    await run()
+    expect(api.warnings.join()).toContain(`reminder of user ${ada.id}`)
+    await useMailServer(api, smtp)
+    expect(await run()).toBe(1)
+    await set({ quota: 5000 })
+    await run()
+    await set({ quota: 1 })
+    await using refusing = await startMailServer({ refuse: { code: 550, text: 'no such mailbox' } })
+    await useMailServer(api, refusing)
+    await run()
+    await useMailServer(api, smtp)
+    expect(await run()).toBe(1)
+  })
+
+  test('threshold 0 and no mail server mean no reminders', async () => {
+    await run()
+    await set({ quota: 1 })
+    await setOptions(api, { QuotaRemindThreshold: '0' })
+    expect(await run()).toBe(0)
+    await setOptions(api, { QuotaRemindThreshold: '1000', SMTPServer: '' })
+    expect(await run()).toBe(0)
+  })
+})
