@@ -11,9 +11,6 @@ always text. Every admin may write those marked *admin*, only a super admin (rol
 fit is refused and the old one stays. Secrets can be written and are never shown. Settings of the process itself (port, database,
 keys) are [environment variables](operating.md#environment-variables); what the ratios mean is on [the page about prices](prices.md).
 
-Not every option is at work yet: those of registering, mail, OAuth, WeChat, the bot check and invitations are stored and checked, but the calls
-they belong to are [not there yet](api.md#not-there-yet).
-
 This page is made from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
 `
 

@@ -105,6 +105,18 @@ const longestStart = Math.max(...Object.keys(limits).map((start) => start.length
  * ("openai/gpt-4o", "us.anthropic.claude-…") is left out of the comparison.
  */
 export function maxOutputTokens(model: string): number | undefined {
+  if (known.has(model)) return known.get(model)
+  // Model names come from requests, so what is remembered starts again at some size.
+  if (known.size >= mostKnown) known.clear()
+  const limit = findLimit(model)
+  known.set(model, limit)
+  return limit
+}
+
+const known = new Map<string, number | undefined>()
+const mostKnown = 5000
+
+function findLimit(model: string): number | undefined {
   const name = model
     .toLowerCase()
     .replace(/^.*\//, '')

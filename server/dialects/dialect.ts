@@ -36,10 +36,11 @@ export type StreamSignal =
 /** Follows one stream in one dialect: feed it the data of every event, in order. */
 export interface StreamMeter {
   /**
-   * Takes a text of whole events at once when it can be seen without reading them that each is plain content; false when
-   * they must be fed one by one. What is skimmed is read only if it must be counted.
+   * Takes the events from `from` on of which can be seen without reading them that they are plain content, and returns
+   * where the first stands that must be fed. What is skimmed is read only if it must be counted. `text` holds whole
+   * events without CR.
    */
-  skim(text: string): boolean
+  skim(text: string, from: number): number
   feed(data: string): StreamSignal
   /** The last usage the upstream reported, raw. */
   readonly usage: JsonObject | undefined

@@ -157,19 +157,23 @@ export function splitEvents(text: string): SseEvent[] {
     return events
   }
   for (let from = 0; from < text.length; ) {
-    const line = text.indexOf('\n', from)
-    // The usual form: one data line and the blank line.
-    if (text.startsWith('data: ', from) && text.charCodeAt(line + 1) === lf) {
-      events.push({ data: text.slice(from + 6, line), from, to: line + 2 })
-      from = line + 2
-      continue
-    }
-    const at = text.indexOf('\n\n', from)
-    const to = at < 0 ? text.length : at + 2
-    events.push({ data: sseData(text.slice(from, to)), from, to })
-    from = to
+    const event = eventAt(text, from)
+    events.push(event)
+    from = event.to
   }
   return events
+}
+
+/** The event that begins at `from` in a text of whole events without CR. */
+export function eventAt(text: string, from: number): SseEvent {
+  const line = text.indexOf('\n', from)
+  // The usual form: one data line and the blank line.
+  if (text.startsWith('data: ', from) && text.charCodeAt(line + 1) === lf) {
+    return { data: text.slice(from + 6, line), from, to: line + 2 }
+  }
+  const at = text.indexOf('\n\n', from)
+  const to = at < 0 ? text.length : at + 2
+  return { data: sseData(text.slice(from, to)), from, to }
 }
 
 /** The `data` of one raw event (its lines joined by LF), or undefined when it has none (comments, `event:` alone). */
@@ -184,16 +188,16 @@ export function sseData(event: string): string | undefined {
 }
 
 /**
- * How many events a text holds when each is one line `data: {…}` and a blank line; 0 when any of them is not. Costs a
- * fraction of cutting them.
+ * How many events stand from `from` to `to` when each is one line `data: {…}` and a blank line; 0 when any of them is
+ * not. Costs a fraction of cutting them.
  */
-export function countPlainEvents(text: string): number {
+export function countPlainEvents(text: string, from: number, to: number): number {
   let count = 0
-  for (let from = 0; from < text.length; count++) {
-    const line = text.indexOf('\n', from)
-    const isPlain = text.startsWith('data: {', from) && text[line - 1] === '}' && text.charCodeAt(line + 1) === lf
+  for (let at = from; at < to; count++) {
+    const line = text.indexOf('\n', at)
+    const isPlain = text.startsWith('data: {', at) && text[line - 1] === '}' && text.charCodeAt(line + 1) === lf
     if (!isPlain) return 0
-    from = line + 2
+    at = line + 2
   }
   return count
 }

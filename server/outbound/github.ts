@@ -22,10 +22,12 @@ export interface GitHubAccount {
 
 const service = 'The login service'
 const tokenAnswer = z.object({ access_token: z.optional(z.string()), error: z.optional(z.string()) })
+/** What is shown and stored holds no control characters; PostgreSQL's text could not even hold a NUL. */
+const cleaned = z.string().check(z.overwrite((value) => value.replaceAll(/\p{Cc}+/gu, ' ').trim()))
 const userAnswer = z.object({
   id: z.int().check(z.positive()),
-  login: z.string().check(z.minLength(1), z.maxLength(100)),
-  name: z.nullish(z.string()),
+  login: cleaned.check(z.minLength(1), z.maxLength(100)),
+  name: z.nullish(cleaned),
   email: z.nullish(z.string()),
 })
 

@@ -22,7 +22,7 @@ export async function wechatId(server: WeChatServer, code: string): Promise<stri
     throw new OutboundError('unavailable', 'The WeChat server gave an answer that makes no sense.', result.error)
   }
   const id = result.data.data?.trim() ?? ''
-  if (!result.data.success || id === '' || id.length > 200) {
+  if (!result.data.success || id === '' || id.length > 200 || /\p{Cc}/u.test(id)) {
     throw new OutboundError('refused', 'The verification code is wrong or has expired.')
   }
   return id

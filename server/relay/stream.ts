@@ -2,7 +2,7 @@ import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
 import { errorEvent } from '../dialects/openai/errors.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
-import { SseSplitter, sseData } from '../lib/sse.ts'
+import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { withoutKey } from './error-answer.ts'
 import { countUsage, measure } from './measure.ts'
@@ -109,13 +109,17 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     const { meter } = this.#options
     if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
     const block = this.#splitter.push(bytes)
-    if (block.text !== '' && !block.firstRest && meter.skim(block.text)) {
-      const out = joined(block.bytes, block.early)
-      return this.#needsMore() ? this.#extend(out) : out
-    }
+    const { text } = block
+    // What can be skimmed is not cut into events; the rare forms are.
+    const events = block.firstRest || text.includes('\r') ? block.events : undefined
     // Text to send in place of the block's bytes, once an event of it is not to be sent as it is.
     let kept: string | undefined
-    for (const event of block.events) {
+    for (let index = 0, at = 0; ; index++) {
+      const from = events ? at : meter.skim(text, at)
+      if (kept !== undefined) kept += text.slice(at, from)
+      const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
+      if (!event) break
+      at = event.to
       const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
       if (signal === 'content' || (signal === 'usage-only' && !this.#options.withholdUsage)) {
         if (kept !== undefined) kept += block.text.slice(event.from, event.to)

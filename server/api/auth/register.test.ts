@@ -99,8 +99,8 @@ forEachDatabase((_, openFresh) => {
     expect(first).toMatchObject({ quota: 35, granted_quota: 35 })
     expect(second).toMatchObject({ quota: 1200, granted_quota: 1200, inviter_id: inviter.id })
     expect(await logs()).toEqual([
-      [second?.id, 4, 'New user bonus 1000 points'],
-      [second?.id, 4, 'Invite code bonus 200 points'],
+      [second?.id ?? 0, 4, 'New user bonus 1000 points'],
+      [second?.id ?? 0, 4, 'Invite code bonus 200 points'],
       [inviter.id, 4, 'Bonus for inviting a user 30 points'],
     ])
   })

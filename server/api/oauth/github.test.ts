@@ -142,7 +142,8 @@ forEachDatabase((_, openFresh) => {
     await setOptions(api, { EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'example.org' })
     await browser().logIn({ id: 7, login: 'seven', email: 'seven@example.com' })
     await browser().logIn({ id: 8, login: 'eight', email: 'not an address' })
-    await browser().logIn({ id: 9, login: 'nine', email: null })
+    await browser().logIn({ id: 9, login: 'nine', name: 'N\0\u0007ine', email: null })
+    expect((await rows()).at(-1)?.display_name).toBe('N ine')
     expect((await rows()).map(({ email }) => email)).toEqual(['OCTO@example.com', '', '', '', ''])
   })
 

@@ -196,6 +196,7 @@ forEachDatabase((_, openFresh) => {
     await Promise.all([spend(), put({ id, remain_quota: 300 }), spend()])
     expect(await unexplained(id)).toBe(0)
     expect((await put({ id, remain_quota_delta: -10_000 })).success).toBe(false)
+    expect((await put({ id, remain_quota_delta: 1e15 })).success).toBe(false)
     expect((await put({ id, remain_quota: 1, remain_quota_delta: 1 })).success).toBe(false)
   })
 

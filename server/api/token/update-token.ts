@@ -1,3 +1,4 @@
+import { maxQuota } from '../../../contract/api/fields.ts'
 import type { api } from '../../../contract/api/index.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
@@ -76,6 +77,9 @@ async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise
   const wanted = body.remain_quota ?? token.remain_quota + (body.remain_quota_delta ?? 0)
   if (wanted === token.remain_quota) return {}
   if (wanted < 0) throw new ApiFailure('remain_quota must not be below zero.')
+  if (wanted > maxQuota && wanted > token.remain_quota) {
+    throw new ApiFailure(`remain_quota must be at most ${maxQuota}.`)
+  }
   if (body.remain_quota_delta === undefined) await setTokenQuota(trx, token.id, wanted)
   else await addTokenQuota(trx, token.id, body.remain_quota_delta)
   return { remain_quota: wanted }

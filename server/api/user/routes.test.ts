@@ -157,6 +157,7 @@ forEachDatabase((_, openFresh) => {
       { quota: '5' },
       { quota: 1e16 },
       { quota_delta: -1001 },
+      { quota_delta: 1e15 },
       { quota: 1, quota_delta: 1 },
     ]) {
       expect([body, (await put({ id: user.id, ...body })).json.success]).toEqual([body, false])

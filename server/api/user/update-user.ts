@@ -1,3 +1,4 @@
+import { maxQuota } from '../../../contract/api/fields.ts'
 import type { api } from '../../../contract/api/index.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { roles } from '../../../contract/roles.ts'
@@ -74,6 +75,7 @@ async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: U
   const wanted = body.quota ?? target.quota + (body.quota_delta ?? 0)
   if (wanted === target.quota) return 0
   if (wanted < 0) throw new ApiFailure('The quota must not be below zero.')
+  if (wanted > maxQuota && wanted > target.quota) throw new ApiFailure(`The quota must be at most ${maxQuota}.`)
   if (body.quota_delta === undefined) await setUserQuota(trx, target.id, wanted)
   else await addUserQuota(trx, target.id, body.quota_delta)
   const settings = deps.settings.current()

@@ -37,15 +37,22 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#parts.join('')
   }
 
-  skim(text: string): boolean {
-    if (this.#envelope === Number.POSITIVE_INFINITY || marks.some((mark) => text.includes(mark))) return false
-    const events = countPlainEvents(text)
-    if (events === 0) return false
-    this.#skimmed.push({ text, at: this.#parts.length })
-    this.#envelope = Math.min(this.#envelope, text.length / events)
+  skim(text: string, from: number): number {
+    if (this.#envelope === Number.POSITIVE_INFINITY) return from
+    let mark = text.length
+    for (const each of marks) {
+      const found = text.indexOf(each, from)
+      if (found >= 0 && found < mark) mark = found
+    }
+    const to = mark === text.length ? mark : text.lastIndexOf('\n\n', mark) + 2
+    const events = to > from ? countPlainEvents(text, from, to) : 0
+    if (events === 0) return from
+    const length = to - from
+    this.#skimmed.push({ text: text.slice(from, to), at: this.#parts.length })
+    this.#envelope = Math.min(this.#envelope, length / events)
     this.pieces += events
-    this.characters += Math.ceil(text.length - events * this.#envelope) + events
-    return true
+    this.characters += Math.ceil(length - events * this.#envelope) + events
+    return to
   }
 
   /** Reads what was skimmed, in its place among the parts; the running figures were moved when it came. */

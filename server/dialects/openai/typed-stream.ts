@@ -19,8 +19,8 @@ export class TypedEventMeter implements StreamMeter {
     return this.#parts.join('')
   }
 
-  skim(): boolean {
-    return false
+  skim(_text: string, from: number): number {
+    return from
   }
 
   feed(data: string): StreamSignal {

@@ -22,7 +22,8 @@ export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
   const call = (path: string) => fetchJson(joinPath(upstream.baseUrl, path), bearer(upstream))
   const subscription = await call('/v1/dashboard/billing/subscription')
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10)
-  const from = subscription['has_payment_method'] === false ? day(nowMs - trialDays * dayMs) : `${day(nowMs).slice(0, 7)}-01`
+  const from =
+    subscription['has_payment_method'] === false ? day(nowMs - trialDays * dayMs) : `${day(nowMs).slice(0, 7)}-01`
   const usage = await call(`/v1/dashboard/billing/usage?start_date=${from}&end_date=${day(nowMs)}`)
   return amount(subscription['hard_limit_usd']) - amount(usage['total_usage']) / 100
 }
