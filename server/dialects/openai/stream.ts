@@ -44,7 +44,9 @@ export class OpenAiStreamMeter implements StreamMeter {
       const found = text.indexOf(each, from)
       if (found >= 0 && found < mark) mark = found
     }
-    const to = mark === text.length ? mark : text.lastIndexOf('\n\n', mark) + 2
+    // Up to the start of the event with the mark; 2 is the length of the blank line before it.
+    const boundary = text.lastIndexOf('\n\n', mark)
+    const to = mark === text.length ? mark : boundary < from ? from : boundary + 2
     const events = to > from ? countPlainEvents(text, from, to) : 0
     if (events === 0) return from
     const length = to - from
