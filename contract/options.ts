@@ -257,6 +257,7 @@ export const optionDefinitions = {
   FirstByteTimeout: seconds(120, 'Time from sending a request to the first byte of the answer.'),
   StreamIdleTimeout: seconds(60, 'Longest silence within a stream.'),
   RelayTimeout: seconds(0, 'Time for a whole call.'),
+  CallerIdleTimeout: seconds(120, 'Longest time for which a caller may leave a stream unread.'),
   KeepAliveInterval: seconds(
     15,
     'A stream that is silent for this long gets a comment line, so that proxies keep it open.',

@@ -12,7 +12,10 @@ export interface CallEvent {
   outcome: Outcome
   /** Error code when it did not complete. */
   code: string
+  /** Units charged. */
   quota: number
+  /** Units of the price that no balance covered (QuotaPolicy=strict). */
+  uncovered: number
   promptTokens: number
   completionTokens: number
   elapsedMs: number

@@ -56,6 +56,7 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
     new Histogram({ name, help, labelNames: ['mode'], buckets, registers })
   const calls = counter('tollgate_calls_total', 'Relayed calls by kind and outcome', ['mode', 'outcome'])
   const quota = counter('tollgate_quota_charged_total', 'Quota units charged')
+  const uncovered = counter('tollgate_uncovered_quota_total', 'Quota units of prices that no balance covered')
   const tokens = counter('tollgate_tokens_total', 'Tokens charged', ['class'])
   const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
   const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
@@ -65,6 +66,7 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
       const mode = { mode: event.mode }
       calls.inc({ mode: event.mode, outcome: event.outcome })
       quota.inc(event.quota)
+      if (event.uncovered > 0) uncovered.inc(event.uncovered)
       tokens.inc({ class: 'prompt' }, event.promptTokens)
       tokens.inc({ class: 'completion' }, event.completionTokens)
       if (event.estimated) estimated.inc()

@@ -25,6 +25,8 @@ export interface TranscriptionMeasure {
   readonly usage?: Usage
   /** Tokens of the text that was heard. */
   readonly textTokens?: number
+  /** The sound is at least this long, going by the size of the upload; 0 = not known. */
+  readonly leastSeconds?: number
 }
 
 /** Speech takes about 15 UTF-8 bytes a second in Latin script and in Chinese alike, and 1,250 sound tokens a minute. */
@@ -53,11 +55,11 @@ export function speechCharge({ input, usage }: SpeechMeasure, sheet: PriceSheet,
  * @param groupRatio millionths
  */
 export function transcriptionCharge(
-  { seconds, usage, textTokens = 0 }: TranscriptionMeasure,
+  { seconds, usage, textTokens = 0, leastSeconds = 0 }: TranscriptionMeasure,
   sheet: PriceSheet,
   groupRatio: bigint,
 ): AudioCharge {
-  const estimatedSeconds = Math.ceil((textTokens * 60) / textTokensPerMinute)
+  const estimatedSeconds = Math.max(leastSeconds, Math.ceil((textTokens * 60) / textTokensPerMinute))
   if (sheet.basis === 'duration') {
     return soundCharge(seconds ?? estimatedSeconds, sheet, groupRatio, seconds === undefined, textTokens)
   }

@@ -17,6 +17,12 @@ export interface Batcher {
 /** At most this many operations in one transaction, so that a burst cannot make the first of it wait for the last. */
 const largestBatch = 512
 
+/** True when the database refused what it was told (SQLSTATE classes 22 and 23, SQLite's constraints and types). */
+function isRefusal(error: unknown): boolean {
+  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
+  return /^(2[23]\w{3}|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE))/.test(code) || error instanceof TypeError
+}
+
 /** Batches operations for one store. A batch that fails as a whole is repeated one by one, so that only the bad one fails. */
 export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
@@ -38,8 +44,9 @@ export function createBatcher(store: LedgerStore): Batcher {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index] as LedgerResult)
     } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error)
-      else for (const each of batch) await alone(each)
+      // Only an operation that the database refuses for what it says is worth finding; a database that is away refuses all.
+      if (batch.length > 1 && isRefusal(error)) for (const each of batch) await alone(each)
+      else for (const each of batch) each.reject(error)
     }
     inFlight = 0
     running = false

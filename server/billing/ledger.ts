@@ -72,6 +72,8 @@ export interface LedgerDeps {
 
 type Refused = Exclude<TakeResult, { ok: true }>
 
+/** Longer than the database lets any statement of the ledger run. */
+const lostStatementMs = 30_000
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
 export function createLedger(deps: LedgerDeps): Ledger {
@@ -100,7 +102,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return result as TakeResult
     } catch (error) {
       // The commit may have gone through although its answer was lost: make sure that no hold stays behind.
-      void settleUntilDone(deps, { ...settleOp(deps, id, request), charge: 0, requests: 0 })
+      const release = () => void settleUntilDone(deps, { ...settleOp(deps, id, request), charge: 0, requests: 0 })
+      release()
+      // The lost statement may still be waiting for a lock; once more when no statement can be.
+      setTimeout(release, lostStatementMs).unref()
       throw new GatewayError('database_unavailable', 'the account database cannot be reached, try again', {
         cause: error,
       })

@@ -129,3 +129,11 @@ function findLimit(model: string): number | undefined {
   }
   return undefined
 }
+
+/** Models that think without showing it: the completion tokens of their streams cannot be counted as they pass. */
+const unseenReasoning = /^(o\d|gpt-[5-9]|gemini-(2\.5|[3-9])|grok-(3-mini|[4-9])|codex)/
+
+/** True when a model may generate, and charge for, tokens that its stream does not carry. */
+export function reasonsUnseen(model: string): boolean {
+  return unseenReasoning.test(model.toLowerCase().replace(/^.*\//, ''))
+}

@@ -55,7 +55,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
       }
       this.#ended = true
       this.#reader.cancel()
-      if (piece.kind !== 'end') return this.#breakOff()
+      if (piece.kind !== 'end') return this.#breakOff(piece.kind === 'overdue')
       await this.#settle('complete')
       return this.#kept ? { done: false, value: this.#kept } : { done: true, value: undefined }
     }
@@ -72,9 +72,14 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     return { done: true, value: undefined }
   }
 
-  async #breakOff(): Promise<never> {
-    this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
-    await this.#open.hold.release()
+  /** Our own time limit is no fault of the upstream, which has its price: what was delivered is paid. */
+  async #breakOff(isOverdue: boolean): Promise<never> {
+    if (isOverdue) {
+      await this.#settle('interrupted')
+    } else {
+      this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
+      await this.#open.hold.release()
+    }
     throw new GatewayError('upstream_stream_error', 'the connection to the upstream broke in the middle of its answer')
   }
 

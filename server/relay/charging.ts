@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import { speechCharge, transcriptionCharge } from '../billing/audio-price.ts'
 import { imageCharge } from '../billing/image-price.ts'
-import { maxOutputTokens } from '../billing/model-limits.ts'
+import { maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
 import { chargeTokens, type PriceSheet, tokensAffordable } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import { GatewayError } from '../errors.ts'
@@ -37,6 +37,8 @@ export interface Charging {
 const unknownCeilingTokens = 32_768
 /** Compressed speech has at least about this many bytes per second; what an upload is held for. */
 const leastAudioBytesPerSecond = 4_000
+/** Uncompressed stereo of the best usual quality has no more: an upload is at least so long, whatever was heard in it. */
+const mostAudioBytesPerSecond = 192_000
 
 /** Prices a call for a model as the upstream calls it. Throws GatewayError (model_not_priced, image errors). */
 export function chargingFor(
@@ -80,7 +82,10 @@ function tokenCharging(
   const price = (promptTokens: number, completionTokens: number) =>
     chargeTokens({ promptTokens, completionTokens }, sheet, groupRatio)
   const whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
-  const held = generates ? (stream ? Math.min(sliceTokens, whole) : whole) * choices : 0
+  // A stream holds slice by slice, as far as what is generated can be seen. Unseen reasoning is held for, and capped, as a
+  // plain answer is.
+  const sliced = stream && !reasonsUnseen(model)
+  const held = generates ? (sliced ? Math.min(sliceTokens, whole) : whole) * choices : 0
   return {
     sheet,
     groupRatio,
@@ -88,7 +93,7 @@ function tokenCharging(
     least: (prompt) => price(prompt, generates ? choices : 0),
     soFar: price,
     affordable(units, prompt) {
-      if (!generates || stream) return undefined
+      if (!generates || sliced) return undefined
       const tokens = Math.floor(tokensAffordable(units, sheet, groupRatio, prompt) / choices)
       return tokens >= whole ? undefined : Math.max(1, tokens)
     },
@@ -170,9 +175,15 @@ function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
   const bytes = call.body.kind === 'form' ? call.body.form.length : 0
   const ceiling = transcriptionCharge({ seconds: Math.ceil(bytes / leastAudioBytesPerSecond) }, sheet, groupRatio).quota
   const least = transcriptionCharge({ seconds: 1 }, sheet, groupRatio).quota
+  const leastSeconds = Math.max(1, Math.ceil(bytes / mostAudioBytesPerSecond))
   return fixedCharging(sheet, groupRatio, Math.max(ceiling, least), least, ({ usage, estimated, seconds }) =>
     transcriptionCharge(
-      { ...(seconds !== undefined && { seconds }), ...(!estimated && { usage }), textTokens: usage.completionTokens },
+      {
+        ...(seconds !== undefined && { seconds }),
+        ...(!estimated && { usage }),
+        textTokens: usage.completionTokens,
+        leastSeconds,
+      },
       sheet,
       groupRatio,
     ),

@@ -52,6 +52,8 @@ export async function deliver(
     throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs())
   const type = response.headers.get('content-type') ?? ''
   const { mode, facts } = open.call
+  if (type.startsWith('text/event-stream') && !facts.stream && (mode === 'chat' || mode === 'completions'))
+    throw badBody('the upstream streamed although it was not asked to', response.status)
   if (type.startsWith('text/event-stream'))
     return deliverStream(deps, open, response, askedForUsage, sentAtMs, handOver)
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/html')
@@ -192,11 +194,15 @@ async function deliverStream(
   const untilMs = limits.keepAliveMs > 0 ? nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
   const { key } = open.channel.upstream
   let opening: UpstreamPiece[]
+  const onAbort = () => reader.cancel()
+  signal.addEventListener('abort', onAbort, { once: true })
   try {
     opening = await readOpening({ reader, meter: newMeter(), status: response.status, signal, untilMs, nowMs, key })
   } catch (error) {
     reader.cancel()
     throw error
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
   handOver()
   const stream = new RelayStream({ deps, open, reader, meter: newMeter(), withholdUsage: askedForUsage, opening })

@@ -29,7 +29,7 @@ export function badBody(message: string, status: number): AttemptFailed {
 export function statusFailure(response: Response, body: string, key: string, nowMs: number): AttemptFailed {
   const { message, shaped } = readErrorBody(withoutKey(body, key), response.status)
   // A redirect is not followed, and its status means nothing to the caller.
-  const status = response.status >= 400 ? response.status : 502
+  const status = response.status >= 400 && response.status <= 599 ? response.status : 502
   const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs)
   const error = new GatewayError('bad_response_status_code', message, {
     status,

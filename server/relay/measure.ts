@@ -1,4 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
+import type { PromptText } from '../dialects/dialect.ts'
 import { readUsage } from '../dialects/openai/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Measure } from './charging.ts'
@@ -44,11 +45,17 @@ function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | un
   return undefined
 }
 
+/** The prompt as it went upstream, with the system prompt that the channel puts before it. */
+function promptOf({ call, channel, systemPromptReset }: OpenCall): PromptText {
+  const { texts, fixedTokens } = call.facts.prompt
+  return { texts: systemPromptReset ? [...texts, channel.systemPrompt] : texts, fixedTokens }
+}
+
 /** Counts prompt and output with the tokenizer. */
 export async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
   const approximate = deps.settings().ApproximateTokenEnabled
   const [promptTokens, completionTokens] = await Promise.all([
-    deps.counter.count(open.upstreamModel, open.call.facts.prompt, approximate),
+    deps.counter.count(open.upstreamModel, promptOf(open), approximate),
     output === '' ? 0 : deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate),
   ])
   return { promptTokens, completionTokens }

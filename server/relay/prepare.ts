@@ -72,7 +72,7 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 function capField(json: JsonObject, model: string): string {
   if (typeof json['max_completion_tokens'] === 'number') return 'max_completion_tokens'
   if (typeof json['max_tokens'] === 'number') return 'max_tokens'
-  return /^(.*\/)?(o\d|gpt-5)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
+  return /^(.*\/)?(o\d|gpt-[5-9])/.test(model) ? 'max_completion_tokens' : 'max_tokens'
 }
 
 /** The channel's name for a model. */

@@ -64,12 +64,12 @@ export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  app.get('/v1/models', (c) =>
+  const list = (c: AppContext) =>
     answer(c, deps, async (caller) => {
       await requireQuota(deps, caller)
       return c.json({ object: 'list', data: modelsFor(caller, deps.relay.routing()).map(modelEntry) })
-    }),
-  )
+    })
+  for (const path of ['/v1/models', '/v1/models/']) app.get(path, list)
   app.get('/v1/models/:model{.+}', (c) =>
     answer(c, deps, async (caller) => {
       await requireQuota(deps, caller)
@@ -82,16 +82,16 @@ function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
 
 function mountBilling(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
   for (const prefix of ['/dashboard/billing', '/v1/dashboard/billing']) {
-    app.get(`${prefix}/subscription`, (c) =>
-      answer(c, deps, async (caller) =>
-        c.json(await asked(subscription(deps.store.read, caller, deps.relay.settings()))),
-      ),
-    )
-    app.get(`${prefix}/usage`, (c) =>
-      answer(c, deps, async (caller) =>
-        c.json(await asked(billingUsage(deps.store.read, caller, deps.relay.settings()))),
-      ),
-    )
+    for (const [name, read] of [
+      ['subscription', subscription],
+      ['usage', billingUsage],
+    ] as const) {
+      const handle = (c: AppContext) =>
+        answer(c, deps, async (caller) =>
+          c.json(await asked<object>(read(deps.store.read, caller, deps.relay.settings()))),
+        )
+      for (const path of [`${prefix}/${name}`, `${prefix}/${name}/`]) app.get(path, handle)
+    }
   }
 }
 

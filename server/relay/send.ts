@@ -25,7 +25,7 @@ interface BunRequestInit extends RequestInit {
 
 /**
  * One upstream call. Resolves with the answer's head, whatever its status; the body is read by the caller, and aborting
- * `signal` ends it too. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
+ * `signal` ends it too, except for a stream of events. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
  */
 export async function send(sending: Sending): Promise<Response> {
   if (sending.signal.aborted) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
@@ -45,7 +45,10 @@ export async function send(sending: Sending): Promise<Response> {
     })
   })
   try {
-    return await fetch(sending.target.url, requestInit(sending, controller.signal))
+    const response = await fetch(sending.target.url, requestInit(sending, controller.signal))
+    // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
+    if (isEventStream(response)) sending.signal.removeEventListener('abort', onAbort)
+    return response
   } catch (error) {
     if (timedOut) throw timedOut
     if (sending.signal.aborted) throw new CallerLeft()
@@ -53,6 +56,11 @@ export async function send(sending: Sending): Promise<Response> {
   } finally {
     timers.clear()
   }
+}
+
+/** True for an answer of server-sent events. */
+function isEventStream(response: Response): boolean {
+  return (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
 }
 
 function timeout(message: string): GatewayError {

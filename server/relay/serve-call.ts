@@ -137,7 +137,7 @@ function buildCall(
   body: CallBody,
   startedAtMs: number,
 ): RelayCall {
-  refuseTwoModels(body)
+  refuseAmbiguous(body)
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
   const facts = readRequest(route.mode, fields, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
@@ -157,10 +157,18 @@ function buildCall(
   }
 }
 
+/** Fields that decide what is served and charged. */
+const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])
+
 /** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
-function refuseTwoModels(body: CallBody): void {
+function refuseAmbiguous(body: CallBody): void {
   const isTwice = body.kind === 'json' ? hasTwice(body.text, 'model') : (body.form.names.get('model') ?? 0) > 1
   if (isTwice) throw new GatewayError('invalid_field_value', 'model stands twice in the request', { param: 'model' })
+  // Some parsers ignore case: a second spelling could be the one that counts upstream.
+  const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
+  const other = keys.find((key) => !decisive.has(key) && decisive.has(key.toLowerCase()))
+  if (other !== undefined)
+    throw new GatewayError('invalid_field_value', `${other} must be written ${other.toLowerCase()}`, { param: other })
   if (body.kind === 'form' && body.form.names.has('model') && !body.form.fields.has('model'))
     throw new GatewayError('invalid_field_value', 'model must be a plain field, not a file', { param: 'model' })
 }

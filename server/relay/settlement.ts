@@ -31,14 +31,27 @@ export interface Ending {
   note?: string
 }
 
+/** A price that cannot be computed must not keep the quota. */
+async function chargeOrRelease(
+  { charging, hold }: OpenCall,
+  measure: Measure,
+): Promise<ReturnType<Charging['charge']>> {
+  try {
+    return charging.charge(measure)
+  } catch (error) {
+    await hold.release()
+    throw error
+  }
+}
+
 /** Charges the call, writes its log row and reports it. Resolves when that is durable. */
 export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): Promise<void> {
-  const { call, hold, charging, channel } = open
+  const { call, hold, channel } = open
   const settings = deps.settings()
-  const charge = charging.charge(ending.measure)
+  const charge = await chargeOrRelease(open, ending.measure)
   const elapsedMs = Math.round(deps.clock.nowMs() - call.startedAtMs)
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
-  await hold.settle({
+  const charged = await hold.settle({
     charge: charge.quota,
     channelId: channel.id,
     log,
@@ -51,7 +64,8 @@ export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): P
     channelId: channel.id,
     outcome: ending.outcome,
     code: ending.code,
-    quota: charge.quota,
+    quota: charged,
+    uncovered: Math.max(0, charge.quota - charged),
     promptTokens: charge.promptTokens,
     completionTokens: charge.completionTokens,
     elapsedMs,

@@ -41,6 +41,7 @@ export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
         break
       }
       case 'end': {
+        if (signal.aborted) throw new CallerLeft()
         const data = sseData(splitter.finish().text)
         if (data !== undefined && isSpeaking(opening, data)) return [...pieces, piece]
         throw badBody('the upstream sent an empty stream', status)

@@ -5,6 +5,7 @@ import type { Outcome } from '../events.ts'
 import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { withoutKey } from './error-answer.ts'
+import type { IdleWait } from './idle-watch.ts'
 import { countUsage, measure } from './measure.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
@@ -56,12 +57,15 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   readonly #onAbort = () => {
     void this.return()
   }
+  /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
+  readonly #unread: IdleWait = { dueAtMs: Number.POSITIVE_INFINITY, due: this.#onAbort }
 
   constructor(options: StreamOptions) {
     this.#options = options
     this.#opening = [...options.opening]
     this.#promptTokens = options.open.call.promptGuess
     // The runtime does not ask for the end of a body that it never began to read.
+    options.deps.idleWatch.add(this.#unread)
     const { signal } = options.open.call
     signal.addEventListener('abort', this.#onAbort, { once: true })
     if (signal.aborted) this.#onAbort()
@@ -72,26 +76,52 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
+    this.#unread.dueAtMs = Number.POSITIVE_INFINITY
     while (!this.#ended) {
       const piece = this.#opening.shift() ?? (await this.#options.reader.next())
       // The caller may have left meanwhile; then the call is settled, or about to be.
       if (this.#ended) break
       if (piece.kind === 'broken' && this.#options.open.call.signal.aborted) return this.return()
       const bytes = await this.#take(piece)
-      if (bytes !== undefined && bytes.length > 0) return { done: false, value: bytes }
+      if (bytes !== undefined && bytes.length > 0) {
+        this.#unread.dueAtMs = this.#unreadLimit()
+        return { done: false, value: bytes }
+      }
     }
     return { done: true, value: undefined }
+  }
+
+  #unreadLimit(): number {
+    const { deps } = this.#options
+    const limitMs = deps.settings().CallerIdleTimeout * 1000
+    return limitMs > 0 ? deps.clock.nowMs() + limitMs : Number.POSITIVE_INFINITY
   }
 
   /** The runtime calls this when the caller has left, and after the end. */
   async return(): Promise<IteratorResult<Uint8Array>> {
     if (!this.#ended) {
       this.#ended = true
+      // After the last word only the usage is missing: what the model did unseen is in it, and must be paid.
+      if (this.#options.meter.finished) await this.#readUsage()
       this.#options.reader.cancel()
-      await this.#settle('aborted', '')
+      await this.#settle(this.#options.meter.finished ? 'complete' : 'aborted', '')
     }
     await this.#settling
     return { done: true, value: undefined }
+  }
+
+  /** Reads what the upstream still has to say to an answer that is complete, for a short time. */
+  async #readUsage(): Promise<void> {
+    const { reader, meter, deps } = this.#options
+    const untilMs = deps.clock.nowMs() + drainMs
+    reader.hurry(drainMs)
+    while (!meter.usage && deps.clock.nowMs() < untilMs) {
+      const piece = await reader.next()
+      if (piece.kind !== 'chunk') return
+      for (const { data } of this.#splitter.push(piece.bytes).events) {
+        if (data !== undefined && meter.feed(data) === 'done') return
+      }
+    }
   }
 
   #take(piece: UpstreamPiece): Promise<Uint8Array | undefined> | Uint8Array | undefined {
@@ -232,6 +262,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   async #settleOnce(outcome: Outcome, code: string): Promise<void> {
     const { deps, open, meter } = this.#options
     open.call.signal.removeEventListener('abort', this.#onAbort)
+    deps.idleWatch.remove(this.#unread)
     if (outcome === 'complete') deps.breaker.succeeded(open.channel.id, open.call.facts.model)
     else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
     const found = await measure(deps, open, {

@@ -94,8 +94,13 @@ export class UpstreamReader {
       if (piece.kind === 'end') this.close()
       else this.cancel()
     }
-    this.#limits.keepAliveMs = limitMs
+    this.hurry(limitMs)
     void step()
+  }
+
+  /** From now on a wait longer than this is reported as `quiet`. */
+  hurry(limitMs: number): void {
+    this.#limits.keepAliveMs = limitMs
   }
 
   /** Frees the watch after the end. */

@@ -213,8 +213,15 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
     channel.dUsed += charged
     channel.dUnlogged += unlogged
   }
-  if (op.log) addLog(statements, op.log, charged)
+  if (op.log) addLog(statements, withShortfall(op.log, op.charge, charged), charged)
   return { charged, found: true }
+}
+
+/** A price that no balance covered is named in the row. */
+function withShortfall(log: LogRow, charge: number, charged: number): LogRow {
+  return charged < charge
+    ? { ...log, content: `${log.content}; price ${charge}, only ${charged} could be charged` }
+    : log
 }
 
 function addLog(statements: Statements, log: LogRow, charged: number): void {

@@ -88,6 +88,8 @@ forEachDatabase((name, openFresh) => {
       const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
       expect({ ...row, is_stream: Boolean(row.is_stream), estimated: Boolean(row.estimated) }).toMatchObject({
         ...log,
+        // What no balance covered is named.
+        content: 'ratio: 1 × 2 × 3; price 25, only 10 could be charged',
         system_prompt_reset: expect.anything(),
         quota: 10,
       })

@@ -8,7 +8,7 @@ const reconnectDelayMs = 1000
  * LISTEN/NOTIFY on a connection of its own. When the connection is lost notices may have been missed: listeners get
  * `reconnected` and drop everything they cache.
  */
-export function postgresNotices(url: string): Notices {
+export function postgresNotices(url: string, pool: pg.Pool): Notices {
   const listeners: NoticeListener[] = []
   let client: pg.Client | undefined
   let closed = false
@@ -16,14 +16,14 @@ export function postgresNotices(url: string): Notices {
 
   const tell = (notice: Notice | 'reconnected') => Promise.all(listeners.map((listener) => listener(notice)))
 
-  async function connect(again: boolean): Promise<void> {
+  async function connect(): Promise<void> {
     if (closed) return
     const next = new pg.Client({ connectionString: url })
     const lost = () => {
       if (client !== next && client !== undefined) return
       client = undefined
       next.removeAllListeners('end')
-      setTimeout(() => void connect(true), reconnectDelayMs).unref()
+      setTimeout(() => void connect(), reconnectDelayMs).unref()
     }
     next.on('error', lost)
     next.on('end', lost)
@@ -32,7 +32,8 @@ export function postgresNotices(url: string): Notices {
       await next.connect()
       await next.query(`LISTEN ${channel}`)
       client = next
-      if (again) void tell('reconnected')
+      // The first time too: something may have changed between reading and listening.
+      void tell('reconnected')
     } catch {
       lost()
     }
@@ -42,12 +43,13 @@ export function postgresNotices(url: string): Notices {
     async publish(notice) {
       // Own caches first: the caller of the change must see it even when the listening connection is down.
       const told = tell(notice)
-      await client?.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
+      // Not on the listening connection: while that one is down, the other nodes must hear of it all the same.
+      await pool.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
       await told
     },
     subscribe(listener) {
       listeners.push(listener)
-      if (!connecting) void connect(false)
+      if (!connecting) void connect()
       connecting = true
     },
     async close() {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
@@ -28,7 +28,9 @@ export function openStore(options: OpenOptions): Store {
 function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
   const connect = () => {
-    const database = new Database(url, { create: true })
+    // Made by us, so that nobody else may read it, whatever the folder allows; the WAL takes its mode over.
+    closeSync(openSync(url, 'a', 0o600))
+    const database = new Database(url)
     database.run('PRAGMA busy_timeout = 10000')
     database.run('PRAGMA journal_mode = WAL')
     database.run(`PRAGMA synchronous = ${synchronous}`)
@@ -76,15 +78,19 @@ function kyselyOn(database: Database): Kysely<Tables> {
   })
 }
 
+/** A database that does not answer is a failure, not a wait. */
+const limits = { connectionTimeoutMillis: 5_000, query_timeout: 120_000, keepAlive: true }
+const ledgerTimeoutMs = 10_000
+
 function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
   // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({ connectionString: url, max: poolSize })
-  const ledgerPool = new pg.Pool({ connectionString: url, max: 2 })
+  const pool = new pg.Pool({ connectionString: url, max: poolSize, ...limits })
+  const ledgerPool = new pg.Pool({ connectionString: url, max: 2, ...limits, query_timeout: ledgerTimeoutMs })
   // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
   for (const each of [pool, ledgerPool]) each.on('error', () => undefined)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const notices = postgresNotices(url)
+  const notices = postgresNotices(url, pool)
   return {
     dialect: 'postgres',
     read: db,

@@ -51,6 +51,8 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
 
 function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
   if (mode !== 'chat' && mode !== 'completions') return undefined
+  // Services differ in which of the two counts when both are sent, so the larger is held for.
+  let most = 0
   for (const field of ['max_completion_tokens', 'max_tokens']) {
     const value = body[field]
     if (value === undefined || value === null) continue
@@ -60,9 +62,9 @@ function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
         param: field,
       })
     }
-    if (value > 0) return value
+    most = Math.max(most, value)
   }
-  return undefined
+  return most > 0 ? most : undefined
 }
 
 function readChoices(mode: RelayMode, body: JsonObject): number {

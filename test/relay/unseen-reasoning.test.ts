@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
+import { until } from './setup.ts'
+
+let gateway: TestGateway
+let upstream: fake.FakeUpstream
+
+const reasoning = 20_000
+const usage = {
+  prompt_tokens: 10,
+  completion_tokens: reasoning + 5,
+  total_tokens: reasoning + 15,
+  completion_tokens_details: { reasoning_tokens: reasoning },
+}
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  upstream = await fake.startFakeUpstream()
+  await gateway.addChannel({ base_url: upstream.url, models: 'o4-mini' })
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const question = { model: 'o4-mini', stream: true, messages: [{ role: 'user', content: 'hi' }] }
+
+/** Reads a stream up to its finish reason and leaves, as `for await … break` does. */
+async function leaveAtFinish(token: string): Promise<void> {
+  const leave = new AbortController()
+  const response = await gateway.post('/v1/chat/completions', question, token, { signal: leave.signal })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes)
+    if (text.includes('"finish_reason":"stop"')) break
+  }
+  leave.abort()
+}
+
+describe('reasoning that a stream does not show', () => {
+  test('is paid although the caller leaves at the last word', async () => {
+    const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
+    upstream.next(fake.okStream({ usage, usageChunk: 'asked', delayMs: 30 }))
+    await leaveAtFinish(caller.token)
+    await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+    const [row] = await gateway.logs()
+    expect(row).toMatchObject({ outcome: 'complete', completion_tokens: reasoning + 5, reasoning_tokens: reasoning })
+  })
+
+  test('is held for: a stream is capped to what the balance affords', async () => {
+    const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
+    upstream.next(fake.okStream({ promptTokens: 10 }))
+    const response = await gateway.post('/v1/chat/completions', question, caller.token)
+    await response.text()
+    const sent = upstream.last?.json as { max_completion_tokens?: number }
+    // 700 units at 2.2 for each completion token, less the prompt.
+    expect(sent.max_completion_tokens).toBeGreaterThan(100)
+    expect(sent.max_completion_tokens).toBeLessThan(320)
+  })
+})
+
+test('the larger of two limits is held for', async () => {
+  const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
+  const body = { ...question, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
+  await gateway.post('/v1/chat/completions', body, caller.token).then((response) => response.text())
+  const sent = upstream.last?.json as { max_completion_tokens?: number }
+  expect(sent.max_completion_tokens).toBeLessThan(320)
+})
+
+test('a price that no balance covers is named in the log row', async () => {
+  await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4.1' })
+  const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000 })
+  upstream.next(fake.okChat({ usage: { prompt_tokens: 10, completion_tokens: 20_000, total_tokens: 20_010 } }))
+  const body = { model: 'gpt-4.1', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] }
+  await gateway.post('/v1/chat/completions', body, caller.token).then((response) => response.text())
+  const [row] = await gateway.logs()
+  expect(row?.quota).toBe(1_000)
+  expect(row?.content).toMatch(/price \d+, only 1000 could be charged/)
+  expect((await gateway.balances(caller.userId, caller.tokenId)).remain).toBe(0)
+})
+
+test('a second spelling of a field that decides the price is refused', async () => {
+  const caller = await gateway.addCaller({ user: 1_000, token: 1_000 })
+  for (const field of ['Model', 'MAX_TOKENS', 'N']) {
+    const response = await gateway.post('/v1/chat/completions', { ...question, [field]: 1 }, caller.token)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_field_value', param: field } })
+  }
+})
