@@ -19,6 +19,9 @@ export interface SseEvent {
   to: number
 }
 
+/** Decodes whole events only, so it keeps nothing between two calls and all streams may share it. */
+const decoder = new TextDecoder()
+
 const lf = 10
 const cr = 13
 
@@ -34,7 +37,6 @@ export class SseSplitter {
   #forgotten = false
   readonly #holdBackBytes: number
   readonly #rememberBytes: number
-  readonly #decoder = new TextDecoder()
 
   constructor(holdBackBytes = 256 * 1024, rememberBytes = 32 * 1024 * 1024) {
     this.#holdBackBytes = holdBackBytes
@@ -61,7 +63,7 @@ export class SseSplitter {
 
   #close(head: Uint8Array): SseBlock {
     const bytes = this.#open.length === 0 ? head : concat([...this.#open, head])
-    const text = this.#decoder.decode(bytes)
+    const text = decoder.decode(bytes)
     return {
       bytes,
       text,
@@ -76,8 +78,8 @@ export class SseSplitter {
   #closePartlySent(chunk: Uint8Array, end: number): SseBlock {
     const firstEnd = this.#firstBoundary(chunk)
     const firstRest = chunk.subarray(0, firstEnd)
-    const data = this.#forgotten ? undefined : sseData(this.#decoder.decode(concat([...this.#open, firstRest])))
-    const text = this.#decoder.decode(chunk.subarray(firstEnd, end))
+    const data = this.#forgotten ? undefined : sseData(decoder.decode(concat([...this.#open, firstRest])))
+    const text = decoder.decode(chunk.subarray(firstEnd, end))
     const events = [{ data, from: 0, to: 0 }, ...splitEvents(text)]
     return { bytes: chunk.subarray(0, end), events, text, early: undefined, firstRest }
   }
@@ -87,7 +89,7 @@ export class SseSplitter {
     const whole = concat(this.#open)
     const unsent = this.#sentBytes > 0 ? undefined : whole
     this.#open = []
-    return { text: this.#decoder.decode(whole), bytes: unsent && unsent.length > 0 ? unsent : undefined }
+    return { text: decoder.decode(whole), bytes: unsent && unsent.length > 0 ? unsent : undefined }
   }
 
   #keep(bytes: Uint8Array): Uint8Array | undefined {

@@ -6,6 +6,9 @@ import { usageOf } from './usage.ts'
 /** What makes an event more than plain content, in JSON without spaces; with spaces nothing is skimmed. */
 const marks = ['"finish_reason":"', '"usage":{', '"error"', '[DONE]', '"content":""', '": ']
 
+/** Characters of events kept unread; longer streams than most answers are read after all, piece by piece. */
+const mostSkimmed = 16_384
+
 /** Follows a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
 export class OpenAiStreamMeter implements StreamMeter {
   readonly endMark = 'data: [DONE]\n\n'
@@ -16,6 +19,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   #parts: string[] = []
   /** Skimmed texts, and where they belong among the parts. */
   #skimmed: { text: string; at: number }[] = []
+  #skimmedLength = 0
   /** What an event is without its content, at most: read from one event before others are skimmed. */
   #envelope = Number.POSITIVE_INFINITY
   readonly #openChoices = new Set<number>()
@@ -51,9 +55,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (events === 0) return from
     const length = to - from
     this.#skimmed.push({ text: text.slice(from, to), at: this.#parts.length })
+    this.#skimmedLength += length
     this.#envelope = Math.min(this.#envelope, length / events)
     this.pieces += events
     this.characters += Math.ceil(length - events * this.#envelope) + events
+    // An event is many times as long as what it says: what is kept must not grow with the stream like the stream.
+    if (this.#skimmedLength > mostSkimmed) this.#readSkimmed()
     return to
   }
 
@@ -71,7 +78,8 @@ export class OpenAiStreamMeter implements StreamMeter {
       from = at
       for (const { data } of splitEvents(text)) if (data !== undefined) this.feed(data)
     }
-    this.#parts.push(...parts.slice(from))
+    this.#parts = [this.#parts.join('') + parts.slice(from).join('')]
+    this.#skimmedLength = 0
     this.pieces = pieces
     this.characters = characters
   }
