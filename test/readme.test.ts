@@ -109,13 +109,17 @@ describe('the README', () => {
       expect(out).toContain('data: [DONE]')
       expect(upstream.last.headers.get('authorization')).toBe('Bearer key of the upstream')
 
-      const shown = JSON.parse(out.trim().split('\n').at(-1) ?? '') as { data: Row[] }
+      // The last three lines: the log rows, the token, the user.
+      const [log = '', tokenShown = '', userShown = ''] = out.trim().split('\n').slice(-3)
+      const shown = JSON.parse(log) as { data: Row[] }
       expect(shown.data.map((row) => [row.is_stream, row.token_name])).toEqual([
         [true, 'first'],
         [false, 'first'],
       ])
       const charged = shown.data.reduce((sum, row) => sum + row.quota, 0)
       expect(charged).toBeGreaterThan(0)
+      expect(JSON.parse(tokenShown)).toMatchObject({ data: [{ used_quota: charged }] })
+      expect(JSON.parse(userShown)).toMatchObject({ data: { used_quota: charged } })
       const [token] = await data<{ remain_quota: number; used_quota: number }[]>('/api/token/')
       expect(token).toMatchObject({ used_quota: charged, remain_quota: given - charged })
       const user = await data<{ quota: number; used_quota: number; request_count: number }>('/api/user/self')
