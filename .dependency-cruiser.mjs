@@ -57,7 +57,16 @@ export default {
     rule(
       'no-orphans',
       'A file that imports nothing and that nothing imports is forgotten.',
-      { orphan: true, pathNot: [tests, '\\.d\\.ts$', '(^|/)\\.?[^/]+\\.config\\.[^/]+$', '^server/main\\.ts$'] },
+      {
+        orphan: true,
+        pathNot: [
+          tests,
+          '\\.d\\.ts$',
+          '(^|/)\\.?[^/]+\\.config\\.[^/]+$',
+          '^server/main\\.ts$',
+          '^console/theme-boot\\.js$',
+        ],
+      },
       {},
     ),
     rule('no-unresolvable', 'The imported file or package does not exist.', {}, { couldNotResolve: true }),
@@ -288,6 +297,12 @@ export default {
     ...only('console', 'The console talks to the server over HTTP; they share contract/ and nothing else.', {
       own: ['contract'],
     }),
+    rule(
+      'console-contract-by-file',
+      'The table of all endpoints would load all of them; import the file of the resource.',
+      { path: '^console/', pathNot: tests },
+      { path: '^contract/api/index\\.ts$' },
+    ),
     rule(
       'console-lib-is-a-leaf',
       'lib/ is below components/ and pages/.',

@@ -1,31 +1,46 @@
 import { Hono } from 'hono'
+import { relayPaths } from '../contract/relay-paths.ts'
 import { mountApi } from './api/routes.ts'
 import type { Context } from './context.ts'
 import type { AppEnv } from './http/app-env.ts'
-import { originReader } from './http/client-address.ts'
+import { clientAddress, originReader } from './http/client-address.ts'
+import type { ConsoleFiles } from './http/console-files.ts'
 import { mountHealth } from './http/health.ts'
-import { landingPage } from './http/landing-page.ts'
+import { limitByAddress } from './http/limit-by-address.ts'
 import { requestIdHeader, requestIds } from './http/request-id.ts'
 import { unknownPath } from './http/unknown-path.ts'
 import { requestId } from './lib/ids.ts'
 import { mountRelay } from './relay/routes.ts'
 import { relayPathOf, serveRelay } from './relay/serve-call.ts'
 
+/** What the program is started with beside the context. */
+export interface AppOptions {
+  metricsToken: string | undefined
+  /** Left out where only the API is wanted. */
+  console?: ConsoleFiles
+  /** Path in front of every path, as the outside world sees them: '' or '/gateway'. */
+  basePath?: string
+}
+
 /** The program as a function from request to answer. */
 export interface App {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>
+  /** Everything that is registered, middleware included (method ALL), for tests that walk it. */
+  routes: readonly { method: string; path: string }[]
 }
 
 /**
  * Puts together every path. A relayed POST is the hot path: it is looked up in one table and passes no middleware;
  * everything else goes through the router.
  */
-export function createApp(context: Context, options: { metricsToken: string | undefined }): App {
+export function createApp(context: Context, options: AppOptions): App {
   const router = createRouter(context, options)
   const { clock } = context.api
   const origin = originReader(context.relay.trustedProxies)
   return {
-    async fetch(request, env) {
+    routes: [...relayPaths.map(({ path }) => ({ method: 'POST', path })), ...router.routes],
+    async fetch(incoming, env) {
+      const request = withoutBase(incoming, options.basePath ?? '')
       const route = request.method === 'POST' ? relayPathOf(pathnameOf(request.url)) : undefined
       if (!route) return router.fetch(request, env)
       const id = requestId(clock.nowMs())
@@ -34,10 +49,20 @@ export function createApp(context: Context, options: { metricsToken: string | un
       response.headers.set(requestIdHeader, id)
       // Browsers may call with a token; cookies play no part here (see relay/routes.ts for the preflight).
       response.headers.set('Access-Control-Allow-Origin', '*')
-      response.headers.set('Access-Control-Expose-Headers', requestIdHeader)
+      response.headers.append('Access-Control-Expose-Headers', requestIdHeader)
       return response
     },
   }
+}
+
+/** Behind a proxy that passes the path on as it is, the base path is cut off; one that cuts it itself is fine, too. */
+function withoutBase(request: Request, basePath: string): Request {
+  if (basePath === '') return request
+  const path = pathnameOf(request.url)
+  if (path !== basePath && !path.startsWith(`${basePath}/`)) return request
+  const from = request.url.indexOf(path, request.url.indexOf('://') + 3)
+  const rest = request.url.slice(from + basePath.length)
+  return new Request(`${request.url.slice(0, from)}${rest.startsWith('/') ? rest : `/${rest}`}`, request)
 }
 
 /** The path of an absolute address, undecoded. */
@@ -48,7 +73,7 @@ function pathnameOf(url: string): string {
 }
 
 /** Every path of the router and, in order, what a request passes. */
-function createRouter(context: Context, options: { metricsToken: string | undefined }): Hono<AppEnv> {
+function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   // requestId: read by every error answer and log row; sent back as X-Oneapi-Request-Id.
   app.use(requestIds(context.api.clock))
@@ -58,11 +83,14 @@ function createRouter(context: Context, options: { metricsToken: string | undefi
     metricsToken: options.metricsToken,
     draining: context.relay.draining,
   })
-  mountRelay(app, context.relay)
+  mountRelay(app, context.relay, context.limits.billing)
   mountApi(app, context.api)
   app.all('/v1/*', unknownPath)
   app.all('/dashboard/*', unknownPath)
-  app.get('/', landingPage)
-  app.notFound(unknownPath)
+  // clientAddress: read by the limit of what is left.
+  app.use(clientAddress(context.relay.trustedProxies))
+  app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
+  // The console: its files, and its page for every path of its own.
+  app.notFound((c) => options.console?.serve(c) ?? unknownPath(c))
   return app
 }

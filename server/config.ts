@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { isPostgresUrl } from './lib/database-url.ts'
 import { randomHex } from './lib/ids.ts'
 
 /** Everything the environment says, read once. */
@@ -22,8 +23,14 @@ export interface Config {
   /** Bearer token for /metrics; without one only loopback may read it. */
   metricsToken: string | undefined
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** Folder of the built console. */
+  consoleDir: string
+  /** Path under which the outside world sees the server: '' or '/gateway'. */
+  basePath: string
   /** How long SIGTERM lets open calls go on. */
   drainTimeoutMs: number
+  /** Requests per address: `api` and `web` in three minutes, `critical` in twenty; 0 = no limit. */
+  rateLimits: { api: number; web: number; critical: number }
 }
 
 /** One sentence per fault. */
@@ -60,10 +67,32 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
+/** What a command of the command line needs of the configuration. */
+export type CommandConfig = Omit<Config, 'secretKey'>
+
 /** Reads the configuration; throws ConfigError with every fault found. Creates the data folder and the secret key. */
 export function loadConfig(env: Env = process.env): Config {
+  const { config, faults } = readEnvironment(env)
+  const value = valuesOf(env)
+  const secretKey = faults.length === 0 ? readSecretKey(value('SECRET_KEY'), config.dataDir, faults) : ''
+  if (faults.length > 0) throw new ConfigError(faults)
+  return { ...config, secretKey }
+}
+
+/** As `loadConfig`, but without the secret key and without making anything: a command is for what is there. */
+export function loadCommandConfig(env: Env = process.env): CommandConfig {
+  const { config, faults } = readEnvironment(env)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return config
+}
+
+function valuesOf(env: Env): (name: string) => string | undefined {
+  return (name) => env[name]?.trim() || undefined
+}
+
+function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } {
   const faults: string[] = []
-  const value = (name: string) => (env[name]?.trim() ? env[name]?.trim() : undefined)
+  const value = valuesOf(env)
   const integer = (name: string, fallback: number, min: number, max: number) => {
     const text = value(name)
     if (text === undefined) return fallback
@@ -82,7 +111,7 @@ export function loadConfig(env: Env = process.env): Config {
 
   const dataDir = resolve(value('DATA_DIR') ?? './data')
   const url = databaseUrl(value('DATABASE_URL') ?? value('SQL_DSN'), dataDir, faults)
-  const isPostgres = url.startsWith('postgres')
+  const isPostgres = isPostgresUrl(url)
   const workers = integer('WORKERS', isPostgres ? availableParallelism() : 1, 1, 256)
   if (!isPostgres && workers > 1) faults.push('WORKERS above 1 needs PostgreSQL: SQLite serves one process.')
   const initialRootPassword = value('INITIAL_ROOT_PASSWORD')
@@ -97,7 +126,7 @@ export function loadConfig(env: Env = process.env): Config {
   if (initialRootAccessToken !== undefined && initialRootAccessToken.length < 16) {
     faults.push('INITIAL_ROOT_ACCESS_TOKEN must have at least 16 characters.')
   }
-  const config: Omit<Config, 'secretKey'> = {
+  const config: CommandConfig = {
     port: integer('PORT', 3000, 0, 65_535),
     host: value('HOST') ?? '0.0.0.0',
     dataDir,
@@ -110,18 +139,30 @@ export function loadConfig(env: Env = process.env): Config {
     workers,
     metricsToken: value('METRICS_TOKEN'),
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
+    consoleDir: resolve(value('CONSOLE_DIR') ?? join(import.meta.dirname, '../dist/console')),
+    basePath: basePath(value('BASE_PATH'), faults),
     drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
+    rateLimits: {
+      api: integer('GLOBAL_API_RATE_LIMIT', 480, 0, 1_000_000),
+      web: integer('GLOBAL_WEB_RATE_LIMIT', 1800, 0, 1_000_000),
+      critical: integer('CRITICAL_RATE_LIMIT', 20, 0, 1_000_000),
+    },
   }
-  const secretKey = faults.length === 0 ? readSecretKey(value('SECRET_KEY'), dataDir, faults) : ''
-  if (faults.length > 0) throw new ConfigError(faults)
-  return { ...config, secretKey }
+  return { config, faults }
 }
 
 function databaseUrl(text: string | undefined, dataDir: string, faults: string[]): string {
   if (text === undefined) return join(dataDir, 'tollgate.db')
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text
+  if (isPostgresUrl(text) && URL.canParse(text)) return text
   faults.push('DATABASE_URL must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).')
   return join(dataDir, 'tollgate.db')
+}
+
+function basePath(text: string | undefined, faults: string[]): string {
+  const path = (text ?? '').replace(/\/+$/, '')
+  if (path === '' || /^(?:\/[\w.~-]+)+$/.test(path)) return path
+  faults.push(`BASE_PATH is "${path}", but must be a path such as /gateway.`)
+  return ''
 }
 
 function proxies(text: string | undefined, faults: string[]): string[] {

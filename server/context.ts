@@ -7,17 +7,21 @@ import { createLedger } from './billing/ledger.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
 import type { Config } from './config.ts'
-import { createChannelCare } from './jobs/channel-care.ts'
+import { createRateLimiter, type RateLimiter, type RateRule } from './http/rate-limit.ts'
+import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
+import { countUsage, logJobs } from './jobs/log-jobs.ts'
+import { createLogTail } from './jobs/log-tail.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
-import { startJobs } from './jobs/scheduler.ts'
-import { heartbeat, sweepHolds, unregisterNode } from './jobs/sweep-holds.ts'
+import { type Job, startJobs } from './jobs/scheduler.ts'
+import { heartbeat, type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
-import { createSecrets } from './lib/secrets.ts'
+import { createSecrets, type Secrets } from './lib/secrets.ts'
 import type { Logger } from './log.ts'
 import { createMailRoot } from './mails/mail-root.ts'
-import { createMailer } from './mails/mailer.ts'
+import { createMailer, type Mailer } from './mails/mailer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createMetadataGuard, type Resolve, systemResolve } from './outbound/metadata-guard.ts'
 import { providers } from './providers/registry.ts'
 import { createBreaker } from './relay/breaker.ts'
 import { cleanSpool } from './relay/clean-spool.ts'
@@ -27,6 +31,7 @@ import { createIdleWatch } from './relay/idle-watch.ts'
 import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
 import type { RelayRouteDeps } from './relay/serve-call.ts'
 import { createTokenCache } from './relay/token-cache.ts'
+import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
 import { markExhausted, markExpired } from './store/callers.ts'
 import { migrate } from './store/migrate.ts'
@@ -39,6 +44,11 @@ const sweepMs = 10_000
 /** How long the end of the process waits for calls that were cut off to be charged. */
 const lastSettlesMs = 5_000
 const testsDueMs = 30_000
+/** Over which requests are counted, as in one-api. */
+const apiWindowMs = 180_000
+const criticalWindowMs = 1_200_000
+/** The net below the notices: no setting and no channel is out of date for longer. */
+const refreshMs = 10_000
 
 /** Everything with a lifetime, built once; `close` ends it in reverse order. */
 export interface Context {
@@ -46,6 +56,8 @@ export interface Context {
   api: ApiDeps
   relay: RelayRouteDeps
   metrics: Metrics
+  /** Count requests per address, for the billing pages and for everything that is no API. */
+  limits: { billing: RateLimiter; web: RateLimiter }
   /** The password of a root account made just now, to be shown once. */
   generatedPassword: string | undefined
   /** Refuses new calls from now on. */
@@ -55,29 +67,29 @@ export interface Context {
 }
 
 /** Opens the database, brings it up to date and puts the program together. */
-export async function createContext(config: Config, log: Logger, clock: Clock = systemClock): Promise<Context> {
+export async function createContext(
+  config: Config,
+  log: Logger,
+  clock: Clock = systemClock,
+  resolve: Resolve = systemResolve,
+): Promise<Context> {
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
   try {
-    return await assemble(store, config, log, clock)
+    return await assemble(store, config, log, clock, resolve)
   } catch (error) {
     await store.close().catch(() => undefined)
     throw error
   }
 }
 
-async function assemble(store: Store, config: Config, log: Logger, clock: Clock): Promise<Context> {
+async function assemble(store: Store, config: Config, log: Logger, clock: Clock, resolve: Resolve): Promise<Context> {
   const warn = (message: string) => log.warn(message)
   const nowMs = () => clock.nowMs()
-  await migrate(store)
   const secrets = createSecrets(config.secretKey)
-  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
   const metrics = createMetrics(log)
   const sweep = { store, clock, nodeId: randomUUID(), events: metrics.events }
-  await heartbeat(sweep)
-  await sweepHolds(sweep)
-  await cleanSpool(join(config.dataDir, 'spool'), nowMs())
-
-  const settings = await loadSettings(store, warn)
+  const generatedPassword = await bringUpToDate(sweep, secrets, config)
+  const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
@@ -87,38 +99,40 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
     metrics,
     clock,
     nodeId: sweep.nodeId,
+    guard: createMetadataGuard(nowMs, resolve),
     disable: (...of) => care.disable(...of),
   })
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
-  const events = metrics.events
-  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events, notifyRoot })
+  const care = createChannelCare({
+    store,
+    relay,
+    routing,
+    settings,
+    secrets,
+    clock,
+    events: metrics.events,
+    notifyRoot,
+  })
   const tokens = createTokenCache(store, secrets, nowMs)
+  const rules = rateRules(config)
+  const logTail = createLogTail(store, warn)
   let draining = false
   metrics.bind({
     ledgerPending: batcher.pending,
     openBreakers: () => relay.breaker.snapshot().length,
     openCalls: relay.ledger.openHolds,
   })
-  const stopJobs = startJobs(
-    [
-      { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
-      { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
-      { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
-      ...peopleJobs({ store, settings, mailer, clock, warn }),
-    ],
-    warn,
-  )
+  const stopJobs = startJobs(jobsOf({ sweep, ledger: relay.ledger, care, settings, routing, mailer, warn }), warn)
 
-  function mark(tokenId: number, how: typeof markExpired): void {
-    markAndTell(store, tokenId, how).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
-  }
+  const mark = marker(store, warn)
 
   return {
     store,
     metrics,
     generatedPassword,
+    limits: { billing: createRateLimiter(rules.api, clock), web: createRateLimiter(rules.web, clock) },
     api: {
       store,
       settings,
@@ -127,26 +141,26 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
       clock,
       trustedProxies: config.trustedProxies,
       version,
+      basePath: config.basePath,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      testChannel: care.health.test,
-      testAllChannels: care.health.testAll,
-      updateBalance: care.ask.balance,
-      updateAllBalances: care.ask.allBalances,
-      upstreamModels: care.ask.models,
+      ...channelCalls(care),
+      logTail,
       warn,
+      rateRules: rules,
     },
     relay: {
       relay,
-      authenticate: { tokens, routing: routing.current, nowMs, expired: (id) => mark(id, markExpired) },
+      authenticate: { tokens, routing: routing.current, settings: settings.current, nowMs, expired: mark(markExpired) },
       store,
       trustedProxies: config.trustedProxies,
       spoolDir: join(config.dataDir, 'spool'),
-      exhausted: (id) => mark(id, markExhausted),
+      exhausted: mark(markExhausted),
       draining: () => draining,
     },
     drain: () => {
       draining = true
+      logTail.close()
     },
     async close() {
       await untilSettled(relay.ledger, batcher)
@@ -155,9 +169,72 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock)
       relay.idleWatch.close()
       relay.counter.close()
       await mailer.idle()
-      await unregisterNode(sweep)
+      await leave(sweep, relay.ledger).catch((error) => warn(`what is open is left to others: ${String(error)}`))
       await store.close()
     },
+  }
+}
+
+/** Everything that a start does to what earlier ones left. Returns the password of a root account made just now. */
+async function bringUpToDate(sweep: SweepDeps, secrets: Secrets, config: Config): Promise<string | undefined> {
+  const { store, clock } = sweep
+  await migrate(store)
+  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
+  await sealPlainOptions(store, secrets)
+  await heartbeat(sweep)
+  await sweepHolds(sweep)
+  // Before anybody asks: a version without sums may have left millions of rows.
+  await countUsage(sweep)
+  await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
+  return generatedPassword
+}
+
+/** Takes this process off the list, once nothing stands there under its name that need not. */
+async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<void> {
+  await sweepOwnHolds(sweep, ledger)
+  await unregisterNode(sweep)
+}
+
+interface JobParts {
+  sweep: SweepDeps
+  ledger: RelayDeps['ledger']
+  care: ChannelCare
+  settings: SettingsSource
+  routing: RoutingSource
+  mailer: Mailer
+  warn(message: string): void
+}
+
+/** What runs by the clock. */
+function jobsOf({ sweep, ledger, care, settings, routing, mailer, warn }: JobParts): Job[] {
+  const { store, clock } = sweep
+  return [
+    { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
+    { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
+    { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
+    { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
+    { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
+    ...logJobs({ store, settings, clock }),
+    ...peopleJobs({ store, settings, mailer, clock, warn }),
+  ]
+}
+
+/** What the management API asks of the jobs. */
+function channelCalls({ health, ask }: ChannelCare) {
+  return {
+    testChannel: health.test,
+    testAllChannels: health.testAll,
+    updateBalance: ask.balance,
+    updateAllBalances: ask.allBalances,
+    upstreamModels: ask.models,
+  }
+}
+
+function rateRules({ rateLimits }: Config): { api: RateRule; web: RateRule; critical: RateRule } {
+  return {
+    api: { limit: rateLimits.api, windowMs: apiWindowMs },
+    web: { limit: rateLimits.web, windowMs: apiWindowMs },
+    critical: { limit: rateLimits.critical, windowMs: criticalWindowMs },
   }
 }
 
@@ -175,10 +252,11 @@ interface RelayParts {
   metrics: Metrics
   clock: Clock
   nodeId: string
+  guard: RelayDeps['guard']
   disable: RelayDeps['disableChannel']
 }
 
-function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, disable }: RelayParts): RelayDeps {
+function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, guard, disable }: RelayParts): RelayDeps {
   const nowMs = () => clock.nowMs()
   let prices = priceBook(settings.current(), clock)
   settings.onChange((next) => {
@@ -203,6 +281,7 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, disable
     breaker: createBreaker(nowMs),
     counter: createTokenCounter(),
     idleWatch: createIdleWatch(nowMs),
+    guard,
     clock,
     random: Math.random,
     events: metrics.events,
@@ -212,6 +291,13 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, disable
 
 function priceBook(settings: Settings, clock: Clock, previous?: PriceBook): PriceBook {
   return createPriceBook(settings, { nowMs: () => clock.nowMs(), ...(previous && { previous }) })
+}
+
+/** Marks a token in the background. */
+function marker(store: Store, warn: (message: string) => void) {
+  return (how: typeof markExpired) => (tokenId: number) => {
+    markAndTell(store, tokenId, how).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
+  }
 }
 
 async function markAndTell(store: Store, tokenId: number, how: typeof markExpired): Promise<void> {

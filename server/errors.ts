@@ -7,6 +7,7 @@ interface ErrorKind {
 const gateway = 'one_api_error'
 const invalid = 'invalid_request_error'
 const upstream = 'upstream_error'
+const rate = 'rate_limit_error'
 
 /**
  * Every code the relay answers with. Where one-api has a code for the case, its code and type are kept: clients match
@@ -25,6 +26,9 @@ export const errorTable = {
   channel_disabled: { status: 403, type: gateway },
   insufficient_user_quota: { status: 403, type: gateway },
   pre_consume_token_quota_failed: { status: 403, type: gateway },
+  rate_limit_exceeded: { status: 429, type: rate },
+  daily_budget_exceeded: { status: 403, type: gateway },
+  monthly_budget_exceeded: { status: 403, type: gateway },
   no_available_channel: { status: 503, type: gateway },
   model_not_found: { status: 404, type: invalid },
   model_not_priced: { status: 503, type: gateway },

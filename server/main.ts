@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
-import { createApp } from './app.ts'
+import { type App, createApp } from './app.ts'
 import { runCommand } from './commands/run-command.ts'
-import { type Config, ConfigError, type Launch, loadConfig, readLaunch } from './config.ts'
+import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, readLaunch } from './config.ts'
 import { type Context, createContext } from './context.ts'
+import { loadConsoleFiles } from './http/console-files.ts'
 import { createLogger, type Logger } from './log.ts'
+import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
@@ -11,18 +13,20 @@ const orphanDrainMs = 1000
 async function main(): Promise<void> {
   const command = process.argv[2]
   if (command !== undefined) {
-    process.exitCode = await runCommand(command, process.argv.slice(3), readConfig)
+    process.exitCode = await runCommand(command, process.argv.slice(3), () => read(loadCommandConfig))
     return
   }
-  const config = readConfig()
+  const config = read(loadConfig)
   const launch = readLaunch()
-  if (!launch.isWorker && (config.workers > 1 || !launch.isComplete)) supervise(config.workers, launch)
-  else await serve(config)
+  if (launch.isWorker || (config.workers === 1 && launch.isComplete)) return serve(config)
+  // Said once, not by every worker.
+  if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
+  supervise(config.workers, launch)
 }
 
-function readConfig(): Config {
+function read<T>(load: () => T): T {
   try {
-    return loadConfig()
+    return load()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const fault of error.faults) console.error(`Configuration: ${fault}`)
@@ -65,41 +69,94 @@ function supervise(count: number, launch: Launch): void {
 
 async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel)
+  // Both before anything is made: who cannot have them must not print a password.
+  const claim = await claimDatabase(config.databaseUrl)
+  const door = openDoor(config, log)
   const context = await createContext(config, log)
   if (context.generatedPassword !== undefined) {
     console.log(
       `\nA first account was made: user "root", password "${context.generatedPassword}". It is shown only this once.\n`,
     )
   }
-  const app = createApp(context, { metricsToken: config.metricsToken })
-  const server = Bun.serve({
-    port: config.port,
-    hostname: config.host,
-    reusePort: config.workers > 1,
-    // Streams may be silent for long; the relay has its own limits.
-    idleTimeout: 0,
-    // The relay answers 413 itself, by an option.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, bun) =>
-      app.fetch(request, {
+  const consoleFiles = loadConsoleFiles(config.consoleDir, config.basePath, context.api.settings.current)
+  const { metricsToken, basePath } = config
+  door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
+  // Before it says that it serves: whoever hears that may ask it to end.
+  endGracefully(config, log, { context, server: door.server, claim })
+  log.info(`Tollgate listens on http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${door.server.port}`)
+}
+
+type Server = ReturnType<typeof Bun.serve>
+
+/** Takes the port; requests wait until there is an app to answer them. */
+function openDoor(config: Config, log: Logger): { server: Server; open(app: App): void } {
+  let app: App | undefined
+  const { promise: ready, resolve } = Promise.withResolvers<App>()
+  const server = listen(
+    config,
+    config.workers > 1,
+    (request, bun) => {
+      const env = {
         // Asked for by few requests, and not free.
         get socketAddress() {
           return bun.requestIP(request)?.address
         },
-      }),
-    error: (error) => {
-      log.error({ err: error }, 'unhandled error')
-      return Response.json(
-        { error: { message: 'an internal error occurred', type: 'one_api_error', param: '', code: 'internal_error' } },
-        { status: 500 },
-      )
+      }
+      return app ? app.fetch(request, env) : ready.then((each) => each.fetch(request, env))
     },
-  })
-  log.info(`Tollgate listens on http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${server.port}`)
-  endGracefully(config, log, context, server)
+    (error) => log.error({ err: error }, 'unhandled error'),
+  )
+  return {
+    server,
+    open(made) {
+      app = made
+      resolve(made)
+    },
+  }
 }
 
-function endGracefully(config: Config, log: Logger, context: Context, server: ReturnType<typeof Bun.serve>): void {
+function listen(
+  { port, host }: Config,
+  isShared: boolean,
+  fetch: (request: Request, server: Server) => Response | Promise<Response>,
+  report: (error: unknown) => void = () => undefined,
+): Server {
+  try {
+    return Bun.serve({
+      port,
+      hostname: host,
+      reusePort: isShared,
+      // Streams may be silent for long; the relay has its own limits.
+      idleTimeout: 0,
+      // The relay answers 413 itself, by an option.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch,
+      error: (error) => {
+        report(error)
+        return Response.json(
+          {
+            error: { message: 'an internal error occurred', type: 'one_api_error', param: '', code: 'internal_error' },
+          },
+          { status: 500 },
+        )
+      },
+    })
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use by another program; set PORT to a free one`)
+    if (code === 'EACCES') throw new Error(`port ${port} may not be used by this account; set PORT to one above 1023`)
+    if (code === 'EADDRNOTAVAIL') throw new Error(`HOST is "${host}", which is no address of this machine`)
+    throw error
+  }
+}
+
+interface Running {
+  context: Context
+  server: Server
+  claim: Claim
+}
+
+function endGracefully(config: Config, log: Logger, { context, server, claim }: Running): void {
   let ending = false
   const end = async (drainTimeoutMs: number) => {
     // A second signal means: now.
@@ -112,6 +169,7 @@ function endGracefully(config: Config, log: Logger, context: Context, server: Re
     await Promise.race([finished, late])
     await server.stop(true)
     await context.close()
+    claim.release()
     process.exit(0)
   }
   process.on('SIGTERM', () => void end(config.drainTimeoutMs))
@@ -120,19 +178,18 @@ function endGracefully(config: Config, log: Logger, context: Context, server: Re
   process.on('disconnect', () => void end(Math.min(orphanDrainMs, config.drainTimeoutMs)))
 }
 
-function startFault(error: unknown): string {
+function faultOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const code = String((error as NodeJS.ErrnoException).code)
-  if (code === 'EADDRINUSE') return 'The port is in use by another program; set PORT to a free one.'
-  // Until it listens, the process connects to nothing but the database.
+  // Until it serves, the process connects to nothing but the database.
   if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
-    return `Tollgate cannot start: the database cannot be reached (${message}); check DATABASE_URL.`
-  return `Tollgate cannot start: ${message}`
+    return `the database cannot be reached (${message}); check DATABASE_URL`
+  return message.replace(/\.$/, '')
 }
 
 try {
   await main()
 } catch (error) {
-  console.error(startFault(error))
+  console.error(`${process.argv[2] === undefined ? 'Tollgate cannot start: ' : ''}${faultOf(error)}.`)
   process.exit(1)
 }

@@ -1,15 +1,16 @@
 /** Writes docs/options.md from contract/options.ts: `node tools/bun.mjs tools/make-options-page.ts`. */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type OptionDefinition, optionDefinitions } from '../contract/options.ts'
+import { type OptionDefinition, optionDefinitions, optionSections } from '../contract/options.ts'
 
 const head = `# Options
 
 Options are settings that change while the server runs, kept in the database and in force on every node at once.
-\`GET /api/option/\` shows them (admins), \`PUT /api/option/\` with \`{"key": "RetryTimes", "value": "2"}\` changes one; values are
-always text. Every admin may write those marked *admin*, only a super admin (role 100) those marked *root*. A value that does not
-fit is refused and the old one stays. Secrets can be written and are never shown. Settings of the process itself (port, database,
-keys) are [environment variables](operating.md#environment-variables); what the ratios mean is on [the page about prices](prices.md).
+\`GET /api/option/\` shows them to admins and \`GET /api/option/definitions\` this table; \`PUT /api/option/\` with
+\`{"key": "RetryTimes", "value": "2"}\` changes one; values are always text. Every admin may write those marked *admin*, only a
+super admin (role 100) those marked *root*. A value that does not fit is refused and the old one stays. Secrets can be written and are
+never shown. Settings of the process itself (port, database, keys) are [environment variables](operating.md#environment-variables);
+what the ratios mean is on [the page about prices](prices.md).
 
 This page is made from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
 `
@@ -17,11 +18,16 @@ This page is made from \`contract/options.ts\` by \`node tools/bun.mjs tools/mak
 /** The whole page. */
 export function optionsPage(): string {
   const definitions: [string, OptionDefinition][] = Object.entries(optionDefinitions)
-  const rows = definitions.map(
-    ([key, option]) =>
-      `| \`${key}\` | ${kindOf(option)} | ${defaultOf(option)} | ${option.writer} | ${option.description.replaceAll('|', '\\|')} |`,
-  )
-  return `${head}\n| Option | Value | Default | Writer | What it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`
+  const parts = Object.entries(optionSections).map(([section, { title }]) => {
+    const rows = definitions.filter(([, option]) => option.section === section).map(rowOf)
+    return `\n## ${title}\n\n| Option | Value | Default | Writer | What it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`
+  })
+  return head + parts.join('')
+}
+
+function rowOf([key, option]: [string, OptionDefinition]): string {
+  const description = option.description.replaceAll('|', '\\|')
+  return `| \`${key}\` | ${kindOf(option)} | ${defaultOf(option)} | ${option.writer} | ${description} |`
 }
 
 function kindOf({ kind, unit, choices, min, max, secret }: OptionDefinition): string {

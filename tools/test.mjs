@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bunEnvironment, findBun, root } from './bun.mjs'
+import { ensureChromium, howToInstall } from './chromium.mjs'
+import { buildConsoleIfStale } from './console-build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { skippedTests, tally } from './test-summary.mjs'
 
@@ -38,6 +40,10 @@ function runBunTest() {
   })
 }
 
+if (filters.length === 0 || filters.some((filter) => /e2e|^(?:\.\/)?test\/?$/.test(filter))) {
+  if (!ensureChromium()) console.error(howToInstall)
+  await buildConsoleIfStale()
+}
 const { code, signal, output } = await runBunTest()
 const { passed, failed, note } = tally(output, code)
 const skipped = existsSync(report) ? skippedTests(readFileSync(report, 'utf8')) : []

@@ -6,7 +6,7 @@ import { listQuery } from './list-query.ts'
 /** Something that a person did to the installation. */
 export const auditSchema = z.object({
   id: z.number(),
-  created_at: z.number(),
+  created_at: z.number().check(z.describe('Epoch seconds.')),
   /** 0 when nobody was logged in. */
   actor_id: z.number(),
   actor_name: z.string(),

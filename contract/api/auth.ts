@@ -4,8 +4,7 @@ import { mailField } from './fields.ts'
 import { passwordSchema, usernameSchema, userSchema } from './user.ts'
 
 export const loginBody = z.object({
-  /** The user name, or the e-mail address. */
-  username: z.string().check(z.trim(), z.maxLength(100)),
+  username: z.string().check(z.trim(), z.maxLength(100), z.describe('The user name, or the e-mail address.')),
   password: z.string().check(z.maxLength(200)),
 })
 
@@ -15,18 +14,22 @@ const codeField = z.string().check(z.trim(), z.maxLength(200))
 export const registerBody = z.object({
   username: usernameSchema,
   password: passwordSchema,
-  /** Needed only while the option EmailVerificationEnabled is on, and ignored otherwise. */
-  email: z.nullish(z.union([z.literal(''), mailField])),
-  verification_code: z.nullish(codeField),
-  /** The invite code of who invited the new person. */
-  aff_code: z.nullish(z.string().check(z.maxLength(100))),
+  password2: z.nullish(z.string().check(z.maxLength(200), z.describe('The password again; compared by the console only.'))),
+  email: z.nullish(
+    z
+      .union([z.literal(''), mailField])
+      .check(z.describe('Needed only while the option EmailVerificationEnabled is on, and ignored otherwise.')),
+  ),
+  verification_code: z.nullish(codeField.check(z.describe('The code that was sent to that address.'))),
+  aff_code: z.nullish(z.string().check(z.maxLength(100), z.describe('The invite code of who invited the new person.'))),
 })
+
+const botAnswer = z.optional(z.string().check(z.describe("Answer of the bot check's widget, while that check is on.")))
 
 /** Query of calls that send a mail. */
 const mailQuery = z.object({
   email: mailField,
-  /** Answer of the bot check's widget, while that check is on. */
-  turnstile: z.optional(z.string()),
+  turnstile: botAnswer,
 })
 
 export const authApi = {
@@ -34,16 +37,24 @@ export const authApi = {
     method: 'POST',
     path: '/api/user/login',
     access: 'public',
+    critical: true,
     body: loginBody,
     data: userSchema,
     summary: 'Log in; sets the session cookie',
   }),
-  logout: endpoint({ method: 'GET', path: '/api/user/logout', access: 'public', summary: 'End the session' }),
+  logout: endpoint({
+    method: 'GET',
+    path: '/api/user/logout',
+    access: 'public',
+    changesState: true,
+    summary: 'End the session',
+  }),
   register: endpoint({
     method: 'POST',
     path: '/api/user/register',
     access: 'public',
-    query: z.object({ turnstile: z.optional(z.string()) }),
+    critical: true,
+    query: z.object({ turnstile: botAnswer }),
     body: registerBody,
     summary: 'Make an account for oneself',
   }),
@@ -51,6 +62,8 @@ export const authApi = {
     method: 'GET',
     path: '/api/verification',
     access: 'public',
+    critical: true,
+    changesState: true,
     query: mailQuery,
     summary: 'Send a code to an e-mail address, for registering or binding it',
   }),
@@ -58,6 +71,8 @@ export const authApi = {
     method: 'GET',
     path: '/api/reset_password',
     access: 'public',
+    critical: true,
+    changesState: true,
     query: mailQuery,
     summary: 'Send a link for a new password; answers success whether or not somebody has that address',
   }),
@@ -65,6 +80,7 @@ export const authApi = {
     method: 'POST',
     path: '/api/user/reset',
     access: 'public',
+    critical: true,
     body: z.object({ email: mailField, token: codeField.check(z.minLength(1)) }),
     data: z.string(),
     summary: 'Make a new password by the link of that mail; data = the password. Ends all sessions',

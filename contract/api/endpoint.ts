@@ -22,20 +22,37 @@ export interface Endpoint<
    * `bare`: `data` is the whole body.
    */
   envelope: 'standard' | 'flat' | 'bare'
+  /** Type of a success that is no JSON: such an answer is the whole body and `data` says nothing of it. */
+  media?: string
   /** One line for the API page. */
   summary: string
+  /** What the line has no room for, in Markdown without links. */
+  description?: string
+  /** A GET that changes something: refused when a page of another site makes the browser send it. */
+  changesState?: true
+  /** Counted by the strict limit that passwords and codes are behind. */
+  critical?: true
+  /** Status of the refusal of a body that cannot be decoded; 200 unless it says so. */
+  badBodyStatus?: 400
 }
 
-interface Definition<P, Q, B, D> {
-  method: Endpoint['method']
-  path: string
-  access: Access
+/** An endpoint whose answer is no JSON. */
+export type MediaEndpoint<
+  Params extends z.ZodMiniType = z.ZodMiniType,
+  Query extends z.ZodMiniType = z.ZodMiniType,
+> = Endpoint<Params, Query, Nothing, z.ZodMiniUndefined> & { media: string }
+
+type Facts = Pick<
+  Endpoint,
+  'method' | 'path' | 'access' | 'summary' | 'description' | 'changesState' | 'critical' | 'badBodyStatus'
+>
+
+interface Definition<P, Q, B, D> extends Facts {
   params?: P
   query?: Q
   body?: B
   data?: D
   envelope?: Endpoint['envelope']
-  summary: string
 }
 
 const nothing = z.object({})
@@ -58,6 +75,13 @@ export function endpoint<
   }
 }
 
+/** As `endpoint`, for an answer that is no JSON. */
+export function mediaEndpoint<P extends z.ZodMiniType = Nothing, Q extends z.ZodMiniType = Nothing>(
+  definition: Facts & { params?: P; query?: Q; media: string },
+): MediaEndpoint<P, Q> {
+  return { ...endpoint<P, Q>(definition), media: definition.media }
+}
+
 /** The envelope of every management answer. */
 export interface Envelope<T> {
   success: boolean
@@ -69,10 +93,21 @@ export interface Envelope<T> {
 export const pageSize = 10
 
 /** Zero-based page; missing, unparsable or negative counts as 0. */
-export const pageQuery = z.object({ p: z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(1e9)), 0) })
+export const pageQuery = z.object({
+  p: z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(1e9), z.describe('Page, from 0.')), 0),
+})
 
 /** `{id}` of a path. */
-export const idParams = z.object({ id: z.coerce.number<string>().check(z.int(), z.positive()) })
+export const idParams = z.object({
+  id: z.coerce.number<string>().check(z.int(), z.positive(), z.describe('Number of the row.')),
+})
+
+/** The form that changes nothing but a status. */
+export const statusOnlyQuery = z.object({
+  status_only: z.optional(z.string().check(z.describe('With any text only the status is changed.'))),
+})
 
 /** Search text, trimmed, at most 100 characters. */
-export const keywordQuery = z.object({ keyword: z._default(z.string().check(z.trim(), z.maxLength(100)), '') })
+export const keywordQuery = z.object({
+  keyword: z._default(z.string().check(z.trim(), z.maxLength(100), z.describe('What to look for.')), ''),
+})

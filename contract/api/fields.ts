@@ -3,11 +3,12 @@ import * as z from 'zod/mini'
 /** Largest quota that a person may enter; far below what a JavaScript number holds exactly. */
 export const maxQuota = 1e15
 
-/** Text of at most `max` characters, counted as people count them. */
+/** Text of at most `max` characters, counted as people (and JSON Schema) count them. */
 export function text(max: number) {
-  return z
-    .string()
-    .check(z.refine((value) => [...value].length <= max, { error: `may have at most ${max} characters` }))
+  return z.string().check(
+    z.refine((value) => [...value].length <= max, { error: `may have at most ${max} characters` }),
+    z.meta({ maxLength: max }),
+  )
 }
 
 /** As `text`, without blanks around it. */
@@ -15,6 +16,7 @@ export function trimmedText(max: number) {
   return z.string().check(
     z.trim(),
     z.refine((value) => [...value].length <= max, { error: `may have at most ${max} characters` }),
+    z.meta({ description: `At most ${max} characters without the blanks around.` }),
   )
 }
 
@@ -37,4 +39,5 @@ export const mailField = z.string().check(
   z.trim(),
   z.overwrite((value) => value.replaceAll(' ', '+')),
   z.refine(isMailAddress, { error: 'must be an e-mail address' }),
+  z.describe('An e-mail address.'),
 )

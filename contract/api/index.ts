@@ -1,6 +1,7 @@
 import { auditApi } from './audit.ts'
 import { authApi } from './auth.ts'
 import { channelApi } from './channel.ts'
+import { docsApi } from './docs.ts'
 import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
 import { oauthApi } from './oauth.ts'
@@ -8,6 +9,7 @@ import { optionApi } from './option.ts'
 import { redemptionApi } from './redemption.ts'
 import { statusApi } from './status.ts'
 import { tokenApi } from './token.ts'
+import { usageApi } from './usage.ts'
 import { userApi } from './user.ts'
 
 /** Every endpoint of the management API; server, console, wire test and docs walk this table. */
@@ -19,8 +21,10 @@ export const api = {
   token: tokenApi,
   channel: channelApi,
   log: logApi,
+  usage: usageApi,
   option: optionApi,
   group: groupApi,
   audit: auditApi,
   redemption: redemptionApi,
+  docs: docsApi,
 }

@@ -10,8 +10,14 @@ export const maxPageSize = 100
  */
 export function listQuery<const Columns extends readonly [string, ...string[]]>(columns: Columns, size = pageSize) {
   return z.extend(pageQuery, {
-    size: z.catch(z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(maxPageSize)), size),
-    sort: z.catch(z.optional(z.enum(columns)), undefined),
-    order: z.catch(z.optional(z.enum(['asc', 'desc', ...columns])), undefined),
+    size: z.catch(
+      z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(maxPageSize), z.describe('Rows of a page.')),
+      size,
+    ),
+    sort: z.catch(z.optional(z.enum(columns).check(z.describe('The column to sort by.'))), undefined),
+    order: z.catch(
+      z.optional(z.enum(['asc', 'desc', ...columns]).check(z.describe('asc, desc, or a column to sort by downwards.'))),
+      undefined,
+    ),
   })
 }

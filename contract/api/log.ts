@@ -1,33 +1,33 @@
 import * as z from 'zod/mini'
-import { endpoint, keywordQuery } from './endpoint.ts'
-import { text } from './fields.ts'
+import { endpoint, keywordQuery, mediaEndpoint } from './endpoint.ts'
 import { listQuery } from './list-query.ts'
+import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
 /** A log row. Fields from `token_id` on are ours; `channel` and `attempts` are empty for people who are not admins. */
 export const logSchema = z.object({
   id: z.number(),
   user_id: z.number(),
-  created_at: z.number(),
-  type: z.number(),
+  created_at: z.number().check(z.describe('Epoch seconds.')),
+  type: z.number().check(z.describe('1 top-up, 2 call, 3 management, 4 system, 5 channel test.')),
   content: z.string(),
   username: z.string(),
   token_name: z.string(),
   model_name: z.string(),
-  quota: z.number(),
+  quota: z.number().check(z.describe('Quota units charged.')),
   prompt_tokens: z.number(),
   completion_tokens: z.number(),
-  channel: z.number(),
-  request_id: z.string(),
-  elapsed_time: z.number(),
+  channel: z.number().check(z.describe('Id of the channel that served it; admins only.')),
+  request_id: z.string().check(z.describe('As in the header X-Oneapi-Request-Id of the answer.')),
+  elapsed_time: z.number().check(z.describe('Milliseconds.')),
   is_stream: z.boolean(),
   system_prompt_reset: z.boolean(),
-  token_id: z.number(),
-  first_byte_time: z.number(),
+  token_id: z.number().check(z.describe('0 = no token.')),
+  first_byte_time: z.number().check(z.describe('Milliseconds to the first byte of the answer.')),
   cached_tokens: z.number(),
   reasoning_tokens: z.number(),
-  estimated: z.boolean(),
-  outcome: z.string(),
-  attempts: z.string(),
+  estimated: z.boolean().check(z.describe('Counted by the gateway, the upstream having sent no usable figures.')),
+  outcome: z.string().check(z.describe('complete, aborted by the caller, or interrupted.')),
+  attempts: z.string().check(z.describe('The channels tried; admins only.')),
 })
 
 export type Log = z.output<typeof logSchema>
@@ -42,21 +42,28 @@ export const logSortColumns = [
   'first_byte_time',
 ] as const
 
-// Filters that cannot be read (a cleared date box sends NaN) count as not set, as in one-api.
-const number = z.catch(z.coerce.number<string>().check(z.int(), z.gte(0)), 0)
-const word = z.catch(text(200), '')
-
-const ownFilter = {
-  type: number,
-  token_name: word,
-  model_name: word,
-  start_timestamp: number,
-  end_timestamp: number,
-}
-const allFilter = { ...ownFilter, username: word, channel: number }
-
 const list = listQuery(logSortColumns)
 const stat = z.object({ quota: z.number(), token: z.number() })
+
+const histogramShape = {
+  buckets: z._default(
+    z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(400), z.describe('At most so many.')),
+    60,
+  ),
+  utc_offset: utcOffset,
+}
+
+/** How many rows there are in each part of a time range, by type. */
+export const histogramSchema = z.object({
+  step: z.number().check(z.describe('Seconds of a bucket.')),
+  starts: z.array(z.number()).check(z.describe('Epoch seconds at which each bucket begins.')),
+  types: z.array(
+    z.object({
+      type: z.number(),
+      counts: z.array(z.number()).check(z.describe('Rows of the type in each bucket.')),
+    }),
+  ),
+})
 
 /** What one model cost the caller on one day (UTC); the names are one-api's. */
 export const dashboardRowSchema = z.object({
@@ -72,6 +79,15 @@ export const dashboardRowSchema = z.object({
 /** Days that the dashboard shows, today included. */
 export const dashboardDays = 7
 
+const csvDescription =
+  'UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would take for a formula has an apostrophe before it. A transfer that breaks off was not complete.'
+
+const { start_timestamp: _start, end_timestamp: _end, ...ownTailFilter } = ownLogFilter
+const allTailFilter = { ...ownTailFilter, username: allLogFilter.username, channel: allLogFilter.channel }
+
+const tailDescription =
+  'Each event has a log row as JSON in `data` and its number in `id`; with that number in the header `Last-Event-ID` the newest 500 rows since then come first. Ends with the event `end` when the caller may not read on. Each person may have 4 at a time from one node.'
+
 export const logApi = {
   dashboard: endpoint({
     method: 'GET',
@@ -84,31 +100,37 @@ export const logApi = {
     method: 'GET',
     path: '/api/log/',
     access: 'admin',
-    query: z.extend(list, allFilter),
+    query: z.extend(list, allLogFilter),
     data: z.array(logSchema),
     summary: 'Logs of everybody, newest first',
+    description:
+      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match, among 25,000 of the log.',
   }),
   self: endpoint({
     method: 'GET',
     path: '/api/log/self',
     access: 'user',
-    query: z.extend(list, ownFilter),
+    query: z.extend(list, ownLogFilter),
     data: z.array(logSchema),
     summary: 'Own logs, newest first',
+    description:
+      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match.',
   }),
   stat: endpoint({
     method: 'GET',
     path: '/api/log/stat',
     access: 'admin',
-    query: z.object(allFilter),
+    query: z.object(allLogFilter),
     data: stat,
     summary: 'Quota and tokens consumed by the filtered calls',
+    description:
+      'Calls whose log rows were deleted since count too, but for a part of an hour at either end of the range.',
   }),
   selfStat: endpoint({
     method: 'GET',
     path: '/api/log/self/stat',
     access: 'user',
-    query: z.object(ownFilter),
+    query: z.object(ownLogFilter),
     data: stat,
     summary: 'Quota and tokens consumed by the own filtered calls',
   }),
@@ -127,6 +149,60 @@ export const logApi = {
     query: keywordQuery,
     data: z.array(logSchema),
     summary: 'The newest 100 own logs of that type number or whose content begins with the keyword',
+  }),
+  histogram: endpoint({
+    method: 'GET',
+    path: '/api/log/histogram',
+    access: 'admin',
+    query: z.object({ ...allLogFilter, ...histogramShape }),
+    data: histogramSchema,
+    summary: 'Number of logs over time, by type',
+  }),
+  selfHistogram: endpoint({
+    method: 'GET',
+    path: '/api/log/self/histogram',
+    access: 'user',
+    query: z.object({ ...ownLogFilter, ...histogramShape }),
+    data: histogramSchema,
+    summary: 'Number of own logs over time, by type',
+  }),
+  export: mediaEndpoint({
+    method: 'GET',
+    path: '/api/log/export',
+    access: 'admin',
+    query: z.object(allLogFilter),
+    media: 'text/csv',
+    // It stands in the audit trail.
+    changesState: true,
+    summary: 'Logs of everybody as CSV, newest first, as a stream of any length',
+    description: csvDescription,
+  }),
+  selfExport: mediaEndpoint({
+    method: 'GET',
+    path: '/api/log/self/export',
+    access: 'user',
+    query: z.object(ownLogFilter),
+    media: 'text/csv',
+    summary: 'Own logs as CSV, newest first, as a stream of any length',
+    description: csvDescription,
+  }),
+  stream: mediaEndpoint({
+    method: 'GET',
+    path: '/api/log/stream',
+    access: 'admin',
+    query: z.object(allTailFilter),
+    media: 'text/event-stream',
+    summary: 'New logs of everybody as they are written, as server-sent events',
+    description: tailDescription,
+  }),
+  selfStream: mediaEndpoint({
+    method: 'GET',
+    path: '/api/log/self/stream',
+    access: 'user',
+    query: z.object(ownTailFilter),
+    media: 'text/event-stream',
+    summary: 'New own logs as they are written, as server-sent events',
+    description: tailDescription,
   }),
   purge: endpoint({
     method: 'DELETE',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { endpoint, idParams, keywordQuery } from './endpoint.ts'
+import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts'
 import { idField, maxQuota, text, trimmedText } from './fields.ts'
 import { listQuery } from './list-query.ts'
 
@@ -9,11 +9,11 @@ export const redemptionSchema = z.object({
   /** Who made it. */
   user_id: z.number(),
   key: z.string(),
-  status: z.number(),
+  status: z.number().check(z.describe('1 unused, 2 disabled, 3 used.')),
   name: z.string(),
-  quota: z.number(),
-  created_time: z.number(),
-  redeemed_time: z.number(),
+  quota: z.number().check(z.describe('Quota units that it is worth.')),
+  created_time: z.number().check(z.describe('Epoch seconds.')),
+  redeemed_time: z.number().check(z.describe('Epoch seconds; 0 = not yet.')),
   count: z.literal(0),
   /** Ours: who redeemed it; 0 = nobody yet. */
   redeemed_user_id: z.number(),
@@ -89,7 +89,7 @@ export const redemptionApi = {
     method: 'PUT',
     path: '/api/redemption/',
     access: 'admin',
-    query: z.object({ status_only: z.optional(z.string()) }),
+    query: statusOnlyQuery,
     body: updateRedemptionBody,
     data: redemptionSchema,
     summary: 'Change name and quota; with ?status_only=true only the status (1 or 2) of a code not used yet',

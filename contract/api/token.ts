@@ -1,23 +1,27 @@
 import * as z from 'zod/mini'
-import { endpoint, idParams, keywordQuery } from './endpoint.ts'
+import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts'
 import { idField, quotaField, text } from './fields.ts'
+import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery } from './list-query.ts'
 
 /** A token as its owner sees it, the key (48 characters without `sk-`) included. */
 export const tokenSchema = z.object({
   id: z.number(),
   user_id: z.number(),
-  key: z.string(),
-  status: z.number(),
+  key: z.string().check(z.describe('The key without its sk-.')),
+  status: z.number().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 used up.')),
   name: z.string(),
-  created_time: z.number(),
-  accessed_time: z.number(),
-  expired_time: z.number(),
-  remain_quota: z.number(),
+  created_time: z.number().check(z.describe('Epoch seconds.')),
+  accessed_time: z.number().check(z.describe('Epoch seconds of the last call.')),
+  expired_time: z.number().check(z.describe('Epoch seconds; -1 = never.')),
+  remain_quota: z.number().check(z.describe('Quota units left; no limit while unlimited_quota.')),
   unlimited_quota: z.boolean(),
-  used_quota: z.number(),
-  models: z.nullable(z.string()),
-  subnet: z.nullable(z.string()),
+  used_quota: z.number().check(z.describe('Quota units.')),
+  models: z.nullable(z.string().check(z.describe('Comma-separated names of the models it may use; nothing = all.'))),
+  subnet: z.nullable(
+    z.string().check(z.describe('Comma-separated CIDRs that calls may come from; nothing = anywhere.')),
+  ),
+  ...limitsShown,
 })
 
 export type Token = z.output<typeof tokenSchema>
@@ -34,16 +38,19 @@ export const tokenSortColumns = [
 ] as const
 
 const fields = {
-  /** May be empty. */
-  name: z.optional(text(30)),
+  name: z.optional(text(30).check(z.describe('May be empty.'))),
   remain_quota: z.nullish(quotaField),
-  /** Epoch seconds; -1, 0 and nothing mean never when a token is made. */
-  expired_time: z.nullish(z.int().check(z.gte(-1), z.lte(1e12))),
+  expired_time: z.nullish(
+    z.int().check(z.gte(-1), z.lte(1e12), z.describe('Epoch seconds; -1, 0 and nothing mean never in a new token.')),
+  ),
   unlimited_quota: z.optional(z.boolean()),
-  /** Comma-separated model names; nothing = all. */
-  models: z.nullish(z.string().check(z.maxLength(20_000))),
-  /** Comma-separated CIDRs that calls may come from; nothing = anywhere. */
-  subnet: z.nullish(z.string().check(z.maxLength(2000))),
+  models: z.nullish(z.string().check(z.maxLength(20_000), z.describe('Comma-separated model names; nothing = all.'))),
+  subnet: z.nullish(
+    z
+      .string()
+      .check(z.maxLength(2000), z.describe('Comma-separated CIDRs that calls may come from; nothing = anywhere.')),
+  ),
+  ...limitsWritten,
 }
 
 export const createTokenBody = z.object(fields)
@@ -53,8 +60,9 @@ export const updateTokenBody = z.object({
   id: idField,
   status: z.optional(z.int()),
   ...fields,
-  /** Ours: added to remain_quota, so that what running calls spend meanwhile is not lost. */
-  remain_quota_delta: z.optional(quotaField),
+  remain_quota_delta: z.optional(
+    quotaField.check(z.describe('Added to remain_quota, so that what running calls spend meanwhile is not lost.')),
+  ),
 })
 
 export const tokenApi = {
@@ -94,7 +102,7 @@ export const tokenApi = {
     method: 'PUT',
     path: '/api/token/',
     access: 'user',
-    query: z.object({ status_only: z.optional(z.string()) }),
+    query: statusOnlyQuery,
     body: updateTokenBody,
     data: tokenSchema,
     summary: 'Change a token; with ?status_only=true only its status (1 or 2)',

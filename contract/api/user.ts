@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery } from './endpoint.ts'
 import { idField, quotaField, trimmedText } from './fields.ts'
+import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery } from './list-query.ts'
 
 /** What a user name must be; checked when an account is made and when the name changes. */
@@ -8,12 +9,14 @@ export const usernameSchema = z.string().check(
   z.trim(),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
+  z.describe('1 to 12 characters.'),
 )
 
 /** What a new password must be. */
 export const passwordSchema = z.string().check(
   z.refine((value) => [...value].length >= 8, { error: 'must have at least 8 characters' }),
   z.refine((value) => value.length <= 128, { error: 'may have at most 128 characters' }),
+  z.meta({ minLength: 8, maxLength: 128 }),
 )
 
 const displayName = trimmedText(20)
@@ -25,8 +28,8 @@ export const userSchema = z.object({
   username: z.string(),
   password: z.literal(''),
   display_name: z.string(),
-  role: z.number(),
-  status: z.number(),
+  role: z.number().check(z.describe('1 user, 10 admin, 100 root.')),
+  status: z.number().check(z.describe('1 enabled, 2 banned, 3 deleted.')),
   email: z.string(),
   github_id: z.string(),
   wechat_id: z.string(),
@@ -34,13 +37,14 @@ export const userSchema = z.object({
   oidc_id: z.string(),
   verification_code: z.literal(''),
   access_token: z.literal(''),
-  quota: z.number(),
-  used_quota: z.number(),
-  request_count: z.number(),
-  group: z.string(),
-  aff_code: z.string(),
-  inviter_id: z.number(),
-  created_time: z.number(),
+  quota: z.number().check(z.describe('Quota units left.')),
+  used_quota: z.number().check(z.describe('Quota units.')),
+  request_count: z.number().check(z.describe('Calls made.')),
+  group: z.string().check(z.describe('Decides the models and the ratio.')),
+  aff_code: z.string().check(z.describe('The invite code.')),
+  inviter_id: z.number().check(z.describe('Who invited; 0 = nobody.')),
+  created_time: z.number().check(z.describe('Epoch seconds.')),
+  ...limitsShown,
 })
 
 export type User = z.output<typeof userSchema>
@@ -75,10 +79,11 @@ export const updateUserBody = z.object({
   group: z.optional(group),
   role: z.optional(z.int()),
   status: z.optional(z.int()),
-  /** The new balance, whatever it is now. */
-  quota: z.nullish(quotaField),
-  /** Ours: added to the balance, so that what running calls spend meanwhile is not lost. */
-  quota_delta: z.optional(quotaField),
+  quota: z.nullish(quotaField.check(z.describe('The new balance, whatever it is now.'))),
+  quota_delta: z.optional(
+    quotaField.check(z.describe('Added to the balance, so that what running calls spend meanwhile is not lost.')),
+  ),
+  ...limitsWritten,
 })
 
 export const updateSelfBody = z.object({
@@ -109,6 +114,7 @@ export const userApi = {
     method: 'GET',
     path: '/api/user/token',
     access: 'user',
+    changesState: true,
     data: z.string(),
     summary: 'Make a new access token for the management API; the old one stops working',
   }),
@@ -116,6 +122,7 @@ export const userApi = {
     method: 'GET',
     path: '/api/user/aff',
     access: 'user',
+    changesState: true,
     data: z.string(),
     summary: 'The own invite code; a link with it is <address>/register?aff=<code>',
   }),

@@ -1,5 +1,6 @@
 import type { ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { RateRule } from '../http/rate-limit.ts'
+import type { LogTail } from '../jobs/log-tail.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import type { Mailer } from '../mails/mailer.ts'
@@ -27,6 +28,8 @@ export interface ApiDeps {
   /** Addresses or CIDRs of proxies whose X-Forwarded-* is believed. */
   trustedProxies: readonly string[]
   version: string
+  /** Path in front of every path, as the outside world sees them: '' or '/gateway'. */
+  basePath?: string
   /** Epoch seconds at which this process started. */
   startTime: number
   catalogue(): readonly ChannelTypeEntry[]
@@ -39,6 +42,8 @@ export interface ApiDeps {
   updateAllBalances(): Promise<boolean>
   /** The models that the upstream of a channel says it has. */
   upstreamModels(id: number): Promise<Asked<string[]>>
+  /** New log rows, as they are written. */
+  logTail: LogTail
   warn(message: string): void
   /** Limits other than the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule }

@@ -1,3 +1,4 @@
+import { maxQuota } from '../../contract/api/fields.ts'
 import { logType } from '../../contract/log-types.ts'
 import { ApiFailure } from '../http/api-failure.ts'
 import { randomHex } from '../lib/ids.ts'
@@ -5,8 +6,8 @@ import type { Settings } from '../settings/settings.ts'
 import { inviterOf } from '../store/identities.ts'
 import { addAccountLog } from '../store/logs.ts'
 import type { Trx } from '../store/store.ts'
-import { addUser, addUserQuota, type NewUser, updateUser } from '../store/user-changes.ts'
-import { usernameTaken } from '../store/users.ts'
+import { addUser, giveUserQuota, type NewUser, updateUser } from '../store/user-changes.ts'
+import { takeUsername } from '../store/users.ts'
 import { quotaText } from './quota-text.ts'
 
 /** An account that people or outside logins make for themselves, or an admin for somebody. */
@@ -28,7 +29,7 @@ export async function createAccount(
   account: NewAccount,
 ): Promise<{ id: number; username: string }> {
   const { affCode = '', username: wanted, ...fields } = account
-  if (typeof wanted === 'string' && (await usernameTaken(trx, wanted))) {
+  if (typeof wanted === 'string' && !(await takeUsername(trx, wanted))) {
     throw new ApiFailure('This username is already taken.')
   }
   const inviter = affCode === '' ? undefined : await inviterOf(trx, affCode)
@@ -52,12 +53,11 @@ export async function createAccount(
     })
   if (QuotaForNewUser > 0) await note(person, QuotaForNewUser, 'New user bonus')
   if (!inviter) return person
-  if (QuotaForInvitee > 0) {
-    await addUserQuota(trx, id, QuotaForInvitee)
+  // An account that is full gets none, and nobody is refused for it.
+  if (QuotaForInvitee > 0 && (await giveUserQuota(trx, id, QuotaForInvitee, maxQuota))) {
     await note(person, QuotaForInvitee, 'Invite code bonus')
   }
-  if (QuotaForInviter > 0) {
-    await addUserQuota(trx, inviter.id, QuotaForInviter)
+  if (QuotaForInviter > 0 && (await giveUserQuota(trx, inviter.id, QuotaForInviter, maxQuota))) {
     await note(inviter, QuotaForInviter, 'Bonus for inviting a user')
   }
   return person

@@ -1,7 +1,8 @@
 import type { Hono } from 'hono'
 import { tooManyRequests } from '../http/api-failure.ts'
 import type { AppEnv } from '../http/app-env.ts'
-import { addressKey, clientAddress } from '../http/client-address.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { limitByAddress } from '../http/limit-by-address.ts'
 import { createRateLimiter } from '../http/rate-limit.ts'
 import type { ApiRouter } from '../http/serve-endpoint.ts'
 import { createSessions } from '../http/session.ts'
@@ -13,11 +14,13 @@ import { type ApiDeps, announcer } from './deps.ts'
 import { mountGroups } from './group/routes.ts'
 import { mountLogs } from './log/routes.ts'
 import { mountOAuth } from './oauth/routes.ts'
+import { mountOpenApi } from './openapi/routes.ts'
 import { mountOptions } from './option/routes.ts'
 import { mountRedemptions } from './redemption/routes.ts'
 import { mountTopUps } from './redemption/top-up-routes.ts'
 import { mountStatus } from './status/routes.ts'
 import { mountTokens } from './token/routes.ts'
+import { mountUsage } from './usage/routes.ts'
 import { mountUsers } from './user/routes.ts'
 import { mountSelf } from './user/self-routes.ts'
 
@@ -30,12 +33,10 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const apiLimit = createRateLimiter(deps.rateRules?.api ?? apiRule, clock)
   // The limits and the audit trail read the caller's address.
   app.use('/api/*', clientAddress(deps.trustedProxies))
-  app.use('/api/*', async (c, next) => {
-    const wait = apiLimit.take(addressKey(c.get('clientAddress')))
-    if (wait === 0) return next()
-    c.header('Retry-After', String(wait))
-    return c.json({ success: false, message: tooManyRequests(wait).message }, 429)
-  })
+  app.use(
+    '/api/*',
+    limitByAddress(apiLimit, (c, wait) => c.json({ success: false, message: tooManyRequests(wait).message }, 429)),
+  )
 
   const sessions = createSessions(deps)
   const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
@@ -46,6 +47,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountOAuth(router, { ...deps, announce })
   // Before the users: GET /api/user/{id} would take the dashboard for an id.
   mountLogs(router, deps)
+  mountUsage(router, deps)
   mountSelf(router, { ...deps, announce })
   mountUsers(router, { ...deps, announce })
   mountTokens(router, { ...deps, announce })
@@ -55,6 +57,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountAudit(router, deps)
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })
+  mountOpenApi(router, deps)
 
   app.all('/api', unknownPath)
   app.all('/api/*', unknownPath)

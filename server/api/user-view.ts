@@ -1,5 +1,6 @@
 import type { User } from '../../contract/api/user.ts'
 import type { UserRow } from '../store/users.ts'
+import { spentNow } from './spent-now.ts'
 
 /** A user with every field empty; answers that show a few fields fill them in. */
 const blankUser: User = {
@@ -23,6 +24,13 @@ const blankUser: User = {
   aff_code: '',
   inviter_id: 0,
   created_time: 0,
+  rpm_limit: 0,
+  tpm_limit: 0,
+  concurrency_limit: 0,
+  daily_budget: 0,
+  monthly_budget: 0,
+  spent_today: 0,
+  spent_month: 0,
 }
 
 /** What the answer of a login shows. */
@@ -31,7 +39,7 @@ export function loginView(user: Pick<UserRow, 'id' | 'username' | 'display_name'
   return { ...blankUser, id, username, display_name, role, status, group }
 }
 
-/** A row as the API shows it. */
-export function userView(row: UserRow): User {
-  return { ...blankUser, ...row, aff_code: row.aff_code ?? '' }
+/** A row as the API shows it at this time, in epoch seconds. */
+export function userView(row: UserRow, now: number): User {
+  return { ...blankUser, ...row, ...spentNow(row, now), aff_code: row.aff_code ?? '' }
 }

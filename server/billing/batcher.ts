@@ -18,7 +18,7 @@ export interface Batcher {
 const largestBatch = 512
 
 /** True when the database refused what it was told (SQLSTATE classes 22 and 23, SQLite's constraints and types). */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   const code = String((error as { code?: unknown } | undefined)?.code ?? '')
   return /^(2[23]\w{3}|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE))/.test(code) || error instanceof TypeError
 }

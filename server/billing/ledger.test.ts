@@ -8,6 +8,7 @@ import type { LedgerStore } from '../store/ledger-store.ts'
 import type { Store } from '../store/store.ts'
 import { createBatcher } from './batcher.ts'
 import { createLedger, type HoldRequest, type Ledger, type Settlement } from './ledger.ts'
+import type { CallLimits } from './limits.ts'
 import { createReturnQueue } from './return-queue.ts'
 
 interface Made {
@@ -43,6 +44,8 @@ const charging = (account: Account, charge: number): Settlement => ({
   mayGoNegative: false,
 })
 
+const noLimits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
+
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'taken',
@@ -72,6 +75,40 @@ forEachDatabase((_name, openFresh) => {
     await first.settle(charging(account, 30))
     expect((await second).amount).toBe(70)
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
+  })
+
+  test('a limit refuses at once, takes nothing, and says how the minute stands', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger } = ledgerOn(store)
+    const limits: CallLimits = { token: { ...noLimits, rpm_limit: 1 }, user: undefined, minutes: undefined }
+    const first = await ledger.tryHold(asking(account, 10, 10, { limits, tokens: 5 }))
+    expect(limits.minutes).toMatchObject({ token: { calls: 1, tokens: 5 } })
+    for (const take of [ledger.tryHold, ledger.hold]) {
+      const refused = await take(asking(account, 10, 10, { limits })).catch((error: GatewayError) => error)
+      expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error' })
+      expect((refused as GatewayError).retryAfterSeconds).toBeGreaterThan(0)
+    }
+    await first?.release()
+    expect(await figuresOf(store, account)).toMatchObject({ remain: 100, quota: 1000, held: 0 })
+  })
+
+  test('a hold waits for what other calls leave of the budget, and an exhausted budget refuses', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 1000 })
+    const { ledger } = ledgerOn(store)
+    const limits: CallLimits = { token: undefined, user: { ...noLimits, daily_budget: 100 }, minutes: undefined }
+    const first = await ledger.hold(asking(account, 80, 80, { limits }))
+    expect(await first.extend(40, 1)).toBe(true)
+    expect(first.amount).toBe(100)
+    const second = ledger.hold(asking(account, 70, 10, { limits }))
+    await first.settle(charging(account, 30))
+    const held = await second
+    expect(held.amount).toBe(70)
+    await held.settle(charging(account, 70))
+    expect(await codeOf(ledger.hold(asking(account, 10, 10, { limits })))).toBe('403 daily_budget_exceeded')
+    const monthly = { ...limits, user: { ...noLimits, monthly_budget: 100 } }
+    expect(await codeOf(ledger.hold(asking(account, 10, 10, { limits: monthly })))).toBe('403 monthly_budget_exceeded')
   })
 
   test('when nobody can give back any more, it takes what is there', async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import type { LogRow, SettleOp, SettleResult, TakeResult } from '../store/ledger-store.ts'
-import type { Batcher } from './batcher.ts'
+import type { LimitReached, LogRow, OpLimits, SettleOp, SettleResult, TakeResult } from '../store/ledger-store.ts'
+import { type Batcher, isRefusal } from './batcher.ts'
+import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'
 
 /** Whose quota a call takes, and what for. */
@@ -20,12 +21,18 @@ export interface HoldRequest extends Account {
   crashCharge: number
   modelName: string
   requestId: string
+  /** The limits in force; the ledger writes into them how the minutes stand. */
+  limits?: CallLimits | undefined
+  /** Tokens that count against the limits until the call ends; left out = none. */
+  tokens?: number
   /** Aborted when the caller leaves: then nobody waits for quota any more. */
   signal?: AbortSignal
 }
 
 export interface Settlement {
   charge: number
+  /** Tokens that the call used, for its limits; left out = as many as were reserved. */
+  tokens?: number
   channelId: number
   /** The row to write; undefined = logging is off. */
   log: LogRow | undefined
@@ -46,15 +53,21 @@ export interface Hold {
 }
 
 export interface Ledger {
-  /** One try for the whole amount, without waiting; undefined = refused. */
+  /** One try for the whole amount, without waiting; undefined = refused. Throws GatewayError (rate_limit_exceeded). */
   tryHold(request: HoldRequest): Promise<Hold | undefined>
   /**
    * Takes the amount, waiting for what other open calls of the account may give back; at last takes what is there, at
-   * least `least`. Throws GatewayError (token_exhausted, pre_consume_token_quota_failed, insufficient_user_quota).
+   * least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted, pre_consume_token_quota_failed,
+   * insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded).
    */
   hold(request: HoldRequest): Promise<Hold>
   /** Holds of this process that are open. */
   openHolds(): number
+  /**
+   * What is known of a hold that stands under this process's name: a call owns it; its call has ended and the database
+   * refused the charge; or no call ever got it, because the answer to its taking was lost.
+   */
+  stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
 }
 
 export interface LedgerDeps {
@@ -70,21 +83,47 @@ export interface LedgerDeps {
   onHoldLost(holdId: string, charge: number): void
 }
 
-type Refused = Exclude<TakeResult, { ok: true }>
+/** A hold that is taken, or for which there is not enough quota. */
+type Taken = Exclude<TakeResult, LimitReached>
+type Refused = Exclude<Taken, { ok: true }>
 
-/** Longer than the database lets any statement of the ledger run. */
-const lostStatementMs = 30_000
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { batcher, returns } = deps
   let open = 0
-  const opened = (id: string, account: Account, amount: number) => {
+  const known = new Map<string, 'open' | 'unsettled'>()
+
+  /** Known before the database is asked, so that nobody finds a hold there that seems to be nobody's. */
+  async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
+    const id = randomUUID()
+    known.set(id, 'open')
+    const result = await take(id).catch((error: unknown) => {
+      known.delete(id)
+      throw error
+    })
+    if (!result.ok) {
+      known.delete(id)
+      return result
+    }
     open++
-    return openHold(deps, id, account, amount, () => open--)
+    return openHold(deps, id, request, result.amount, (isSettled) => {
+      open--
+      if (isSettled) known.delete(id)
+      else known.set(id, 'unsettled')
+    })
   }
 
-  async function take(request: HoldRequest, id: string, least: number): Promise<TakeResult> {
+  async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
+    const result = await push(request, id, least)
+    if (request.limits) request.limits.minutes = result.minutes
+    if (!result.ok && result.reason === 'limit') throw limitError(result, request.tokens ?? 0)
+    return result
+  }
+
+  async function push(request: HoldRequest, id: string, least: number): Promise<TakeResult> {
+    const { limits } = request
+    const createdAt = epochSeconds(deps.clock)
     try {
       const result = await batcher.push({
         kind: 'hold',
@@ -95,17 +134,16 @@ export function createLedger(deps: LedgerDeps): Ledger {
         minimum: least,
         crashCharge: request.crashCharge,
         nodeId: deps.nodeId,
-        createdAt: epochSeconds(deps.clock),
+        createdAt,
         modelName: request.modelName,
         requestId: request.requestId,
+        ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
       })
       return result as TakeResult
     } catch (error) {
-      // The commit may have gone through although its answer was lost: make sure that no hold stays behind.
-      const release = () => void settleUntilDone(deps, { ...settleOp(deps, id, request), charge: 0, requests: 0 })
-      release()
-      // The lost statement may still be waiting for a lock; once more when no statement can be.
-      setTimeout(release, lostStatementMs).unref()
+      // The commit may have gone through although its answer was lost. Or it goes through later, when a lock is free:
+      // then the hold is nobody's, and swept.
+      void settleUntilDone(deps, releaseOp(deps, id, request))
       throw new GatewayError('database_unavailable', 'the account database cannot be reached, try again', {
         cause: error,
       })
@@ -116,10 +154,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
    * In line with the account's other calls, so that each is refused only when those before it have had theirs: takes the
    * whole amount, or what is there once nobody can give back any more.
    */
-  async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<TakeResult> {
+  async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))
     const account = refused.reason === 'token' ? `t${request.tokenId}` : `u${request.userId}`
-    const result = await returns.wait<TakeResult>(account, deps.holdWaitMs(), async () => {
+    const result = await returns.wait<Taken>(account, deps.holdWaitMs(), async () => {
       let again = await take(request, id, request.amount)
       if (!again.ok && !again.othersOpen) again = await takeLeast(again)
       if (again.ok) return { value: again, done: true, state: '' }
@@ -131,26 +169,36 @@ export function createLedger(deps: LedgerDeps): Ledger {
 
   return {
     openHolds: () => open,
+    stateOf: (id) => known.get(id) ?? 'unknown',
     async tryHold(request) {
-      const id = randomUUID()
-      const result = await take(request, id, request.amount)
-      return result.ok ? opened(id, request, result.amount) : undefined
+      const hold = await opening(request, (id) => take(request, id, request.amount))
+      return 'ok' in hold ? undefined : hold
     },
     async hold(request) {
-      const id = randomUUID()
-      let result = await take(request, id, request.amount)
-      if (!result.ok) result = await takeInTurn(request, id, result)
-      if (result.ok) return opened(id, request, result.amount)
-      throw refusal(result)
+      const hold = await opening(request, async (id) => {
+        const result = await take(request, id, request.amount)
+        return result.ok ? result : takeInTurn(request, id, result)
+      })
+      if ('ok' in hold) throw refusal(hold)
+      return hold
     },
   }
 }
 
 function refusal(result: Refused): GatewayError {
   if (result.reason === 'gone') return new GatewayError('invalid_token', 'invalid token')
+  if (result.budget) return budgetError(result.budget, result.reason, result.retryAfter ?? 0)
   if (result.reason === 'user') return new GatewayError('insufficient_user_quota', 'user quota is not enough')
   if (result.available <= 0 && !result.othersOpen) return new GatewayError('token_exhausted', 'token quota exhausted')
   return new GatewayError('pre_consume_token_quota_failed', 'token quota is not enough')
+}
+
+function opLimits({ token, user }: CallLimits, at: number): OpLimits {
+  return { token, user, at }
+}
+
+function releaseOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
+  return { ...settleOp(deps, id, account), requests: 0, tokens: 0 }
 }
 
 function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
@@ -168,33 +216,46 @@ function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
   }
 }
 
-/** A settle must not be lost: it is repeated until the database takes it; the hold row makes it happen once. */
-async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult> {
+/**
+ * A settle must not be lost: it is repeated until the database takes it; the hold row makes it happen once. What the
+ * database refuses for what it says is tried once more without its log row, and then left to the sweep: undefined.
+ */
+async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult | undefined> {
+  let withLog = op.log !== undefined
   for (let attempt = 0; ; attempt++) {
     try {
-      const result = (await deps.batcher.push(op)) as SettleResult
+      const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
       // After a retry it may have been ourselves: the first commit went through and only its answer was lost.
       if (!result.found && attempt === 0 && op.charge > 0) deps.onHoldLost(op.id, op.charge)
       return result
     } catch (error) {
       deps.onSettleRetry(error)
+      if (isRefusal(error) && !withLog) return undefined
+      if (isRefusal(error)) withLog = false
       const delayMs = settleRetryDelaysMs[Math.min(attempt, settleRetryDelaysMs.length - 1)]
       await new Promise((resolve) => setTimeout(resolve, delayMs))
     }
   }
 }
 
-function openHold(deps: LedgerDeps, id: string, account: Account, amount: number, onClose: () => void): Hold {
+function openHold(
+  deps: LedgerDeps,
+  id: string,
+  account: Account & Pick<HoldRequest, 'limits'>,
+  amount: number,
+  onClose: (isSettled: boolean) => void,
+): Hold {
+  const { limits } = account
   let held = amount
   let closed = false
   async function close(op: SettleOp): Promise<SettleResult> {
     if (closed) throw new Error('a hold was closed twice')
     closed = true
     const result = await settleUntilDone(deps, op)
-    onClose()
+    onClose(result !== undefined)
     deps.returns.returned(`t${account.tokenId}`)
     deps.returns.returned(`u${account.userId}`)
-    return result
+    return result ?? { charged: 0, found: false }
   }
   return {
     id,
@@ -211,6 +272,7 @@ function openHold(deps: LedgerDeps, id: string, account: Account, amount: number
           amount: units,
           minimum: 1,
           crashCharge,
+          ...(limits && { limits: opLimits(limits, epochSeconds(deps.clock)) }),
         })
         .catch(() => undefined)) as TakeResult | undefined
       if (!result?.ok) return false
@@ -218,11 +280,12 @@ function openHold(deps: LedgerDeps, id: string, account: Account, amount: number
       return true
     },
     async settle(settlement) {
-      const result = await close({ ...settleOp(deps, id, account), ...settlement })
+      const op = { ...settleOp(deps, id, account), ...settlement }
+      const result = await close(limits ? { ...op, limits: opLimits(limits, op.at) } : op)
       return result.charged
     },
     async release() {
-      await close({ ...settleOp(deps, id, account), requests: 0 })
+      await close(releaseOp(deps, id, account))
     },
   }
 }

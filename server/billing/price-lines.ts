@@ -12,20 +12,14 @@
  */
 
 import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
-import type { ClassPrices, PriceBasis, PriceTier } from './price.ts'
+import type { ClassPrices, PriceBasis, PriceTerms } from './price.ts'
 
 /** When a set of prices holds: from a moment on, or between two minutes of the UTC day (which may pass midnight). */
 export type PriceCondition = { readonly fromMs: number } | { readonly fromMinute: number; readonly toMinute: number }
 
 /** One set of prices of a model, in the units of price.ts. */
-export interface PriceSet {
+export interface PriceSet extends PriceTerms {
   readonly condition: PriceCondition | undefined
-  readonly basis: PriceBasis
-  readonly prices: ClassPrices
-  readonly tiers: readonly PriceTier[]
-  readonly perCall: bigint
-  readonly perHour: bigint
-  readonly minimumSeconds: number
 }
 
 /** Currency units are turned into quota at this rate in the tables: ratio 1 = $2 per million tokens = 1 quota per token. */

@@ -33,9 +33,8 @@ export interface PriceTier {
  */
 export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration'
 
-/** Everything that the price of one model on one channel type needs; made by the price book, frozen. */
-export interface PriceSheet {
-  readonly model: string
+/** What the classes of usage cost, and what is paid besides. */
+export interface PriceTerms {
   readonly basis: PriceBasis
   readonly prices: ClassPrices
   /** Longest threshold first. */
@@ -46,6 +45,11 @@ export interface PriceSheet {
   readonly perHour: bigint
   /** Sound shorter than this many seconds is charged as this many. */
   readonly minimumSeconds: number
+}
+
+/** Everything that the price of one model on one channel type needs; made by the price book, frozen. */
+export interface PriceSheet extends PriceTerms {
+  readonly model: string
   /** Where the model ratio comes from: an option, or the default table. */
   readonly source: 'option' | 'default'
   /** Decimal texts for the log: input price as a ratio (1 = one quota unit per token), and output price over input price. */

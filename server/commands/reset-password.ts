@@ -1,37 +1,31 @@
-import type { Config } from '../config.ts'
 import { epochSeconds, systemClock } from '../lib/clock.ts'
 import { randomBase62 } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
 import { recordAudit } from '../store/audit.ts'
-import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { revokeLogins, updateUser } from '../store/user-changes.ts'
 import { lockUser } from '../store/users.ts'
 
 /** Gives a user a new random password and ends all sessions: the way back in for who lost root's password. */
-export async function resetPassword(config: Config, username: string, print: (line: string) => void): Promise<number> {
-  const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
-  try {
-    const password = randomBase62(20)
-    const hash = await hashPassword(password)
-    const found = await store.write(async (trx) => {
-      const user = await lockUser(trx, { username })
-      if (!user) return false
-      await updateUser(trx, user.id, { password: hash })
-      await revokeLogins(trx, user.id)
-      await recordAudit(trx, {
-        created_at: epochSeconds(systemClock),
-        actor_id: 0,
-        actor_name: 'command line',
-        action: 'user.reset-password',
-        target: `user ${user.id}`,
-        detail: '',
-        ip: '',
-      })
-      return true
+export async function resetPassword(store: Store, username: string, print: (line: string) => void): Promise<number> {
+  const password = randomBase62(20)
+  const hash = await hashPassword(password)
+  const found = await store.write(async (trx) => {
+    const user = await lockUser(trx, { username })
+    if (!user) return false
+    await updateUser(trx, user.id, { password: hash })
+    await revokeLogins(trx, user.id)
+    await recordAudit(trx, {
+      created_at: epochSeconds(systemClock),
+      actor_id: 0,
+      actor_name: 'command line',
+      action: 'user.reset-password',
+      target: `user ${user.id}`,
+      detail: '',
+      ip: '',
     })
-    print(found ? `The new password of ${username} is "${password}".` : `There is no user ${username}.`)
-    return found ? 0 : 1
-  } finally {
-    await store.close()
-  }
+    return true
+  })
+  print(found ? `The new password of ${username} is "${password}".` : `There is no user ${username}.`)
+  return found ? 0 : 1
 }

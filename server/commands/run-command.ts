@@ -1,26 +1,43 @@
 import { existsSync } from 'node:fs'
-import type { Config } from '../config.ts'
+import type { CommandConfig } from '../config.ts'
+import { isPostgresUrl } from '../lib/database-url.ts'
+import { isMigrated } from '../store/migrate.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { audit } from './audit.ts'
 import { resetPassword } from './reset-password.ts'
 
-/** Runs a command of the command line and returns the exit code. */
-export async function runCommand(name: string, args: readonly string[], config: () => Config): Promise<number> {
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
-  const existing = () => {
-    const found = config()
-    const isFile = !/^postgres(ql)?:/.test(found.databaseUrl)
-    if (!isFile || existsSync(found.databaseUrl)) return found
-    throw new Error(`there is no installation in ${found.dataDir}; set DATA_DIR or DATABASE_URL`)
+type Print = (line: string) => void
+
+/** Each works on an installation that is there, beside a running server or without one, and returns the exit code. */
+const commands: Readonly<Record<string, (store: Store, args: readonly string[], print: Print) => Promise<number>>> = {
+  audit: (store, _args, print) => audit(store, print),
+  'reset-password': (store, args, print) => resetPassword(store, args[0] ?? 'root', print),
+}
+
+/** Runs a command of the command line and returns the exit code. Throws a sentence for the operator. */
+export async function runCommand(
+  name: string,
+  args: readonly string[],
+  readConfig: () => CommandConfig,
+): Promise<number> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) {
+    process.stderr.write(
+      `Unknown command ${name}. Commands: audit, reset-password [user]. Without a command the server starts.\n`,
+    )
+    return 2
   }
-  switch (name) {
-    case 'audit':
-      return audit(existing(), print)
-    case 'reset-password':
-      return resetPassword(existing(), args[0] ?? 'root', print)
-    default:
-      process.stderr.write(
-        `Unknown command ${name}. Commands: audit, reset-password [user]. Without a command the server starts.\n`,
-      )
-      return 2
+  const config = readConfig()
+  // Opening a SQLite database makes it: where there is none, nothing may come to be.
+  if (!isPostgresUrl(config.databaseUrl) && !existsSync(config.databaseUrl))
+    throw new Error(`There is no installation: ${config.databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
+  const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
+  try {
+    if (!(await isMigrated(store)))
+      throw new Error('The database holds no installation, or one that this version has not been started on yet.')
+    return await command(store, args, (line) => void process.stdout.write(`${line}\n`))
+  } finally {
+    await store.close()
   }
 }

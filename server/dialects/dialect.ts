@@ -1,4 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
+import type { Conversation, DialectName } from './conversation.ts'
+import type { Failure, Reply, StreamEvent } from './reply.ts'
 
 /** What a prompt consists of, for counting its tokens: texts, and tokens of everything that is not text. */
 export interface PromptText {
@@ -56,4 +58,69 @@ export interface StreamMeter {
   readonly finished: boolean
   /** The error the upstream reported within the stream. */
   readonly error: JsonObject | undefined
+}
+
+/** What of a request stands in its address and not in its body. */
+export interface RequestAddress {
+  readonly model?: string
+  readonly stream?: boolean
+  /** Only the tokens are to be counted: what limits the answer may be missing. */
+  readonly countOnly?: boolean
+}
+
+/** What is known of an upstream that its dialect alone does not say. */
+export interface EncodeOptions {
+  /** Most tokens of the answer where the caller named none and the dialect must; default 4096. */
+  readonly defaultMaxTokens?: number
+  /** OpenAI's chat: the service takes cache marks as `cache_control`. */
+  readonly cacheControl?: boolean
+  /** OpenAI's chat: the service takes tools whose input is free text. */
+  readonly freeformTools?: boolean
+  /** OpenAI's chat: how the service takes back what its model thought in earlier turns; absent = not at all. */
+  readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
+}
+
+/** A request in an upstream's dialect, and the names of what it could not say. */
+export interface EncodedRequest {
+  readonly body: JsonObject
+  readonly dropped: readonly string[]
+}
+
+/** What an answer to a caller is written with. */
+export interface Frame {
+  /** Unique among answers; names answer and parts where the upstream does not, or not in the caller's form. */
+  readonly id: string
+  /** The model the caller asked for. */
+  readonly model: string
+  readonly createdAtSeconds: number
+  readonly request: Conversation
+}
+
+/** Follows one upstream stream. Fed with the data of every event, in order. */
+export interface StreamDecoder {
+  push(data: string): StreamEvent[]
+  /** No more comes: the end where the answer is complete without one, else an error. */
+  finish(): StreamEvent[]
+}
+
+/** Writes one stream for a caller: every event becomes none, one or several events of its dialect. */
+export interface StreamEncoder {
+  push(event: StreamEvent): string
+}
+
+/** One wire format, both ways. Pure: no clock, no random numbers, no network. */
+export interface Dialect {
+  readonly name: DialectName
+  /** A caller's request. Throws GatewayError (400) with the place of the field at fault. */
+  decodeRequest(wire: JsonObject, address?: RequestAddress): Conversation
+  /** The request for an upstream. Throws GatewayError (400) for what cannot be left out and cannot be said. */
+  encodeRequest(conversation: Conversation, options?: EncodeOptions): EncodedRequest
+  /** An upstream's whole answer, read loosely. `idSeed` makes ids where the dialect has none. */
+  decodeReply(wire: JsonObject, idSeed: string): Reply
+  encodeReply(reply: Reply, frame: Frame): JsonObject
+  streamDecoder(idSeed: string): StreamDecoder
+  streamEncoder(frame: Frame): StreamEncoder
+  /** The error in an upstream's error body, whatever its form. */
+  decodeFailure(status: number, body: unknown): Failure
+  encodeFailure(failure: Failure, requestId: string): JsonObject
 }

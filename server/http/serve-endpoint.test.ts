@@ -73,7 +73,7 @@ test('says which field is wrong and how', async () => {
 
 test('badBodyStatus answers 400 to a body that cannot be decoded', async () => {
   const { it, app } = router()
-  servePublic(it, echo, () => ({ id: 1, name: '' }), { badBodyStatus: 400 })
+  servePublic(it, { ...echo, badBodyStatus: 400 }, () => ({ id: 1, name: '' }))
   expect((await post(app, '/api/echo/1', '{')).status).toBe(400)
   expect((await post(app, '/api/echo/1', '{"name":1}')).status).toBe(400)
 })
@@ -120,7 +120,7 @@ test('failures carry their extra fields', async () => {
 
 test('critical endpoints are limited per address, with Retry-After', async () => {
   const { it, app } = router()
-  servePublic(it, echo, () => ({ id: 1, name: '' }), { critical: true })
+  servePublic(it, { ...echo, critical: true }, () => ({ id: 1, name: '' }))
   const call = (socketAddress: string) =>
     app.request('/api/echo/1', { method: 'POST', body: '{"name":"a"}' }, { socketAddress })
   expect((await call('192.0.2.1')).status).toBe(200)

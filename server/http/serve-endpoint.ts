@@ -1,7 +1,8 @@
 import type { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { Endpoint } from '../../contract/api/endpoint.ts'
+import type { Endpoint, MediaEndpoint } from '../../contract/api/endpoint.ts'
 import { mayAccess } from '../../contract/roles.ts'
+import { PasswordsBusy } from '../lib/password.ts'
 import { isDatabaseError, isUniqueViolation } from '../store/errors.ts'
 import { ApiFailure, tooManyRequests } from './api-failure.ts'
 import type { AppContext, AppEnv, Person } from './app-env.ts'
@@ -37,17 +38,12 @@ export interface PersonCall<E extends Endpoint> extends Call<E> {
 /** An endpoint without data may be served by a function that returns nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: the return type of a function, whatever the shape of the union
 type Data<E extends Endpoint> = undefined extends z.input<E['data']> ? z.input<E['data']> | void : z.input<E['data']>
-type Answer<E extends Endpoint> = Data<E> | Promise<Data<E>>
+type Result<E extends Endpoint> = E extends MediaEndpoint ? Response : Data<E>
+type Answer<E extends Endpoint> = Result<E> | Promise<Result<E>>
 
 export interface ServeOptions {
-  /** A GET that changes something: refused when a page of another site makes the browser send it. */
-  changesState?: true
-  /** Counted by the strict limit that passwords and codes are behind. */
-  critical?: true
   /** Runs before the input is read; throws what the call is refused for, whatever it brings. */
   before?: () => void
-  /** Status of the answer to a body that cannot be decoded. */
-  badBodyStatus?: 400
 }
 
 /** Serves an endpoint to people who may use it: access, parse, handle, parse the answer, wrap. */
@@ -61,7 +57,7 @@ export function serve<E extends Endpoint>(
   register(router, endpoint, options, async (c) => {
     const person = await requirePerson(router.sessions, c, endpoint)
     c.set('person', person)
-    return handler({ ...(await readCall(c, endpoint, options)), person })
+    return handler({ ...(await readCall(c, endpoint)), person })
   })
 }
 
@@ -73,7 +69,7 @@ export function servePublic<E extends Endpoint>(
   options: ServeOptions = {},
 ): void {
   if (endpoint.access !== 'public') throw new Error(`${endpoint.path} needs a login: use serve`)
-  register(router, endpoint, options, async (c) => handler(await readCall(c, endpoint, options)))
+  register(router, endpoint, options, async (c) => handler(await readCall(c, endpoint)))
 }
 
 function register<E extends Endpoint>(
@@ -84,14 +80,17 @@ function register<E extends Endpoint>(
 ): void {
   const handle = async (c: AppContext): Promise<Response> => {
     c.header('Cache-Control', 'no-store')
+    // Texts of strangers are in these answers: no browser may take one for a page.
+    c.header('X-Content-Type-Options', 'nosniff')
     try {
-      refuseOtherSites(router.sessions, c, endpoint, options)
-      if (options.critical) {
+      refuseOtherSites(router.sessions, c, endpoint)
+      if (endpoint.critical) {
         const wait = router.criticalLimit.take(addressKey(c.get('clientAddress')))
         if (wait > 0) throw tooManyRequests(wait)
       }
       options.before?.()
-      return wrap(c, endpoint, z.parse(endpoint.data, await work(c)))
+      const answer: unknown = await work(c)
+      return answer instanceof Response ? answer : wrap(c, endpoint, z.parse(endpoint.data, answer))
     } catch (error) {
       return answerError(c, error, router.warn)
     }
@@ -100,8 +99,8 @@ function register<E extends Endpoint>(
   router.app.on(endpoint.method, [path, `${path}/`], handle)
 }
 
-function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint, options: ServeOptions): void {
-  if (endpoint.method === 'GET' && !options.changesState) return
+function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint): void {
+  if (endpoint.method === 'GET' && !endpoint.changesState) return
   // A cookie travels by itself; an Authorization header only where a page was allowed to set it, which ours never is.
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
@@ -118,7 +117,7 @@ async function requirePerson(sessions: Sessions, c: AppContext, endpoint: Endpoi
   return identity.person
 }
 
-async function readCall<E extends Endpoint>(c: AppContext, endpoint: E, options: ServeOptions): Promise<Call<E>> {
+async function readCall<E extends Endpoint>(c: AppContext, endpoint: E): Promise<Call<E>> {
   const params = c.req.param() as Record<string, string>
   const query = c.req.query()
   if ([...Object.values(params), ...Object.values(query)].some((value) => value.includes('\0'))) {
@@ -127,18 +126,14 @@ async function readCall<E extends Endpoint>(c: AppContext, endpoint: E, options:
   return {
     params: parseInput<E['params']>(endpoint.params, params),
     query: parseInput<E['query']>(endpoint.query, query),
-    body: await parseBody(c, endpoint, options),
+    body: await parseBody(c, endpoint),
     clientAddress: c.get('clientAddress'),
     context: c,
   }
 }
 
-async function parseBody<E extends Endpoint>(
-  c: AppContext,
-  endpoint: E,
-  options: ServeOptions,
-): Promise<z.output<E['body']>> {
-  const status = options.badBodyStatus ?? 200
+async function parseBody<E extends Endpoint>(c: AppContext, endpoint: E): Promise<z.output<E['body']>> {
+  const status = endpoint.badBodyStatus ?? 200
   const takesBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
   const json = takesBody ? await readJson(c.req.raw, status) : {}
   return parseInput<E['body']>(endpoint.body, json, status)
@@ -151,7 +146,8 @@ function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
   return c.json(data === undefined ? { success: true, message } : { success: true, message, data })
 }
 
-function answerError(c: AppContext, error: unknown, warn: (message: string) => void): Response {
+function answerError(c: AppContext, thrown: unknown, warn: (message: string) => void): Response {
+  const error = thrown instanceof PasswordsBusy ? busy(thrown) : thrown
   if (error instanceof ApiFailure) {
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
     return c.json({ success: false, message: error.message, ...error.extra }, error.status)
@@ -163,6 +159,12 @@ function answerError(c: AppContext, error: unknown, warn: (message: string) => v
     return c.json({ success: false, message: 'The database cannot be reached, please try again later.' }, 503)
   }
   return c.json({ success: false, message: 'Internal server error, please contact the administrator.' }, 500)
+}
+
+function busy({ retryAfterSeconds }: PasswordsBusy): ApiFailure {
+  return new ApiFailure('Too many people are logging in just now, please try again in a moment.', 503, {
+    retryAfterSeconds,
+  })
 }
 
 function describe(error: unknown): string {

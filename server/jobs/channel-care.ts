@@ -39,7 +39,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   const warn = events.warning
   const channelSwitch = createChannelSwitch(deps)
   const health = createChannelHealth({ store, relay, routing, channelSwitch, notifyRoot })
-  const fetchJson = createFetchJson(askTimeoutMs)
+  const fetchJson = createFetchJson(askTimeoutMs, relay.guard)
   // An option that was just set is at work at once.
   deps.settings.onChange(() => {
     health.testIfDue().catch((error: unknown) => warn(`the tests of the channels could not begin: ${String(error)}`))

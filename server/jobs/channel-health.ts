@@ -59,7 +59,8 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     const probe = await probeChannel(relay, channel, model)
     const message = probe.message.slice(0, maxReason)
     await store.write(async (trx) => {
-      await recordChannelTest(trx, channel.id, probe.timeMs, now())
+      // A channel that was deleted meanwhile has no history to write to.
+      if (!(await recordChannelTest(trx, channel.id, probe.timeMs, now()))) return
       const test = { created_at: now(), model: probe.model, ok: probe.ok, elapsed_time: probe.timeMs, message }
       await addChannelTest(trx, channel.id, test)
       const content = `channel ${channel.name} ${probe.ok ? 'passed its test' : `failed its test: ${message}`}`

@@ -1,19 +1,21 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { deleteExpiredCodes } from '../store/codes.ts'
+import { forgetMinutes } from '../store/limits.ts'
 import { deleteOldMailLimits } from '../store/mail-limits.ts'
 import { deleteExpiredSessions } from '../store/sessions.ts'
 import { type ReminderDeps, remindOfQuota } from './quota-reminders.ts'
 import type { Job } from './scheduler.ts'
 
 const hourMs = 3_600_000
-const reminderMs = 60_000
+const minuteMs = 60_000
 const daySeconds = 86_400
 
 /** What is done for accounts from time to time: reminders, and forgetting what ran out. */
 export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
   const { store, clock } = deps
   return [
-    { name: 'quota-reminders', everyMs: reminderMs, run: () => remindOfQuota(deps) },
+    { name: 'quota-reminders', everyMs: minuteMs, run: () => remindOfQuota(deps) },
+    { name: 'old-minutes', everyMs: minuteMs, run: () => forgetMinutes(store, epochSeconds(clock)) },
     {
       name: 'expired-logins',
       everyMs: hourMs,

@@ -1,20 +1,27 @@
 import { expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { addAccount, extendOp, figuresOf, holdOp } from '../../test/helpers/accounts.ts'
+import { type Account, addAccount, extendOp, figuresOf, holdOp, logRow } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { createBatcher } from '../billing/batcher.ts'
+import { createLedger, type HoldRequest } from '../billing/ledger.ts'
+import { createReturnQueue } from '../billing/return-queue.ts'
 import { systemClock } from '../lib/clock.ts'
 import { machineName } from '../lib/machine.ts'
 import { balanceFaults } from '../store/balance-check.ts'
+import type { LedgerStore } from '../store/ledger-store.ts'
 import type { Store } from '../store/store.ts'
-import { heartbeat, sweepHolds, unregisterNode } from './sweep-holds.ts'
+import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-holds.ts'
 
 forEachDatabase((_name, openFresh) => {
   /** A node of this test, with what it reported. */
   function node(store: Store) {
     const swept: { holdId: string; charge: number }[] = []
     const nodeId = randomUUID()
-    const events = { holdSwept: (event: { holdId: string; charge: number }) => void swept.push(event) }
+    const events = {
+      holdSwept: (event: { holdId: string; charge: number }) => void swept.push(event),
+      warning: () => undefined,
+    }
     return { store, clock: systemClock, nodeId, events: events as never, swept }
   }
 
@@ -110,6 +117,85 @@ forEachDatabase((_name, openFresh) => {
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
     expect(await sweepHolds(node(store))).toBe(0)
     expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
+  })
+
+  /** The ledger of a node, on a database whose next statement may be carried out only after it was given up. */
+  function ledgerOf(store: Store, nodeId: string) {
+    const late: (() => Promise<unknown>)[] = []
+    let isNextLate = false
+    const apply: LedgerStore['apply'] = async (ops) => {
+      if (!isNextLate) return store.ledger.apply(ops)
+      isNextLate = false
+      late.push(() => store.ledger.apply(ops))
+      throw new Error('timed out waiting for a lock')
+    }
+    const ledger = createLedger({
+      batcher: createBatcher({ apply }),
+      returns: createReturnQueue(() => performance.now()),
+      clock: systemClock,
+      nodeId,
+      holdWaitMs: () => 5000,
+      onSettleRetry: () => undefined,
+      onHoldLost: () => undefined,
+    })
+    const nextIsLate = () => {
+      isNextLate = true
+    }
+    return { ledger, nextIsLate, late }
+  }
+  const asking = ({ userId, tokenId }: Account, amount: number): HoldRequest => {
+    return { userId, tokenId, amount, least: amount, crashCharge: 7, modelName: 'gpt-4o', requestId: 'the request' }
+  }
+
+  test('a hold that comes to be after its call was refused is given back whole; those of open calls stay', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const self = node(store)
+    const { ledger, nextIsLate, late } = ledgerOf(store, self.nodeId)
+    const open = await ledger.hold(asking(account, 10))
+    nextIsLate()
+    await expect(ledger.hold(asking(account, 100))).rejects.toMatchObject({ code: 'database_unavailable' })
+    expect(await sweepOwnHolds(self, ledger)).toBe(0)
+    await late[0]?.()
+    expect(await figuresOf(store, account)).toMatchObject({ quota: 890, held: 110 })
+    // Others leave it alone: its process lives.
+    await heartbeat(self)
+    expect(await sweepHolds(self)).toBe(0)
+    expect(await sweepOwnHolds(self, ledger)).toBe(1)
+    expect(await figuresOf(store, account)).toMatchObject({ quota: 990, remain: 490, held: 10, requests: 0, logs: [] })
+    await open.settle({ charge: 4, channelId: account.channelId, log: logRow(account), mayGoNegative: false })
+    expect(await sweepOwnHolds(self, ledger)).toBe(0)
+    expect(await figuresOf(store, account)).toMatchObject({ quota: 996, used: 4, held: 0, requests: 1, logs: [4] })
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('a charge whose log row the database refuses is written without it', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const self = node(store)
+    const { ledger } = ledgerOf(store, self.nodeId)
+    const hold = await ledger.hold(asking(account, 10))
+    const log = logRow(account, { created_at: Number.NaN })
+    expect(await hold.settle({ charge: 4, channelId: 0, log, mayGoNegative: false })).toBe(4)
+    expect(await figuresOf(store, account)).toMatchObject({ used: 4, unlogged: 4, held: 0, logs: [] })
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('a call whose charge the database refuses is closed as if the process had died', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const self = node(store)
+    const { ledger } = ledgerOf(store, self.nodeId)
+    const hold = await ledger.hold(asking(account, 10))
+    const refused = { charge: Number.NaN, channelId: 0, log: logRow(account), mayGoNegative: false }
+    expect(await hold.settle(refused)).toBe(0)
+    expect(ledger.openHolds()).toBe(0)
+    expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
+    expect(await sweepOwnHolds(self, ledger)).toBe(1)
+    expect(await figuresOf(store, account)).toMatchObject({ used: 7, held: 0, requests: 1, logs: [7] })
+    const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
+    expect(row).toMatchObject({ request_id: 'the request', outcome: 'interrupted' })
+    expect((await balanceFaults(store)).faults).toEqual([])
   })
 
   test('several nodes may sweep at once: each call is closed by one of them', async () => {

@@ -1,16 +1,27 @@
 import { logType } from '../../contract/log-types.ts'
+import type { Ledger } from '../billing/ledger.ts'
 import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { machineName } from '../lib/machine.ts'
-import type { SettleOp } from '../store/ledger-store.ts'
-import { abandonedHolds, allNodes, beat, type NodeRow, type OpenHold, removeNodes } from '../store/nodes.ts'
+import type { SettleOp, SettleResult } from '../store/ledger-store.ts'
+import {
+  abandonedHolds,
+  allNodes,
+  beat,
+  holdIdsOf,
+  holdsWithIds,
+  type NodeRow,
+  type OpenHold,
+  removeNodes,
+} from '../store/nodes.ts'
 import type { Store } from '../store/store.ts'
 
 /** A process without a heartbeat for so long is taken for dead. */
 const deadAfterSeconds = 30
 const holdsPerBatch = 500
 
-interface SweepDeps {
+/** What the processes of an installation know of each other by. */
+export interface SweepDeps {
   store: Store
   clock: Clock
   nodeId: string
@@ -40,7 +51,9 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
   for (;;) {
     const holds = await abandonedHolds(store.read, deps.nodeId, dead, holdsPerBatch)
     if (holds.length === 0) break
-    const results = await store.ledger.apply(holds.map((hold) => closing(hold, now)))
+    const results = await store.ledger.apply(
+      holds.map((hold) => closing(hold, now, 'interrupted: the gateway process ended during the call')),
+    )
     results.forEach((result, index) => {
       const hold = holds[index] as OpenHold
       if ('found' in result && result.found) events.holdSwept({ holdId: hold.id, charge: result.charged })
@@ -49,6 +62,45 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
   }
   if (dead.length > 0) await store.write((trx) => removeNodes(trx, dead))
   return closed
+}
+
+/**
+ * Closes what stands under this process's own name and no call owns: a hold whose taking was reported as failed is given
+ * back whole, for its call was never made; one whose charge the database refused is closed by the crash rule.
+ */
+export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
+  const { store, nodeId, events } = deps
+  const now = epochSeconds(deps.clock)
+  // Looked up after it was read: a hold that comes to an end meanwhile is closed already when it is tried again here.
+  const lost = (await holdIdsOf(store.read, nodeId)).filter((id) => stateOf(id) !== 'open').slice(0, holdsPerBatch)
+  if (lost.length === 0) return 0
+  const holds = await holdsWithIds(store.read, lost)
+  const ops = holds.map((hold) =>
+    stateOf(hold.id) === 'unsettled'
+      ? closing(hold, now, 'interrupted: the charge of the call could not be written')
+      : givingBack(hold, now),
+  )
+  const results = await store.ledger.apply(ops)
+  const found = ops.filter((_, index) => (results[index] as SettleResult).found)
+  for (const { id, charge } of found)
+    events.warning(`hold ${id}, which no call owns, was closed with a charge of ${charge}`)
+  return found.length
+}
+
+function givingBack({ id, user_id, token_id }: OpenHold, now: number): SettleOp {
+  return {
+    kind: 'settle',
+    id,
+    userId: user_id,
+    tokenId: token_id,
+    channelId: 0,
+    charge: 0,
+    mayGoNegative: false,
+    requests: 0,
+    tokens: 0,
+    at: now,
+    log: undefined,
+  }
 }
 
 /** On this machine the process table knows; elsewhere only the heartbeat tells. */
@@ -64,7 +116,7 @@ function isAlive(node: NodeRow): boolean {
   return node.silentSeconds < deadAfterSeconds
 }
 
-function closing(hold: OpenHold, now: number): SettleOp {
+function closing(hold: OpenHold, now: number, content: string): SettleOp {
   return {
     kind: 'settle',
     id: hold.id,
@@ -79,7 +131,7 @@ function closing(hold: OpenHold, now: number): SettleOp {
       user_id: hold.user_id,
       created_at: now,
       type: logType.consume,
-      content: 'interrupted: the gateway process ended during the call',
+      content,
       username: hold.username ?? '',
       token_name: hold.token_name ?? '',
       model_name: hold.model_name,

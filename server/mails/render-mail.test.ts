@@ -8,6 +8,7 @@ test('both forms say the same, and nothing in them becomes markup or a second he
   const mail = renderMail(
     {
       subject: 'One\r\nBcc: evil@example.com',
+      title: '<i>One</i>',
       lines: ['Hello <script>alert(1)</script> & "you"'],
       code: '<1>',
       link: { label: 'Go', address: 'https://gate.example/?a="><img>&b=1' },
@@ -17,9 +18,9 @@ test('both forms say the same, and nothing in them becomes markup or a second he
   )
   expect(mail.subject).toBe('One Bcc: evil@example.com')
   expect(mail.text).toBe(
-    `Hello <script>alert(1)</script> & "you"\n\n    <1>\n\nhttps://gate.example/?a="><img>&b=1\n\nIt's small\n\n-- \nGate <b>\nhttps://gate.example\n`,
+    `Hello <script>alert(1)</script> & "you"\n\n    <1>\n\nGo:\nhttps://gate.example/?a="><img>&b=1\n\nIt's small\n\n-- \nGate <b>\nhttps://gate.example\n`,
   )
-  expect(mail.html).not.toMatch(/<script|<img|<b>|<1>/)
+  expect(mail.html).not.toMatch(/<script|<img|<b>|<i>|<1>/)
   expect(mail.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;you&quot;')
   expect(mail.html).toContain('href="https://gate.example/?a=&quot;&gt;&lt;img&gt;&amp;b=1"')
   expect(mail.html).toContain('<html lang="en">')

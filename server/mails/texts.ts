@@ -4,6 +4,8 @@ export type MailLanguage = 'en' | 'zh'
 /** What a mail says, before it has a form. */
 export interface MailText {
   subject: string
+  /** Above the lines, where mails are shown with a form. */
+  title: string
   lines: readonly string[]
   /** Shown large, to be copied. */
   code?: string
@@ -15,6 +17,8 @@ export interface MailText {
 
 /** Every mail of the product. `name` is the option SystemName. */
 interface MailTexts {
+  /** What stands around every mail. */
+  frame: { openInstead: string; sentBy(name: string): string }
   verification(name: string, code: string, minutes: number): MailText
   addressInUse(name: string, resetAddress: string): MailText
   reset(name: string, username: string, address: string, minutes: number): MailText
@@ -25,14 +29,20 @@ interface MailTexts {
 }
 
 const en: MailTexts = {
+  frame: {
+    openInstead: 'If the button does not work, open this address:',
+    sentBy: (name) => `Sent automatically by ${name}`,
+  },
   verification: (name, code, minutes) => ({
     subject: `${name}: your verification code is ${code}`,
-    lines: ['Enter this code to confirm your e-mail address:'],
+    title: 'Confirm your e-mail address',
+    lines: ['Enter this code to confirm that the address is yours:'],
     code,
     note: `The code works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail.`,
   }),
   addressInUse: (name, address) => ({
     subject: `${name}: this address already has an account`,
+    title: 'You already have an account',
     lines: [
       'Somebody, probably you, asked for a verification code for this e-mail address. It already belongs to an account, so no code is needed: please log in. If you do not know the password any more, you can make a new one.',
     ],
@@ -41,36 +51,46 @@ const en: MailTexts = {
   }),
   reset: (name, username, address, minutes) => ({
     subject: `${name}: reset your password`,
-    lines: [`A new password was asked for the account ${username}. Follow the link to get it:`],
+    title: 'Reset your password',
+    lines: [`Somebody, probably you, asked for a new password for the account ${username}. Follow the link to get it:`],
     link: { label: 'Reset the password', address },
     note: `The link works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail; your password stays as it is.`,
   }),
   quotaLow: (name, username, quota, address) => ({
     subject: `${name}: your quota is running low`,
+    title: 'Your quota is running low',
     lines: [`The account ${username} has ${quota} left. Top it up in time, so that your calls go on.`],
     link: { label: 'Top up', address },
   }),
   quotaUsedUp: (name, username, address) => ({
     subject: `${name}: your quota is used up`,
+    title: 'Your quota is used up',
     lines: [`The account ${username} has nothing left. Calls are refused until it is topped up.`],
     link: { label: 'Top up', address },
   }),
-  notice: (name, subject, text) => ({ subject: `${name}: ${subject}`, lines: text.split('\n') }),
+  notice: (name, subject, text) => ({ subject: `${name}: ${subject}`, title: subject, lines: text.split('\n') }),
   test: (name) => ({
     subject: `${name}: test mail`,
+    title: 'Test mail',
     lines: ['The mail settings work: this mail was sent with them.'],
   }),
 }
 
 const zh: MailTexts = {
+  frame: {
+    openInstead: '如果按钮无法使用，请打开以下地址：',
+    sentBy: (name) => `本邮件由 ${name} 自动发送`,
+  },
   verification: (name, code, minutes) => ({
     subject: `${name}：您的验证码是 ${code}`,
+    title: '确认邮箱地址',
     lines: ['请输入以下验证码以确认您的邮箱地址：'],
     code,
     note: `验证码仅可使用一次，${minutes} 分钟内有效。如果不是您本人操作，请忽略本邮件。`,
   }),
   addressInUse: (name, address) => ({
     subject: `${name}：该邮箱已有账户`,
+    title: '您已有账户',
     lines: [
       '有人（可能是您）为该邮箱地址申请了验证码。该邮箱已绑定账户，无需验证码，请直接登录。如果忘记了密码，可以重置密码。',
     ],
@@ -79,22 +99,29 @@ const zh: MailTexts = {
   }),
   reset: (name, username, address, minutes) => ({
     subject: `${name}：重置密码`,
+    title: '重置密码',
     lines: [`账户 ${username} 申请了重置密码。请点击链接获取新密码：`],
     link: { label: '重置密码', address },
     note: `链接仅可使用一次，${minutes} 分钟内有效。如果不是您本人操作，请忽略本邮件，您的密码不会改变。`,
   }),
   quotaLow: (name, username, quota, address) => ({
     subject: `${name}：您的额度即将用尽`,
+    title: '您的额度即将用尽',
     lines: [`账户 ${username} 的剩余额度为 ${quota}。为了不影响您的使用，请及时充值。`],
     link: { label: '充值', address },
   }),
   quotaUsedUp: (name, username, address) => ({
     subject: `${name}：您的额度已用尽`,
+    title: '您的额度已用尽',
     lines: [`账户 ${username} 的额度已用尽，充值之前的调用将被拒绝。`],
     link: { label: '充值', address },
   }),
-  notice: (name, subject, text) => ({ subject: `${name}：${subject}`, lines: text.split('\n') }),
-  test: (name) => ({ subject: `${name}：测试邮件`, lines: ['邮件设置正常：本邮件即由该设置发送。'] }),
+  notice: (name, subject, text) => ({ subject: `${name}：${subject}`, title: subject, lines: text.split('\n') }),
+  test: (name) => ({
+    subject: `${name}：测试邮件`,
+    title: '测试邮件',
+    lines: ['邮件设置正常：本邮件即由该设置发送。'],
+  }),
 }
 
 export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh }

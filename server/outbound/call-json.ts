@@ -1,6 +1,4 @@
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
-import { isMetadataHost } from '../lib/metadata-address.ts'
+import { leadsToMetadata } from './metadata-guard.ts'
 
 const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
 
@@ -53,14 +51,9 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
 async function refuseMetadata(url: string, signal: AbortSignal): Promise<void> {
   const { hostname, protocol } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') throw new Error('the address begins neither with http nor https')
-  if (isMetadataHost(hostname)) throw new Error('the address is the metadata service of a cloud')
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return
-  // A name that is not known here may be known to a proxy; that it resolves is not what is asked.
-  const found = await before(signal, lookup(hostname, { all: true })).catch(() => [])
-  if (found.some(({ address }) => isMetadataHost(address))) {
+  if (await before(signal, leadsToMetadata(hostname))) {
     throw new Error('the address leads to the metadata service of a cloud')
   }
-  signal.throwIfAborted()
 }
 
 function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

@@ -1,14 +1,16 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { MetadataGuard } from './metadata-guard.ts'
 
 /** Most bytes of an answer that are read. */
 const mostBytes = 8 * 1024 * 1024
 
 /** Reads a JSON object from a service of an admin's choice, bounded in time and size. */
-export function createFetchJson(timeoutMs: number) {
+export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
   return async (url: string, headers: Readonly<Record<string, string>>): Promise<JsonObject> => {
     const signal = AbortSignal.timeout(timeoutMs)
     try {
+      await guard.check(url)
       // A redirect would carry the key to another place.
       const response = await fetch(url, { headers, signal, redirect: 'manual' })
       if (response.status !== 200) {

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer'
-import { isMetadataHost } from '../lib/metadata-address.ts'
+import { leadsToMetadata } from './metadata-guard.ts'
 
 /** The mail server and the sender. */
 export interface SmtpServer {
@@ -39,7 +39,6 @@ const wholeLimitMs = 15_000
 
 /** Hands a mail to the mail server. Certificates are always checked; what a server says goes into the error's message. */
 export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
-  if (isMetadataHost(server.host)) throw new SmtpError('SMTPServer is the metadata service of a cloud', false)
   const transport = createTransport({
     host: server.host,
     port: server.port,
@@ -54,19 +53,24 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
     disableUrlAccess: true,
   })
   const { from } = server
+  const refuseMetadata = async () => {
+    if (await leadsToMetadata(server.host)) throw new Error('SMTPServer is the metadata service of a cloud')
+  }
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error('the mail server took too long')), wholeLimitMs)
   try {
-    const sending = transport.sendMail({
-      from,
-      to: { name: '', address: message.to },
-      // Given apart, so that nothing in a display name can add a recipient.
-      envelope: { from: from.address, to: [message.to] },
-      subject: message.subject,
-      text: message.text,
-      html: message.html,
-      headers: { 'Auto-Submitted': 'auto-generated' },
-    })
+    const sending = refuseMetadata().then(() =>
+      transport.sendMail({
+        from,
+        to: { name: '', address: message.to },
+        // Given apart, so that nothing in a display name can add a recipient.
+        envelope: { from: from.address, to: [message.to] },
+        subject: message.subject,
+        text: message.text,
+        html: message.html,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      }),
+    )
     await Promise.race([sending, late])
   } catch (error) {
     const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0

@@ -1,7 +1,10 @@
+import { leadsToMetadata } from './metadata-guard.ts'
+
 const timeoutMs = 10_000
 
 /** Posts a JSON message to an address of the operator's; throws what went wrong, without the address. */
 export async function postWebhook(url: string, message: Readonly<Record<string, unknown>>): Promise<void> {
+  if (await leadsToMetadata(new URL(url).hostname)) throw new Error('it is the metadata service of a cloud')
   let response: Response
   try {
     response = await fetch(url, {

@@ -1,7 +1,10 @@
 import ipaddr from 'ipaddr.js'
+import type { Limits } from '../../contract/limits.ts'
 import { roles } from '../../contract/roles.ts'
 import { channelStatus, tokenStatus, userStatus } from '../../contract/statuses.ts'
+import { type CallLimits, userLimits } from '../billing/limits.ts'
 import { GatewayError } from '../errors.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { CallerRow } from '../store/callers.ts'
 import type { Caller } from './caller.ts'
 import type { Channel, RoutingTable } from './routing-table.ts'
@@ -10,6 +13,7 @@ import type { TokenCache } from './token-cache.ts'
 export interface AuthenticateDeps {
   tokens: TokenCache
   routing(): RoutingTable
+  settings(): Pick<Settings, 'GroupLimits'>
   nowMs(): number
   /** Called for a token found to be past its time, so that lists show it. */
   expired(tokenId: number): void
@@ -38,8 +42,14 @@ export async function authenticate(
   return {
     ...row,
     allowedModels: row.models ? new Set(row.models.split(',').map((model) => model.trim())) : undefined,
+    limits: limitsInForce(row, deps.settings().GroupLimits.get(row.group)),
     chosenChannel: channelText === undefined ? undefined : chosenChannel(deps.routing(), row, channelText),
   }
+}
+
+function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group?: Limits): CallLimits | undefined {
+  const user = userLimits(own, group)
+  return token || user ? { token, user, minutes: undefined } : undefined
 }
 
 /** A key may contain dashes itself, so the whole is looked up before what follows the first dash is taken for a channel. */

@@ -1,4 +1,3 @@
-import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
 import { type OpenCall, settle } from './settlement.ts'
@@ -74,13 +73,23 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
 
   /** Our own time limit is no fault of the upstream, which has its price: what was delivered is paid. */
   async #breakOff(isOverdue: boolean): Promise<never> {
+    const { call, channel } = this.#open
+    this.#deps.events.attemptFailed({
+      requestId: call.requestId,
+      channelId: channel.id,
+      model: call.facts.model,
+      status: 200,
+      reason: isOverdue ? 'upstream_timeout' : 'upstream_stream_error',
+      cause: 'the answer broke off in the middle',
+    })
     if (isOverdue) {
       await this.#settle('interrupted')
     } else {
-      this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
+      this.#deps.breaker.failed(channel.id, call.facts.model)
       await this.#open.hold.release()
     }
-    throw new GatewayError('upstream_stream_error', 'the connection to the upstream broke in the middle of its answer')
+    // Breaks the answer off. The runtime prints whatever error it is given here, with its stack.
+    return Promise.reject(undefined)
   }
 
   #settle(outcome: Outcome): Promise<void> {

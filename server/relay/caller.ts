@@ -1,3 +1,4 @@
+import type { CallLimits } from '../billing/limits.ts'
 import type { CallerRow } from '../store/callers.ts'
 import type { Channel } from './routing-table.ts'
 
@@ -5,6 +6,8 @@ import type { Channel } from './routing-table.ts'
 export interface Caller extends CallerRow {
   /** Models the token may use; undefined = all. */
   allowedModels: ReadonlySet<string> | undefined
+  /** The limits in force for this call; undefined = none. */
+  limits: CallLimits | undefined
   /** The channel that an admin chose by `sk-…-<id>`. */
   chosenChannel: Channel | undefined
 }

@@ -25,6 +25,8 @@ export interface Charging {
   ceiling(promptTokens: number): number
   /** Fewest units with which the call makes sense: the prompt and one token. */
   least(promptTokens: number): number
+  /** Tokens that count against limits per minute until the call ends: the prompt and the output that is asked for. */
+  reserved(promptTokens: number): number
   /** Units for the prompt and what was delivered. */
   soFar(promptTokens: number, completionTokens: number): number
   /** Completion tokens per choice that `units` pay for after the prompt; undefined = no need to cap. */
@@ -86,9 +88,12 @@ function tokenCharging(
   // plain answer is.
   const sliced = stream && !reasonsUnseen(model)
   const held = generates ? (sliced ? Math.min(sliceTokens, whole) : whole) * choices : 0
+  // A call that names no limit is not taken to want all that the model could answer.
+  const wanted = generates ? Math.min(maxTokens ?? sliceTokens, whole) * choices : 0
   return {
     sheet,
     groupRatio,
+    reserved: (prompt) => prompt + wanted,
     ceiling: (prompt) => price(prompt, held),
     least: (prompt) => price(prompt, generates ? choices : 0),
     soFar: price,
@@ -117,6 +122,7 @@ function fixedCharging(
   return {
     sheet,
     groupRatio,
+    reserved: (prompt) => prompt,
     ceiling: () => ceiling,
     least: () => least,
     soFar: () => ceiling,
@@ -127,14 +133,15 @@ function fixedCharging(
 
 function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
   const field = (name: string) => (call.body.kind === 'json' ? call.body.json[name] : call.body.form.fields.get(name))
+  // What decides the price must be what everybody reads it as.
   const text = (name: string) => {
     const value = field(name)
-    return typeof value === 'string' ? { [name]: value } : {}
+    if (value === undefined || value === null) return {}
+    if (typeof value !== 'string')
+      throw new GatewayError('invalid_field_value', `${name} must be a string`, { param: name })
+    return { [name]: value }
   }
-  const given = field('n')
-  const n = given === undefined || given === null ? undefined : Number(given)
-  if (n !== undefined && !Number.isInteger(n))
-    throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
+  const n = countOf(field('n'))
   const prompt = field('prompt')
   const found = imageCharge(
     {
@@ -161,6 +168,14 @@ function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, m
       estimated: found.byTokens && estimated,
     }
   })
+}
+
+/** How many images: a whole number, in a form as digits. */
+function countOf(given: unknown): number | undefined {
+  if (given === undefined || given === null) return undefined
+  const n = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
+  if (typeof n === 'number' && Number.isInteger(n)) return n
+  throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
 }
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {

@@ -4,7 +4,7 @@ import { readReply } from '../dialects/openai/reply.ts'
 import { OpenAiStreamMeter } from '../dialects/openai/stream.ts'
 import { TypedEventMeter } from '../dialects/openai/typed-stream.ts'
 import { GatewayError } from '../errors.ts'
-import { isObject, tryParse } from '../lib/json.ts'
+import { isObject, tryParse, tryStringify } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
 import { CallerLeft } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
@@ -29,6 +29,7 @@ const listOf: Partial<Record<RelayMode, string>> = {
   'image-edits': 'data',
   'image-variations': 'data',
 }
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 /** Up to this length an answer is read in one go, if it may take this long. */
 const shortAnswerBytes = 64 * 1024
 const shortAnswerMs = 10_000
@@ -50,17 +51,18 @@ export async function deliver(
   const { key } = open.channel.upstream
   if (response.status < 200 || response.status > 299)
     throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs())
-  const type = response.headers.get('content-type') ?? ''
+  const type = (response.headers.get('content-type') ?? '').toLowerCase()
+  // A browser would run what is in a page; an answer is never one.
+  const isPage = /html|xml|svg/.test(type)
   const { mode, facts } = open.call
   if (type.startsWith('text/event-stream') && !facts.stream && (mode === 'chat' || mode === 'completions'))
     throw badBody('the upstream streamed although it was not asked to', response.status)
   if (type.startsWith('text/event-stream'))
     return deliverStream(deps, open, response, askedForUsage, sentAtMs, handOver)
-  const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/html')
+  const isSound = mode === 'speech' && !type.includes('json') && !isPage
   if (isSound && response.body) return deliverSound(deps, open, response, sentAtMs, handOver)
   const text = await readWhole(deps, open, response, sentAtMs)
-  const isPlainTranscript =
-    (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !type.startsWith('text/html')
+  const isPlainTranscript = (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !isPage
   if (isPlainTranscript)
     return settleWhole(deps, open, response, text, { usage: undefined, output: () => text }, handOver, false)
   const body = tryParse(text)
@@ -172,7 +174,7 @@ async function settleWhole(
   })
   const headers = answerHeaders(response.headers)
   // What was read as JSON is sent as JSON, whatever the upstream called it.
-  if (isJson && !headers['content-type']?.includes('json')) headers['content-type'] = 'application/json'
+  if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'
   return new Response(text, { status: response.status, headers })
 }
 
@@ -241,11 +243,7 @@ export function errorResponse(error: unknown, requestId: string): Response {
   const shaped = error instanceof AttemptFailed ? error.shaped : undefined
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
-  return new Response(
-    JSON.stringify({ error: shaped ? { ...own, param: null, code: null, ...shaped, message: own.message } : own }),
-    {
-      status: known.status,
-      headers,
-    },
-  )
+  const told = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
+  const body = (told && tryStringify({ error: told })) ?? JSON.stringify({ error: own })
+  return new Response(body, { status: known.status, headers })
 }

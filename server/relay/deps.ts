@@ -2,6 +2,7 @@ import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Breaker } from './breaker.ts'
 import type { TokenCounter } from './count-tokens.ts'
@@ -17,6 +18,7 @@ export interface RelayDeps {
   breaker: Breaker
   counter: TokenCounter
   idleWatch: IdleWatch
+  guard: MetadataGuard
   clock: Clock
   random(): number
   events: Events

@@ -1,6 +1,6 @@
 import { readErrorBody } from '../dialects/openai/errors.ts'
 import { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { type JsonObject, tryStringify } from '../lib/json.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
 /** Shorter parts of a key are words that a message may hold by chance. */
@@ -41,8 +41,11 @@ export function statusFailure(response: Response, body: string, key: string, now
 
 /** An error that came with status 200: its own status when it names one. */
 export function errorWithin(raw: JsonObject, status: number, key: string): AttemptFailed {
-  const error = JSON.parse(withoutKey(JSON.stringify(raw), key)) as JsonObject
-  const named = Number(error['status'] ?? error['code'])
+  const text = tryStringify(raw)
+  if (text === undefined) return badBody('the answer of the upstream is nested too deeply', status)
+  const error = JSON.parse(withoutKey(text, key)) as JsonObject
+  const code = error['status'] ?? error['code']
+  const named = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN
   const meant = Number.isInteger(named) && named >= 400 && named <= 599 ? named : 502
   const message =
     typeof error['message'] === 'string' && error['message'] !== ''

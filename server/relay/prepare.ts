@@ -45,13 +45,24 @@ export function prepare(
   const systemPromptReset = channel.systemPrompt !== '' && call.mode === 'chat'
   if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], channel.systemPrompt)
   if (capTokens !== undefined) edits[capField(json, upstreamModel)] = capTokens
+  return {
+    body: edited(text, json, edits),
+    contentLength: undefined,
+    contentType: 'application/json',
+    askedForUsage,
+    systemPromptReset,
+  }
+}
+
+function edited(text: string, json: JsonObject, edits: JsonObject): string {
   const entries = Object.entries(edits)
-  const body = entries.every(([key]) => !(key in json))
-    ? entries.length === 0
-      ? text
-      : insertMembers(text, entries)
-    : setMembers(text, edits)
-  return { body, contentLength: undefined, contentType: 'application/json', askedForUsage, systemPromptReset }
+  if (entries.length === 0) return text
+  try {
+    return entries.every(([key]) => !(key in json)) ? insertMembers(text, entries) : setMembers(text, edits)
+  } catch (error) {
+    // Parsing takes deeper values than writing does.
+    throw new GatewayError('invalid_json', 'the request body is nested too deeply', { cause: error })
+  }
 }
 
 function asksForUsage(call: RelayCall, channel: Channel): boolean {

@@ -51,6 +51,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
       connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,
       firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
       httpVersion: channel.httpVersion,
+      guard: deps.guard,
       signal: call.signal,
     })
     const text = await response.text()
@@ -122,6 +123,9 @@ const nobody: Caller = {
   userStatus: 1,
   role: 0,
   group: 'default',
+  tokenLimits: undefined,
+  userLimits: undefined,
+  limits: undefined,
   allowedModels: undefined,
   chosenChannel: undefined,
 }

@@ -92,6 +92,8 @@ async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): 
   const request = {
     userId: caller.userId,
     tokenId: caller.tokenId,
+    limits: caller.limits,
+    tokens: charging.reserved(guess),
     crashCharge: charging.least(guess),
     modelName: call.facts.model,
     requestId: call.requestId,
@@ -106,6 +108,7 @@ async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): 
     ...request,
     amount: charging.ceiling(exact),
     least,
+    tokens: charging.reserved(exact),
     crashCharge: least,
     signal: call.signal,
   })
@@ -178,6 +181,7 @@ async function attempt(
         channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
       ),
       httpVersion: channel.httpVersion,
+      guard: deps.guard,
       signal: call.signal,
     })
     const delivered = await deliver(deps, open, response, prepared.askedForUsage, startedAtMs, () => {

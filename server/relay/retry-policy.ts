@@ -47,11 +47,15 @@ export function judgeStatus(status: number, error: JsonObject | undefined, messa
 
 function disablingReason(status: number, error: JsonObject | undefined, message: string): string | undefined {
   if (status === 401) return `status 401: ${message}`
-  if (error && (deadTypes.has(String(error['type'])) || deadCodes.has(String(error['code'])))) {
-    return `${String(error['code'] ?? error['type'])}: ${message}`
-  }
+  const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
+  if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
   const lower = message.toLowerCase()
   return accountTroubles.some((words) => lower.includes(words)) ? message : undefined
+}
+
+/** What an upstream put where a word belongs may be anything. */
+function wordOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** Judges a failure to get any answer. */

@@ -1,58 +1,44 @@
 import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { enginePath, notServedPaths, type RelayPath } from '../../contract/relay-paths.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'
+import { limitByAddress } from '../http/limit-by-address.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
 import { tokenHasQuota } from '../store/callers.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
 import type { Caller } from './caller.ts'
-import { modelEntry, modelsFor } from './models.ts'
-import { type RelayPath, type RelayRouteDeps, serveCaller, serveRelay } from './serve-call.ts'
+import { errorResponse } from './deliver.ts'
+import { limitHeaderNames } from './limit-headers.ts'
+import { listedModel, modelsFor } from './models.ts'
+import { type RelayRouteDeps, serveCaller, serveRelay } from './serve-call.ts'
 
 const embeddings: RelayPath = { path: '/v1/embeddings', mode: 'embeddings' }
-
-/** Parts of the OpenAI API that exist but are not served here. */
-const notServed = [
-  '/v1/edits',
-  '/v1/responses',
-  '/v1/files',
-  '/v1/uploads',
-  '/v1/batches',
-  '/v1/fine-tunes',
-  '/v1/fine_tuning',
-  '/v1/assistants',
-  '/v1/threads',
-  '/v1/vector_stores',
-  '/v1/realtime',
-  '/v1/containers',
-  '/v1/conversations',
-  '/v1/evals',
-  '/v1/videos',
-  '/v1/organization',
-  '/v1/chat/completions',
-  '/v1/models',
-]
 
 /**
  * Everything under /v1 and /dashboard that takes a relay token, the POSTs of `relayPathOf` apart: those are the hot path
  * and are served before the router (see app.ts).
  */
-export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
+export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps, billingLimit: RateLimiter): void {
   const allowAll = cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    exposeHeaders: ['X-Oneapi-Request-Id'],
+    exposeHeaders: ['X-Oneapi-Request-Id', ...limitHeaderNames],
   })
   for (const prefix of ['/v1/*', '/dashboard/*']) {
     app.use(prefix, allowAll)
     app.use(prefix, clientAddress(deps.trustedProxies))
   }
-  app.post('/v1/engines/:model{.+}/embeddings', (c) =>
+  const refuse = (c: AppContext) =>
+    errorResponse(new GatewayError('rate_limit_exceeded', 'too many requests from this address'), c.get('requestId'))
+  for (const prefix of ['/dashboard/*', '/v1/dashboard/*']) app.use(prefix, limitByAddress(billingLimit, refuse))
+  app.post(enginePath.replace('{model}', ':model{.+}'), (c) =>
     serveRelay(deps, { ...incomingOf(c), pathModel: c.req.param('model') }, embeddings),
   )
   mountModels(app, deps)
   mountBilling(app, deps)
-  for (const path of notServed) {
+  for (const path of notServedPaths) {
     for (const each of [path, `${path}/*`]) {
       app.all(each, (c) =>
         answer(c, deps, () => {
@@ -67,14 +53,14 @@ function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
   const list = (c: AppContext) =>
     answer(c, deps, async (caller) => {
       await requireQuota(deps, caller)
-      return c.json({ object: 'list', data: modelsFor(caller, deps.relay.routing()).map(modelEntry) })
+      return c.json({ object: 'list', data: modelsFor(caller, deps.relay.routing()).map(listedModel) })
     })
   for (const path of ['/v1/models', '/v1/models/']) app.get(path, list)
   app.get('/v1/models/:model{.+}', (c) =>
     answer(c, deps, async (caller) => {
       await requireQuota(deps, caller)
       const model = c.req.param('model')
-      if (modelsFor(caller, deps.relay.routing()).includes(model)) return c.json(modelEntry(model))
+      if (modelsFor(caller, deps.relay.routing()).includes(model)) return c.json(listedModel(model))
       throw new GatewayError('model_not_found', `The model '${model}' does not exist`, { param: 'model' })
     }),
   )

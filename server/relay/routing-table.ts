@@ -4,7 +4,7 @@ import { keyLines } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { providerOf } from '../providers/registry.ts'
-import { type ChannelRow, routingRows } from '../store/routing-rows.ts'
+import { type ChannelRow, routingMark, routingRows } from '../store/routing-rows.ts'
 import type { Store } from '../store/store.ts'
 import { KeyRing } from './key-ring.ts'
 
@@ -51,6 +51,8 @@ export interface RoutingTable {
 export interface RoutingSource {
   current(): RoutingTable
   reload(): Promise<void>
+  /** Reloads if a channel differs from what was loaded: the net below the notices. */
+  refresh(): Promise<void>
 }
 
 /** Keeps the routing table of this node up to date. */
@@ -59,7 +61,7 @@ export async function loadRouting(
   secrets: Secrets,
   warn: (message: string) => void,
 ): Promise<RoutingSource> {
-  let table = await build(store, secrets, warn)
+  let { table, mark } = await build(store, secrets, warn)
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
@@ -68,14 +70,21 @@ export async function loadRouting(
     const next = await build(store, secrets, warn, () => table)
     if (mine < applied) return
     applied = mine
-    table = next
+    table = next.table
+    mark = next.mark
   }
   store.notices.subscribe(async (notice) => {
     if (notice === 'reconnected' || notice.topic === 'channels') {
       await reload().catch((error) => warn(`reloading the channels failed: ${String(error)}`))
     }
   })
-  return { current: () => table, reload }
+  return {
+    current: () => table,
+    reload,
+    async refresh() {
+      if ((await routingMark(store.read)) !== mark) await reload()
+    },
+  }
 }
 
 /** The channel with the key whose turn it is; the same channel where it has but one. */
@@ -90,7 +99,7 @@ async function build(
   warn: (message: string) => void,
   /** The table that stands when the rows have come. */
   before: () => RoutingTable | undefined = () => undefined,
-): Promise<RoutingTable> {
+): Promise<{ table: RoutingTable; mark: string }> {
   const rows = await routingRows(store.read)
   const previous = before()
   const dead = new Set(rows.deadKeys.map((row) => `${row.channel_id} ${row.key_hash}`))
@@ -118,12 +127,13 @@ async function build(
   for (const models of groups.values()) {
     for (const list of models.values()) list.sort((a, b) => b.priority - a.priority || a.channel.id - b.channel.id)
   }
-  return {
+  const table: RoutingTable = {
     candidates: (group, model) => groups.get(group)?.get(model) ?? [],
     models: (group) => [...(groups.get(group)?.keys() ?? [])].sort(),
     channel: (id) => channels.get(id),
     channels: () => [...channels.values()],
   }
+  return { table, mark: rows.mark }
 }
 
 function toChannel(

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
+import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Target } from '../providers/provider.ts'
 import { CallerLeft } from './caller-left.ts'
 
@@ -13,6 +14,7 @@ export interface Sending {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   httpVersion: 'auto' | '1.1' | '2'
+  guard: MetadataGuard
   signal: AbortSignal
 }
 
@@ -45,6 +47,8 @@ export async function send(sending: Sending): Promise<Response> {
     })
   })
   try {
+    const checking = sending.guard.check(sending.target.url)
+    if (checking !== undefined) await unlessAborted(checking, controller.signal)
     const response = await fetch(sending.target.url, requestInit(sending, controller.signal))
     // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
     if (isEventStream(response)) sending.signal.removeEventListener('abort', onAbort)
@@ -56,6 +60,13 @@ export async function send(sending: Sending): Promise<Response> {
   } finally {
     timers.clear()
   }
+}
+
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
 }
 
 /** True for an answer of server-sent events. */

@@ -1,8 +1,12 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import { type RelayPath, relayPaths } from '../../contract/relay-paths.ts'
+import type { CallLimits } from '../billing/limits.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
+import { epochSeconds } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { hasTwice } from '../lib/json-edit.ts'
+import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import type { CallBody, RelayCall } from './call.ts'
@@ -13,6 +17,7 @@ import type { RelayDeps } from './deps.ts'
 import { readForm } from './form-body.ts'
 import { forwardedHeaders } from './headers.ts'
 import { readJson } from './json-body.ts'
+import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
 import { relay } from './relay.ts'
 
 export interface RelayRouteDeps {
@@ -38,30 +43,7 @@ export interface Incoming {
   pathModel?: string
 }
 
-/** One path of the API and the kind of call it is. */
-export interface RelayPath {
-  path: string
-  mode: RelayMode
-  /** The body is a multipart form, not JSON. */
-  form?: true
-  /** JSON is taken too: images may be named by their address (OpenAI API reference, "create image edit"). */
-  jsonToo?: true
-}
-
-const relayPaths: readonly RelayPath[] = [
-  { path: '/v1/chat/completions', mode: 'chat' },
-  { path: '/v1/completions', mode: 'completions' },
-  { path: '/v1/embeddings', mode: 'embeddings' },
-  { path: '/v1/moderations', mode: 'moderations' },
-  { path: '/v1/images/generations', mode: 'images' },
-  { path: '/v1/images/edits', mode: 'image-edits', form: true, jsonToo: true },
-  { path: '/v1/images/variations', mode: 'image-variations', form: true },
-  { path: '/v1/audio/speech', mode: 'speech' },
-  { path: '/v1/audio/transcriptions', mode: 'transcriptions', form: true },
-  { path: '/v1/audio/translations', mode: 'translations', form: true },
-]
-
-const byPath = new Map(relayPaths.map((each) => [each.path, each]))
+const byPath = new Map<string, RelayPath>(relayPaths.map((each) => [each.path, each]))
 
 /** The relayed path that a POST to `pathname` means, or undefined. A final slash is forgiven. */
 export function relayPathOf(pathname: string): RelayPath | undefined {
@@ -73,23 +55,38 @@ export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: Rela
   return serveCaller(deps, incoming, (caller) => relayed(deps, incoming, caller, route))
 }
 
-/** Authenticates, runs, and turns every failure into an OpenAI-shaped answer. */
+/** Authenticates, runs, and turns every failure into an OpenAI-shaped answer; either tells how the caller's limits stand. */
 export async function serveCaller(
   deps: RelayRouteDeps,
   incoming: Incoming,
   run: (caller: Caller) => Promise<Response>,
 ): Promise<Response> {
   const { request, requestId } = incoming
+  let caller: Caller | undefined
+  let response: Response
   try {
     if (deps.draining()) {
       throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
     }
-    const caller = await authenticate(deps.authenticate, request.headers.get('authorization'), incoming.address)
-    return await run(caller)
+    caller = await authenticate(deps.authenticate, request.headers.get('authorization'), incoming.address)
+    response = await run(caller)
   } catch (error) {
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
-    return errorResponse(error, requestId)
+    response = errorResponse(error, requestId)
   }
+  if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
+  return response
+}
+
+async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimits, headers: Headers): Promise<void> {
+  headers.set('access-control-expose-headers', limitHeaderNames.join(', '))
+  if (!hasMinuteLimit(limits)) return
+  const at = epochSeconds(deps.relay.clock)
+  // What was refused before it came to the ledger, or needs no quota, was not counted.
+  limits.minutes ??= await currentMinutes(deps.store, caller, { token: limits.token, user: limits.user, at }).catch(
+    () => undefined,
+  )
+  for (const [name, value] of Object.entries(limitHeaders(limits))) headers.set(name, value)
 }
 
 function isUnexpected(error: unknown): boolean {
@@ -117,6 +114,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
 }
 
 async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo }: RelayPath): Promise<CallBody> {
+  refuseCompressed(request)
   const limitBytes = deps.relay.settings().RequestSizeLimit
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
@@ -130,6 +128,16 @@ async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo 
   return { kind: 'form', form: await readForm(request.body, type, limitBytes, deps.spoolDir) }
 }
 
+/** No client of this API compresses, and what a small body unpacks to is a size that nobody declared. */
+function refuseCompressed(request: Request): void {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding === null || /^(identity)?$/i.test(encoding.trim())) return
+  throw new GatewayError(
+    'unsupported_media_type',
+    'a body with a Content-Encoding is not taken: send it without compression',
+  )
+}
+
 function buildCall(
   incoming: Incoming,
   caller: Caller,
@@ -137,7 +145,7 @@ function buildCall(
   body: CallBody,
   startedAtMs: number,
 ): RelayCall {
-  refuseAmbiguous(body)
+  refuseAmbiguous(body, route.mode)
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
   const facts = readRequest(route.mode, fields, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
@@ -160,10 +168,16 @@ function buildCall(
 /** Fields that decide what is served and charged. */
 const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])
 
+/** The price of images is known before they are made, by these beside the model. */
+const decisiveForImages = ['n', 'size', 'quality']
+
 /** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
-function refuseAmbiguous(body: CallBody): void {
-  const isTwice = body.kind === 'json' ? hasTwice(body.text, 'model') : (body.form.names.get('model') ?? 0) > 1
-  if (isTwice) throw new GatewayError('invalid_field_value', 'model stands twice in the request', { param: 'model' })
+function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
+  const isTwice = (name: string) =>
+    body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
+  const twice = ['model', ...(mode.startsWith('image') ? decisiveForImages : [])].find(isTwice)
+  if (twice !== undefined)
+    throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
   // Some parsers ignore case: a second spelling could be the one that counts upstream.
   const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
   const other = keys.find((key) => !decisive.has(key) && decisive.has(key.toLowerCase()))

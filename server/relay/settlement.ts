@@ -53,6 +53,7 @@ export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): P
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
   const charged = await hold.settle({
     charge: charge.quota,
+    tokens: charge.promptTokens + charge.completionTokens,
     channelId: channel.id,
     log,
     mayGoNegative: settings.QuotaPolicy === 'compat',

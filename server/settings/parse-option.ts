@@ -1,4 +1,6 @@
+import { type LimitField, type Limits, limitFields, limitsOf } from '../../contract/limits.ts'
 import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
+import { isObject, tryParse } from '../lib/json.ts'
 import { parseRatioTable } from '../lib/ratio-table.ts'
 
 /** A refused option value; the message is for the person who saved it. */
@@ -12,7 +14,9 @@ type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
     : D['kind'] extends 'list'
       ? readonly string[]
       : D['kind'] extends 'json'
-        ? Readonly<Record<string, number>>
+        ? D extends { entries: 'limits' }
+          ? ReadonlyMap<string, Limits>
+          : Readonly<Record<string, number>>
         : string
 
 export type OptionValues = { readonly [K in OptionKey]: ValueOf<(typeof optionDefinitions)[K]> }
@@ -37,7 +41,7 @@ export function parseOption(key: OptionKey, text: string): OptionValues[OptionKe
         .map((item) => item.trim())
         .filter((item) => item !== '')
     case 'json':
-      return parseTable(key, text)
+      return definition.entries === 'limits' ? parseLimits(key, text) : parseTable(key, text)
     default:
       return text
   }
@@ -58,4 +62,29 @@ function parseTable(key: OptionKey, text: string): Readonly<Record<string, numbe
   } catch (error) {
     throw new OptionError(`${key}: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** Name → limits; a name without any is left out. */
+function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> {
+  const value = text.trim() === '' ? {} : tryParse(text)
+  if (!isObject(value)) throw new OptionError(`${key} must be a JSON object of names and limits`)
+  const limits = new Map<string, Limits>()
+  for (const [name, entry] of Object.entries(value)) {
+    if (!isObject(entry)) throw new OptionError(`${key}: "${name}" must be an object of limits`)
+    const row: Partial<Record<LimitField, number>> = {}
+    for (const [field, limit] of Object.entries(entry)) {
+      if (!isLimitField(field))
+        throw new OptionError(`${key}: "${name}" has "${field}", which is none of ${limitFields.join(', ')}`)
+      if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 0)
+        throw new OptionError(`${key}: ${field} of "${name}" must be a whole number, 0 or more`)
+      row[field] = limit
+    }
+    const found = limitsOf(row)
+    if (found) limits.set(name, found)
+  }
+  return limits
+}
+
+function isLimitField(field: string): field is LimitField {
+  return limitFields.some((known) => known === field)
 }

@@ -1,7 +1,9 @@
 import { isOptionKey, type OptionKey, optionDefinitions } from '../../contract/options.ts'
-import { optionRows } from '../store/options.ts'
+import type { Secrets } from '../lib/secrets.ts'
+import { type OptionRow, optionRows } from '../store/options.ts'
 import type { Store } from '../store/store.ts'
 import { type OptionValues, parseOption } from './parse-option.ts'
+import { openOption } from './secret-options.ts'
 
 /** All options, typed and frozen. A new object is made on every change, so an old one is a consistent snapshot. */
 export type Settings = OptionValues
@@ -11,7 +13,7 @@ export interface SettingsSource {
   current(): Settings
   /** Runs after every change, with the new settings. */
   onChange(listener: (settings: Settings) => void): void
-  /** Reads the table again. */
+  /** Reads the table again; listeners run only when something differs. */
   reload(): Promise<void>
 }
 
@@ -19,18 +21,25 @@ export interface SettingsSource {
  * Loads the settings. A stored value that no longer parses (edited by hand, written by an older version) is reported
  * through `warn` and its default used: one bad row must not stop the gateway.
  */
-export async function loadSettings(store: Store, warn: (message: string) => void): Promise<SettingsSource> {
-  let settings = await read(store, warn)
+export async function loadSettings(
+  store: Store,
+  secrets: Secrets,
+  warn: (message: string) => void,
+): Promise<SettingsSource> {
+  let rows = await optionRows(store.read)
+  let settings = parse(rows, secrets, warn)
   const listeners: ((settings: Settings) => void)[] = []
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
     // Reloads may overlap; one that began later has newer rows.
     const mine = ++begun
-    const next = await read(store, warn)
+    const next = await optionRows(store.read)
     if (mine < applied) return
     applied = mine
-    settings = next
+    if (JSON.stringify(next) === JSON.stringify(rows)) return
+    rows = next
+    settings = parse(next, secrets, warn)
     for (const listener of listeners) listener(settings)
   }
   store.notices.subscribe(async (notice) => {
@@ -41,15 +50,15 @@ export async function loadSettings(store: Store, warn: (message: string) => void
   return { current: () => settings, onChange: (listener) => void listeners.push(listener), reload }
 }
 
-async function read(store: Store, warn: (message: string) => void): Promise<Settings> {
+function parse(rows: readonly OptionRow[], secrets: Secrets, warn: (message: string) => void): Settings {
   const values: Partial<Record<OptionKey, OptionValues[OptionKey]>> = {}
   for (const key of Object.keys(optionDefinitions) as OptionKey[]) {
     values[key] = parseOption(key, optionDefinitions[key].default)
   }
-  for (const row of await optionRows(store.read)) {
+  for (const row of rows) {
     if (!isOptionKey(row.key)) continue
     try {
-      values[row.key] = parseOption(row.key, row.value)
+      values[row.key] = parseOption(row.key, openOption(secrets, row))
     } catch (error) {
       warn(`option ${row.key} is stored with a bad value, its default is used: ${String(error)}`)
     }

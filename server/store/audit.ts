@@ -1,22 +1,11 @@
 import type { Selectable } from 'kysely'
-import type { Listed, Page } from './page.ts'
+import { type Listed, listPage, mostCounted, type Page } from './page.ts'
 import { idOf, startsWith } from './search.ts'
-import type { Db, Trx } from './store.ts'
+import type { Db, Store, Trx } from './store.ts'
 import type { AuditEventsTable } from './tables.ts'
 
 /** Something that a person did to the installation. Secrets never stand in `detail`. */
-export interface AuditEvent {
-  created_at: number
-  /** 0 when nobody is logged in. */
-  actor_id: number
-  actor_name: string
-  /** What was done, as `object.verb`: `channel.update`. */
-  action: string
-  /** To what: `channel 7`. */
-  target: string
-  detail: string
-  ip: string
-}
+export type AuditEvent = Omit<Selectable<AuditEventsTable>, 'id'>
 
 const maxDetail = 1000
 
@@ -38,9 +27,6 @@ export interface AuditFilter {
   end_timestamp: number
 }
 
-/** Counting stops here, as for logs. */
-const maxCount = 100_000
-
 function matching(db: Db, filter: AuditFilter) {
   let query = db.selectFrom('audit_events')
   if (filter.actor !== '') {
@@ -59,22 +45,33 @@ function actorId(actor: string): number {
   return idOf(actor) || -1
 }
 
-export async function listAudit(
+export function listAudit(
   db: Db,
   filter: AuditFilter,
   page: Page<'id' | 'created_at'>,
 ): Promise<Listed<Selectable<AuditEventsTable>>> {
-  const direction = page.descending ? 'desc' : 'asc'
-  const rows = await matching(db, filter)
-    .selectAll()
-    .orderBy(page.sort, direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const counted = await db
-    .selectFrom(matching(db, filter).select('id').limit(maxCount).as('found'))
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return { rows, total: Number(counted.total) }
+  return listPage(db, matching(db, filter), (query) => query.selectAll(), page, mostCounted)
+}
+
+const purgedPerStep = 500
+
+/** Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. */
+export async function purgeAudit(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    const result = await store.write((trx) =>
+      trx
+        .deleteFrom('audit_events')
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('audit_events')
+            .select('id')
+            .where('created_at', '<', before)
+            .orderBy('created_at')
+            .limit(purgedPerStep),
+        )
+        .executeTakeFirst(),
+    )
+    if (result.numDeletedRows < BigInt(purgedPerStep)) return
+    await pause()
+  }
 }

@@ -44,7 +44,7 @@ forEachDatabase((_name, openFresh) => {
         .values({ ...logRow(first, { type: 1 }), quota: 999 })
         .execute(),
     )
-    await purgeLogs(store, 2_000_000_000)
+    await purgeLogs(store, { before: 2_000_000_000, now: 2_000_000_000 })
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 

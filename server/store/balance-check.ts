@@ -3,7 +3,8 @@ import { logType } from '../../contract/log-types.ts'
 import type { Store } from './store.ts'
 
 export interface BalanceFault {
-  kind: 'user' | 'token' | 'channel'
+  kind: 'user' | 'token' | 'channel' | 'usage'
+  /** Of the account; of usage, the type of the log rows. */
   id: number
   text: string
 }
@@ -25,8 +26,9 @@ interface Figures {
 }
 
 /**
- * Checks every account: used = logged + unlogged, and for users and tokens granted = left + held + used. Works on a live
- * database: one statement is one snapshot on both databases, reads every log row once and locks nothing.
+ * Checks every account: used = logged + unlogged, and for users and tokens granted = left + held + used; and that the
+ * rows of which usage knows are those that exist. Works on a live database: one statement is one snapshot on both
+ * databases, reads every log row once and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
   const policy = await store.read
@@ -48,7 +50,10 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
   }))
   const of = (kind: string) => figures.filter((row) => row.kind === kind)
   return {
-    faults: (['user', 'token', 'channel'] as const).flatMap((kind) => faultsOf(kind, of(kind), mayOverdraw)),
+    faults: [
+      ...(['user', 'token', 'channel'] as const).flatMap((kind) => faultsOf(kind, of(kind), mayOverdraw)),
+      ...(await usageFaults(store)),
+    ],
     checked: { users: of('user').length, tokens: of('token').length, channels: of('channel').length },
     openHolds: of('holds')[0]?.held ?? 0,
   }
@@ -99,4 +104,20 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
     if (row.left < 0 && !mayOverdraw) faults.push({ kind, id: row.id, text: `the balance is below zero: ${row.left}` })
   }
   return faults
+}
+
+/** Lists find log rows by what usage knows of them, so a difference means rows that are not shown. */
+async function usageFaults({ read }: Store): Promise<BalanceFault[]> {
+  const { rows } = await sql<{ type: number; known: number; there: number }>`
+    select type, cast(sum(known) as bigint) as known, cast(sum(there) as bigint) as there from (
+      select s.type, u.log_rows as known, 0 as there from usage_series s join usage_hours u on u.series_id = s.id
+      where s.kind = 'all'
+      union all
+      select l.type, 0, count(*) from logs l where l.id <= (select folded_to from usage_state) group by l.type
+    ) compared group by type having sum(known) <> sum(there) order by type`.execute(read)
+  return rows.map(({ type, known, there }) => ({
+    kind: 'usage',
+    id: type,
+    text: `${known} log rows of this type are counted, but ${there} exist`,
+  }))
 }

@@ -1,3 +1,4 @@
+import { type Limits, limitsOf } from '../../contract/limits.ts'
 import { tokenStatus } from '../../contract/statuses.ts'
 import { needsRowLocks } from './search.ts'
 import type { Db, Trx } from './store.ts'
@@ -17,6 +18,10 @@ export interface CallerRow {
   userStatus: number
   role: number
   group: string
+  /** Undefined when there are none. */
+  tokenLimits: Limits | undefined
+  /** The user's own; the group's are an option. */
+  userLimits: Limits | undefined
 }
 
 /** Looks a token up by the fingerprint of its key; the owner's columns are empty when the user row is gone. */
@@ -38,17 +43,43 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
       'users.status as userStatus',
       'users.role',
       'users.group',
+      'tokens.rpm_limit',
+      'tokens.tpm_limit',
+      'tokens.concurrency_limit',
+      'tokens.daily_budget',
+      'tokens.monthly_budget',
+      'users.rpm_limit as userRpm',
+      'users.tpm_limit as userTpm',
+      'users.concurrency_limit as userConcurrency',
+      'users.daily_budget as userDaily',
+      'users.monthly_budget as userMonthly',
     ])
     .where('tokens.key_hash', '=', keyHash)
     .executeTakeFirst()
   if (!row) return undefined
+  const { tokenId, userId, tokenName, expiredTime, remainQuota, models, subnet } = row
   return {
-    ...row,
+    tokenId,
+    userId,
+    tokenName,
+    tokenStatus: row.tokenStatus,
+    expiredTime,
+    remainQuota,
     unlimited: Boolean(row.unlimited),
+    models,
+    subnet,
     username: row.username ?? '',
     userStatus: row.userStatus ?? 0,
     role: row.role ?? 0,
     group: row.group ?? 'default',
+    tokenLimits: limitsOf(row),
+    userLimits: limitsOf({
+      rpm_limit: row.userRpm,
+      tpm_limit: row.userTpm,
+      concurrency_limit: row.userConcurrency,
+      daily_budget: row.userDaily,
+      monthly_budget: row.userMonthly,
+    }),
   }
 }
 

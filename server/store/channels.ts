@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { channelStatus } from '../../contract/statuses.ts'
 import { splitList } from '../lib/split-list.ts'
-import type { Listed, Page } from './page.ts'
+import { type Listed, listPage, type Page } from './page.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
 import type { ChannelsTable, Tables } from './tables.ts'
@@ -54,17 +54,8 @@ export async function listChannels(db: Db, page: Page<keyof ChannelRow>, keyword
     .$if(keyword !== '', (query) =>
       query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
     )
-  const direction = page.descending ? 'desc' : 'asc'
-  const rows = await matching
-    .select(columns)
-    .select(deadKeyCount)
-    .orderBy(page.sort, direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const all = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { rows: rows.map(counted), total: Number(all.total) }
+  const { rows, total } = await listPage(db, matching, (query) => query.select(columns).select(deadKeyCount), page)
+  return { rows: rows.map(counted), total }
 }
 
 export async function channelById(db: Db, id: number): Promise<ListedChannel | undefined> {
@@ -155,18 +146,19 @@ export async function setChannelStatus(trx: Trx, id: number, status: number): Pr
   await trx.updateTable('abilities').set({ enabled }).where('channel_id', '=', id).execute()
 }
 
-/** The result of a test: how long the channel took, and when. */
+/** The result of a test: how long the channel took, and when. False when the channel is gone. */
 export async function recordChannelTest(
   trx: Trx,
   id: number,
   responseTimeMs: number,
   atSeconds: number,
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const result = await trx
     .updateTable('channels')
     .set({ response_time: responseTimeMs, test_time: atSeconds })
     .where('id', '=', id)
-    .execute()
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }
 
 /** What the upstream said is left, and when. */

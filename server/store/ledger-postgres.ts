@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { LedgerOp, LedgerResult, LedgerStore } from './ledger-store.ts'
 
-/** The ledger on PostgreSQL: one call of `tollgate_ledger` (migration 0002) is one transaction and one round trip. */
+/** The ledger on PostgreSQL: one call of `tollgate_ledger` (see migrations/ledger-function.ts), one transaction. */
 export function postgresLedger(pool: pg.Pool): LedgerStore {
   return {
     async apply(ops) {

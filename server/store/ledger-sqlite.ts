@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { utcPeriods } from '../lib/utc.ts'
 import type {
   ExtendOp,
   HoldOp,
@@ -9,6 +10,15 @@ import type {
   SettleOp,
   TakeResult,
 } from './ledger-store.ts'
+import {
+  budgetRoom,
+  type Counted,
+  countCall,
+  limitReached,
+  minutesOf,
+  prepareLimits,
+  settleMinutes,
+} from './limits-sqlite.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 /** Differences that a batch makes to the accounts it touches; balances are read only where they decide something. */
@@ -39,6 +49,8 @@ interface Batch {
   users: Map<number, UserState>
   tokens: Map<number, TokenState>
   channels: Map<number, ChannelState>
+  /** When its charges are made, in epoch seconds. */
+  chargedAt: number
 }
 
 type Statements = ReturnType<typeof prepare>
@@ -54,7 +66,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
     // Prepared on first use, when the migrations have made the tables.
     statements ??= prepare(database)
     const results = new Array<LedgerResult>(ops.length)
-    const batch: Batch = { users: new Map(), tokens: new Map(), channels: new Map() }
+    const batch: Batch = { users: new Map(), tokens: new Map(), channels: new Map(), chargedAt: 0 }
     statements.begin.run()
     try {
       ops.forEach((op, index) => {
@@ -104,6 +116,10 @@ const logColumns = [
   'attempts',
 ] as const
 
+/** What was charged in the running UTC day and month: ?1 units more at ?2, in the day and month that began at ?3 and ?4. */
+const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
+  spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
+
 function prepare(database: Database) {
   const statement = (sql: string): Statement => database.prepare(sql)
   return {
@@ -120,19 +136,30 @@ function prepare(database: Database) {
       `INSERT INTO holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
        token_limited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    addCountedHold: statement(
+      `INSERT INTO holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
+       token_limited, counted, window_second, window_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
     growHold: statement('UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited'),
     findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
-    endHold: statement('DELETE FROM holds WHERE id = ? RETURNING amount, token_limited'),
+    endHold: statement(
+      'DELETE FROM holds WHERE id = ? RETURNING amount, token_limited, counted, window_second, window_tokens',
+    ),
     addLog: statement(`INSERT INTO logs (${logColumns.join(', ')}) VALUES (${logColumns.map(() => '?').join(', ')})`),
-    saveUser: statement(
-      `UPDATE users SET quota = quota + ?, used_quota = used_quota + ?, request_count = request_count + ?,
-       unlogged_quota = unlogged_quota + ? WHERE id = ?`,
+    saveUser: statement('UPDATE users SET quota = quota + ?, request_count = request_count + ? WHERE id = ?'),
+    chargeUser: statement(
+      `UPDATE users SET quota = quota + ?5, used_quota = used_quota + ?1, request_count = request_count + ?6,
+       unlogged_quota = unlogged_quota + ?7, ${spent} WHERE id = ?8`,
     ),
     saveToken: statement(
-      `UPDATE tokens SET remain_quota = remain_quota + ?, used_quota = used_quota + ?,
-       granted_quota = granted_quota + ?, unlogged_quota = unlogged_quota + ?,
-       accessed_time = max(accessed_time, ?) WHERE id = ?`,
+      'UPDATE tokens SET remain_quota = remain_quota + ?, accessed_time = max(accessed_time, ?) WHERE id = ?',
     ),
+    chargeToken: statement(
+      `UPDATE tokens SET remain_quota = remain_quota + ?5, used_quota = used_quota + ?1,
+       granted_quota = granted_quota + ?6, unlogged_quota = unlogged_quota + ?7,
+       accessed_time = max(accessed_time, ?8), ${spent} WHERE id = ?9`,
+    ),
+    limits: prepareLimits(database),
     saveChannel: statement(
       'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ?',
     ),
@@ -185,15 +212,30 @@ function channelOf(batch: Batch, id: number): ChannelState {
   return known
 }
 
+interface EndedHold {
+  amount: number
+  token_limited: number
+  counted: number
+  window_second: number
+  window_tokens: number
+}
+
 function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResult {
-  const held = statements.endHold.get(op.id) as { amount: number; token_limited: number } | null
+  const held = statements.endHold.get(op.id) as EndedHold | null
   if (!held) return { charged: 0, found: false }
+  if (held.counted > 0 && op.tokens !== undefined) {
+    const { counted: mask, window_second: second, window_tokens: tokens } = held
+    settleMinutes(statements.limits, op, { mask, second, tokens }, { tokens: op.tokens, at: op.at })
+  }
   const limited = Boolean(held.token_limited)
   let back = held.amount - op.charge
   if (back < 0 && !op.mayGoNegative) {
     const quota = quotaOf(statements, batch, op.userId) ?? 0
     const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
-    back = -Math.min(-back, Math.max(0, Math.min(quota, remain)))
+    // The hold itself is over by now, so that what it held is part of the room.
+    const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
+    const room = budget ? budget.room - held.amount : quota
+    back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
   }
   const charged = held.amount - back
   const unlogged = op.log ? 0 : charged
@@ -208,6 +250,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   token.dUsed += charged
   token.dUnlogged += unlogged
   token.accessed = Math.max(token.accessed, op.at)
+  batch.chargedAt = Math.max(batch.chargedAt, op.at)
   if (op.channelId !== 0) {
     const channel = channelOf(batch, op.channelId)
     channel.dUsed += charged
@@ -245,28 +288,54 @@ function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limit
   }
   if (limited && remain < op.minimum) return refuse('token', remain)
   if (quota < op.minimum) return refuse('user', quota)
-  const amount = Math.min(op.amount, quota, limited ? remain : op.amount)
+  const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
+  if (budget && budget.room < op.minimum) {
+    const { owner, room, ...when } = budget
+    return { ...refuse(owner, room), ...when }
+  }
+  const amount = Math.min(op.amount, quota, limited ? remain : op.amount, budget?.room ?? op.amount)
   userOf(batch, op.userId).dQuota -= amount
   if (limited) tokenOf(batch, op.tokenId).dRemain -= amount
   return { ok: true, amount }
 }
 
+/** What the batch has charged token and user, which their rows do not say yet. */
+function chargedBy(batch: Batch, op: LedgerOp) {
+  return { token: tokenOf(batch, op.tokenId).dUsed, user: userOf(batch, op.userId).dUsed }
+}
+
 function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
+  const { limits } = op
+  if (!limits) return plainHold(statements, batch, op)
+  const minutes = minutesOf(statements.limits, op, limits)
+  const reached = limitReached(statements.limits, op, limits, minutes)
+  if (reached) return { ...reached, minutes }
+  const result = plainHold(statements, batch, op, () => countCall(statements.limits, op, limits))
+  return { ...result, minutes: result.ok ? minutesOf(statements.limits, op, limits) : minutes }
+}
+
+/** A hold whose limits, if it has any, are seen to: `count` counts it once its quota is taken. */
+function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () => Counted): TakeResult {
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
   const result = take(statements, batch, op, limited)
-  if (result.ok) {
-    statements.addHold.run(
-      op.id,
-      op.userId,
-      op.tokenId,
-      result.amount,
-      op.crashCharge,
-      op.nodeId,
-      op.createdAt,
-      op.modelName,
-      op.requestId,
-      limited ? 1 : 0,
-    )
+  if (!result.ok) return result
+  const row = [
+    op.id,
+    op.userId,
+    op.tokenId,
+    result.amount,
+    op.crashCharge,
+    op.nodeId,
+    op.createdAt,
+    op.modelName,
+    op.requestId,
+    limited ? 1 : 0,
+  ] as const
+  if (count) {
+    const { mask, second, tokens } = count()
+    statements.addCountedHold.run(...row, mask, second, tokens)
+  } else {
+    statements.addHold.run(...row)
   }
   return result
 }
@@ -280,14 +349,17 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
 }
 
 function writeBack(statements: Statements, batch: Batch): void {
-  for (const [id, user] of batch.users) {
-    if (user.dQuota !== 0 || user.dRequests !== 0 || user.dUsed !== 0) {
-      statements.saveUser.run(user.dQuota, user.dUsed, user.dRequests, user.dUnlogged, id)
-    }
+  const at = batch.chargedAt
+  const { dayStart, monthStart } = utcPeriods(at)
+  for (const [id, { dQuota, dUsed, dRequests, dUnlogged }] of batch.users) {
+    if (dUsed !== 0) statements.chargeUser.run(dUsed, at, dayStart, monthStart, dQuota, dRequests, dUnlogged, id)
+    else if (dQuota !== 0 || dRequests !== 0) statements.saveUser.run(dQuota, dRequests, id)
   }
-  for (const [id, token] of batch.tokens) {
-    if (token.dRemain !== 0 || token.dUsed !== 0 || token.accessed !== 0) {
-      statements.saveToken.run(token.dRemain, token.dUsed, token.dGranted, token.dUnlogged, token.accessed, id)
+  for (const [id, { dRemain, dUsed, dGranted, dUnlogged, accessed }] of batch.tokens) {
+    if (dUsed !== 0) {
+      statements.chargeToken.run(dUsed, at, dayStart, monthStart, dRemain, dGranted, dUnlogged, accessed, id)
+    } else if (dRemain !== 0 || accessed !== 0) {
+      statements.saveToken.run(dRemain, accessed, id)
     }
   }
   for (const [id, channel] of batch.channels) statements.saveChannel.run(channel.dUsed, channel.dUnlogged, id)

@@ -1,8 +1,31 @@
 import type { Insertable } from 'kysely'
+import type { Limits } from '../../contract/limits.ts'
 import type { LogsTable } from './tables.ts'
 
 /** A log row as the ledger writes it; `quota` is filled in by the ledger with what was really charged. */
 export type LogRow = Omit<Insertable<LogsTable>, 'id' | 'quota'>
+
+/** Whose limit it is. */
+export type LimitOwner = 'token' | 'user'
+
+/** The limits of a call: its token's own, and those of its user. */
+export interface OpLimits {
+  token?: Limits | undefined
+  user?: Limits | undefined
+  /** Epoch seconds by the process's clock, which SQLite goes by; PostgreSQL has its own. */
+  at: number
+}
+
+/** What a token or a user did in the last minute: 60 whole seconds and the one that runs. */
+export interface Minute {
+  calls: number
+  tokens: number
+  /** Seconds until all of these calls, all of these tokens have left it. */
+  callsReset: number
+  tokensReset: number
+}
+
+export type Minutes = Partial<Record<LimitOwner, Minute>>
 
 /** Takes `amount` units of user and token, or less but at least `minimum`. */
 export interface HoldOp {
@@ -21,6 +44,8 @@ export interface HoldOp {
   createdAt: number
   modelName: string
   requestId: string
+  /** Left out: no limit is in force, and the call is not counted. `tokens` are reserved in the minute until it ends. */
+  limits?: OpLimits & { tokens: number }
 }
 
 /** Takes up to `amount` further units (at least `minimum`) for an open hold. */
@@ -32,6 +57,8 @@ export interface ExtendOp {
   amount: number
   minimum: number
   crashCharge: number
+  /** Only the budgets count. */
+  limits?: OpLimits
 }
 
 /** Ends a hold: charges `charge`, gives the rest back, writes the log row; a release is a settle with charge 0. */
@@ -50,16 +77,20 @@ export interface SettleOp {
   log: LogRow | undefined
   /** Epoch seconds. */
   at: number
+  /** What a call with limits used; takes the place of what was reserved. Left out: that stays. */
+  tokens?: number
+  /** Only the budgets count: a charge above the hold goes no further than they do. */
+  limits?: OpLimits
 }
 
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
 
-/** Outcome of a hold or an extension. */
-export type TakeResult =
+/** Outcome of a hold or an extension. `minutes`: of a hold with limits, those of each owner that has a limit per minute. */
+export type TakeResult = { minutes?: Minutes } & (
   | { ok: true; amount: number }
   | {
       ok: false
-      /** Whose balance did not suffice. `gone`: the account or the hold does not exist (any more). */
+      /** Whose balance, or budget, did not suffice. `gone`: the account or the hold does not exist (any more). */
       reason: 'user' | 'token' | 'gone'
       /** Units that were available there. */
       available: number
@@ -67,7 +98,24 @@ export type TakeResult =
       othersOpen: boolean
       /** Units charged there so far: it rises whenever a call is settled, on whichever node. */
       used: number
+      /** Not the balance but this budget did not suffice; it begins anew in `retryAfter` seconds. */
+      budget?: 'daily' | 'monthly'
+      retryAfter?: number
     }
+  | LimitReached
+)
+
+/** A hold that would pass a limit: nothing is taken, and the call is not counted. */
+export interface LimitReached {
+  ok: false
+  reason: 'limit'
+  limit: 'requests' | 'tokens' | 'concurrency'
+  owner: LimitOwner
+  /** The limit. */
+  most: number
+  /** Seconds until there may be room. */
+  retryAfter: number
+}
 
 export interface SettleResult {
   /** Units charged; below the request only in strict mode when the balance could not cover the excess. */

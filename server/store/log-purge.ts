@@ -1,32 +1,61 @@
+import { sql } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
-import { needsRowLocks } from './search.ts'
+import type { LogHour } from './log-hours.ts'
 import type { Store, Trx } from './store.ts'
+import { foldUsage, forgetRows, lockUsage } from './usage-fold.ts'
+import { hourSeconds, hoursOf } from './usage-series.ts'
 
 /** Rows per transaction: a purge of millions must not hold up the calls that are charged meanwhile. */
-const rowsPerStep = 2000
+const rowsPerStep = 500
 
-/**
- * Deletes the logs older than `before` (epoch seconds) and returns how many. What the deleted rows charged moves into
- * `unlogged_quota` of user, token and channel in the same transaction, so used quota can still be proved from the logs.
- */
-export async function purgeLogs(store: Store, before: number): Promise<number> {
-  let total = 0
-  for (;;) {
-    const deleted = await store.write((trx) => purgeStep(trx, before))
-    total += deleted
-    if (deleted < rowsPerStep) return total
-  }
+export interface PurgeOptions {
+  /** Epoch seconds: what is older goes. */
+  before: number
+  /** Epoch seconds. */
+  now: number
+  /** Waited for between two steps. */
+  pause?: () => Promise<unknown>
 }
 
-async function purgeStep(trx: Trx, before: number): Promise<number> {
+/**
+ * Deletes the log rows older than `before` and returns how many. What they charged moves into `unlogged_quota` of user,
+ * token and channel in the same transaction, so used quota can still be proved from the logs; the sums of usage stay.
+ */
+export async function purgeLogs(store: Store, { before, now, pause }: PurgeOptions): Promise<number> {
+  // Only counted rows may go, or usage would lose them.
+  await foldUsage(store, now)
+  let total = 0
+  for (const hour of await hoursBefore(store, before)) {
+    for (;;) {
+      const deleted = await store.write((trx) => purgeStep(trx, hour, before))
+      total += deleted
+      if (deleted < rowsPerStep) break
+      await pause?.()
+    }
+  }
+  return total
+}
+
+async function hoursBefore({ read }: Store, before: number): Promise<LogHour[]> {
+  const { rows } = await sql<LogHour>`
+    select u.slot as hour, cast(sum(u.log_rows) as bigint) as rows, min(u.first_id) as "firstId", max(u.last_id) as "lastId"
+    from usage_series s ${hoursOf({ from: 0, to: Math.ceil(before / hourSeconds) })} and s.kind = 'all' and u.log_rows > 0
+    group by u.slot order by u.slot`.execute(read)
+  return rows
+}
+
+async function purgeStep(trx: Trx, { hour, firstId, lastId }: LogHour, before: number): Promise<number> {
+  // Two purges at once must each account for the rows that they delete themselves, and for no others.
+  const { folded_to } = await lockUsage(trx)
   const rows = await trx
     .selectFrom('logs')
     .select(['id', 'type', 'quota', 'user_id', 'token_id', 'channel_id'])
-    .where('created_at', '<', before)
-    .orderBy('created_at')
+    .where('id', '>=', firstId)
+    .where('id', '<=', Math.min(lastId, folded_to))
+    .where('created_at', '>=', hour * hourSeconds)
+    .where('created_at', '<', Math.min(before, (hour + 1) * hourSeconds))
+    .orderBy('id')
     .limit(rowsPerStep)
-    // Two purges at once must each account for the rows that they delete themselves, and for no others.
-    .$if(needsRowLocks(trx), (query) => query.forUpdate().skipLocked())
     .execute()
   if (rows.length === 0) return 0
   const charged = rows.filter((row) => row.type === logType.consume && row.quota !== 0)
@@ -41,6 +70,7 @@ async function purgeStep(trx: Trx, before: number): Promise<number> {
     }
   }
   const ids = rows.map((row) => row.id)
+  await forgetRows(trx, ids)
   await trx.deleteFrom('logs').where('id', 'in', ids).execute()
   return rows.length
 }

@@ -4,9 +4,12 @@ import { init } from './migrations/0001-init.ts'
 import { ledgerFunction } from './migrations/0002-ledger-function.ts'
 import { people } from './migrations/0003-people.ts'
 import { channelCare } from './migrations/0004-channel-care.ts'
-import type { Store, Trx } from './store.ts'
+import { limits } from './migrations/0005-limits.ts'
+import { usage } from './migrations/0006-usage.ts'
+import { sealedOptions } from './migrations/0007-sealed-options.ts'
+import type { Db, Store } from './store.ts'
 
-const migrations: readonly Migration[] = [init, ledgerFunction, people, channelCare]
+const migrations: readonly Migration[] = [init, ledgerFunction, people, channelCare, limits, usage, sealedOptions]
 
 /** Any number: it names the lock that keeps two starting nodes from migrating at once. */
 const migrationLock = 7_041_976
@@ -28,7 +31,7 @@ export async function migrate(store: Store): Promise<string[]> {
       throw new Error(
         `the database has migration ${foreign.name}, which this version does not know: it was made by a newer one`,
       )
-    if (done.rows.length === 0 && (await hasUsersTable(trx, store)))
+    if (done.rows.length === 0 && (await hasTable(trx, store, 'users')))
       throw new Error('the database belongs to another program (it has a table users); give Tollgate one of its own')
     const applied = new Set(done.rows.map((row) => row.name))
     const ran: string[] = []
@@ -43,16 +46,17 @@ export async function migrate(store: Store): Promise<string[]> {
   })
 }
 
-async function hasUsersTable(trx: Trx, { dialect }: Store): Promise<boolean> {
+async function hasTable(db: Db, { dialect }: Store, name: string): Promise<boolean> {
   const found =
     dialect === 'postgres'
-      ? await sql`select 1 where to_regclass('users') is not null`.execute(trx)
-      : await sql`select 1 from sqlite_master where name = 'users'`.execute(trx)
+      ? await sql`select 1 where to_regclass(${name}) is not null`.execute(db)
+      : await sql`select 1 from sqlite_master where name = ${name}`.execute(db)
   return found.rows.length > 0
 }
 
 /** True when every migration of this version is in the database. */
 export async function isMigrated(store: Store): Promise<boolean> {
+  if (!(await hasTable(store.read, store, 'schema_migrations'))) return false
   const done = await sql<{ name: string }>`select name from schema_migrations`.execute(store.read)
   return migrations.every((migration) => done.rows.some((row) => row.name === migration.name))
 }

@@ -1,16 +1,20 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Store, Trx } from './store.ts'
+import type { HoldsTable } from './tables.ts'
+
+const holdColumns = [
+  'id',
+  'user_id',
+  'token_id',
+  'amount',
+  'crash_charge',
+  'node_id',
+  'model_name',
+  'request_id',
+] as const
 
 /** A hold whose process may be gone, with the names its log row needs. */
-export interface OpenHold {
-  id: string
-  user_id: number
-  token_id: number
-  amount: number
-  crash_charge: number
-  node_id: string
-  model_name: string
-  request_id: string
+export interface OpenHold extends Pick<Selectable<HoldsTable>, (typeof holdColumns)[number]> {
   username: string | null
   token_name: string | null
 }
@@ -58,27 +62,33 @@ export function allNodes(store: Store): Promise<NodeRow[]> {
     .execute()
 }
 
+function holdRows(db: Db) {
+  return db
+    .selectFrom('holds')
+    .leftJoin('users', 'users.id', 'holds.user_id')
+    .leftJoin('tokens', 'tokens.id', 'holds.token_id')
+    .select(holdColumns.map((name) => `holds.${name}` as const))
+    .select(['users.username', 'tokens.name as token_name'])
+}
+
+/** All holds under the name of one process. */
+export async function holdIdsOf(db: Db, nodeId: string): Promise<string[]> {
+  const rows = await db.selectFrom('holds').select('id').where('node_id', '=', nodeId).execute()
+  return rows.map(({ id }) => id)
+}
+
+export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]> {
+  return holdRows(db)
+    .where('holds.id', 'in', [...ids])
+    .execute()
+}
+
 /**
  * Holds of processes that are dead or unknown, oldest first. A process announces itself before its first hold, so one
  * statement cannot see the hold of a new process without the process.
  */
 export function abandonedHolds(db: Db, own: string, dead: readonly string[], limit: number): Promise<OpenHold[]> {
-  return db
-    .selectFrom('holds')
-    .leftJoin('users', 'users.id', 'holds.user_id')
-    .leftJoin('tokens', 'tokens.id', 'holds.token_id')
-    .select([
-      'holds.id',
-      'holds.user_id',
-      'holds.token_id',
-      'holds.amount',
-      'holds.crash_charge',
-      'holds.node_id',
-      'holds.model_name',
-      'holds.request_id',
-      'users.username',
-      'tokens.name as token_name',
-    ])
+  return holdRows(db)
     .where('holds.node_id', '<>', own)
     .where((eb) =>
       eb.or([

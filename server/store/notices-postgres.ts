@@ -3,39 +3,65 @@ import type { Notice, NoticeListener, Notices } from './store.ts'
 
 const channel = 'tollgate'
 const reconnectDelayMs = 1000
+/** A connection that says nothing may be dead: how often it is asked, and how long it may take to answer. */
+const probeEveryMs = 15_000
+const answerLimitMs = 10_000
 
 /**
- * LISTEN/NOTIFY on a connection of its own. When the connection is lost notices may have been missed: listeners get
- * `reconnected` and drop everything they cache.
+ * LISTEN/NOTIFY on a connection of its own. When the connection is lost notices may have been missed: each time that it
+ * stands again, listeners get `reconnected` and drop everything they cache.
  */
 export function postgresNotices(url: string, pool: pg.Pool): Notices {
   const listeners: NoticeListener[] = []
-  let client: pg.Client | undefined
+  let listening: Promise<void> | undefined
   let closed = false
-  let connecting = false
+  /** Ends what is being waited for. */
+  let interrupt = () => {}
 
   const tell = (notice: Notice | 'reconnected') => Promise.all(listeners.map((listener) => listener(notice)))
 
-  async function connect(): Promise<void> {
-    if (closed) return
-    const next = new pg.Client({ connectionString: url })
-    const lost = () => {
-      if (client !== next && client !== undefined) return
-      client = undefined
-      next.removeAllListeners('end')
-      setTimeout(() => void connect(), reconnectDelayMs).unref()
-    }
-    next.on('error', lost)
-    next.on('end', lost)
-    next.on('notification', (message) => void tell(JSON.parse(message.payload ?? '{}') as Notice))
-    try {
-      await next.connect()
-      await next.query(`LISTEN ${channel}`)
-      client = next
+  /** One connection from its beginning to its end. */
+  async function listen(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'tollgate listener',
+      connectionTimeoutMillis: answerLimitMs,
+      query_timeout: answerLimitMs,
+    })
+    const { promise: lost, resolve: lose } = Promise.withResolvers<void>()
+    client.on('error', () => lose())
+    client.on('end', () => lose())
+    client.on('notification', ({ payload }) => void tell(parse(payload)))
+    interrupt = lose
+    let probing: ReturnType<typeof setInterval> | undefined
+    const begin = async () => {
+      await client.connect()
+      await client.query(`LISTEN ${channel}`)
       // The first time too: something may have changed between reading and listening.
       void tell('reconnected')
+      probing = setInterval(() => void client.query('select 1').catch(() => lose()), probeEveryMs)
+      probing.unref()
+      await lost
+    }
+    try {
+      await Promise.race([begin(), lost])
     } catch {
-      lost()
+      // The next one may do better.
+    } finally {
+      clearInterval(probing)
+      // Not waited for: the other end may not answer any more.
+      void client.end().catch(() => undefined)
+    }
+  }
+
+  async function listenOn(): Promise<void> {
+    while (!closed) {
+      await listen()
+      if (closed) break
+      await new Promise<void>((resolve) => {
+        interrupt = resolve
+        setTimeout(resolve, reconnectDelayMs).unref()
+      })
     }
   }
 
@@ -49,13 +75,22 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
     },
     subscribe(listener) {
       listeners.push(listener)
-      if (!connecting) void connect()
-      connecting = true
+      listening ??= listenOn()
     },
     async close() {
       closed = true
-      client?.removeAllListeners('end')
-      await client?.end().catch(() => undefined)
+      interrupt()
+      await listening
     },
+  }
+}
+
+/** Somebody else may write on the channel: what makes no sense could have meant anything. */
+function parse(payload = ''): Notice | 'reconnected' {
+  try {
+    const { topic, id } = JSON.parse(payload) as Notice
+    return typeof topic === 'string' && typeof id === 'number' ? { topic, id } : 'reconnected'
+  } catch {
+    return 'reconnected'
   }
 }

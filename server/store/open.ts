@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
+import { isPostgresUrl } from '../lib/database-url.ts'
 import { postgresLedger } from './ledger-postgres.ts'
 import { sqliteLedger } from './ledger-sqlite.ts'
 import { localNotices } from './notices-local.ts'
@@ -22,7 +23,7 @@ export interface OpenOptions {
 
 /** Opens SQLite or PostgreSQL by the form of the URL; migrations are run separately by `migrate()`. */
 export function openStore(options: OpenOptions): Store {
-  return /^postgres(ql)?:\/\//.test(options.url) ? openPostgres(options) : openSqlite(options)
+  return isPostgresUrl(options.url) ? openPostgres(options) : openSqlite(options)
 }
 
 function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {

@@ -1,3 +1,7 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Db } from './store.ts'
+import type { Tables } from './tables.ts'
+
 /** A stretch of a sorted list. */
 export interface Page<Column extends string> {
   offset: number
@@ -10,4 +14,37 @@ export interface Page<Column extends string> {
 export interface Listed<Row> {
   rows: Row[]
   total: number
+}
+
+/** Where counting stops in tables that grow with every call: nobody pages further, and counting millions is slow. */
+export const mostCounted = 100_000
+
+/**
+ * Reads one page of what matches; rows that are alike in the sorted column come in the order of their ids. `select` says
+ * which columns are read, and may sort by something before the page's own column. `total` is at most `countLimit`.
+ */
+export async function listPage<Table extends keyof Tables, Row>(
+  db: Db,
+  matching: SelectQueryBuilder<Tables, Table, object>,
+  select: (query: SelectQueryBuilder<Tables, Table, object>) => SelectQueryBuilder<Tables, Table, Row>,
+  page: Page<string>,
+  countLimit?: number,
+): Promise<Listed<Row>> {
+  const direction = page.descending ? 'desc' : 'asc'
+  const rows = await select(matching)
+    .$if(page.sort !== 'id', (query) => query.orderBy(sql.ref(page.sort), direction))
+    .orderBy(sql.ref('id'), direction)
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  const counted = await db
+    .selectFrom(
+      matching
+        .select(sql<number>`1`.as('one'))
+        .$if(countLimit !== undefined, (query) => query.limit(countLimit ?? 0))
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return { rows, total: Number(counted.total) }
 }

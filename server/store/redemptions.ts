@@ -1,13 +1,13 @@
 import type { Selectable, Updateable } from 'kysely'
 import { redemptionStatus } from '../../contract/statuses.ts'
-import type { Listed, Page } from './page.ts'
+import { type Listed, listPage, type Page } from './page.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
 import type { RedemptionsTable } from './tables.ts'
 
 export type RedemptionRow = Selectable<RedemptionsTable>
 
-export async function listRedemptions(
+export function listRedemptions(
   db: Db,
   page: Page<Exclude<keyof RedemptionRow, 'key'>>,
   keyword = '',
@@ -17,16 +17,7 @@ export async function listRedemptions(
     .$if(keyword !== '', (query) =>
       query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
     )
-  const direction = page.descending ? 'desc' : 'asc'
-  const rows = await matching
-    .selectAll()
-    .orderBy(page.sort, direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { rows, total: Number(counted.total) }
+  return listPage(db, matching, (query) => query.selectAll(), page)
 }
 
 export function redemptionById(db: Db, id: number): Promise<RedemptionRow | undefined> {

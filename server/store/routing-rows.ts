@@ -1,21 +1,67 @@
+import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { Db } from './store.ts'
 import type { ChannelsTable } from './tables.ts'
 
-export type ChannelRow = Selectable<ChannelsTable>
+/** What routing depends on; not what every call moves. */
+const columns = [
+  'id',
+  'type',
+  'key',
+  'status',
+  'name',
+  'weight',
+  'base_url',
+  'other',
+  'models',
+  'group',
+  'model_mapping',
+  'priority',
+  'config',
+  'system_prompt',
+  'key_mode',
+] as const
+
+export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
+
+interface ChannelRows {
+  channels: ChannelRow[]
+  deadKeys: { channel_id: number; key_hash: string }[]
+}
 
 /** All channels and the abilities that are switched on: what the routing table is made of. */
-export async function routingRows(db: Db): Promise<{
-  channels: ChannelRow[]
-  abilities: { group: string; model: string; channel_id: number; priority: number }[]
-  deadKeys: { channel_id: number; key_hash: string }[]
-}> {
-  const channels = await db.selectFrom('channels').selectAll().execute()
+export async function routingRows(db: Db): Promise<
+  ChannelRows & {
+    abilities: { group: string; model: string; channel_id: number; priority: number }[]
+    /** As `routingMark`, of these rows. */
+    mark: string
+  }
+> {
+  const rows = await channelRows(db)
   const abilities = await db
     .selectFrom('abilities')
     .select(['group', 'model', 'channel_id', 'priority'])
     .where('enabled', '=', true)
     .execute()
-  const deadKeys = await db.selectFrom('channel_dead_keys').select(['channel_id', 'key_hash']).execute()
-  return { channels, abilities, deadKeys }
+  return { ...rows, abilities, mark: markOf(rows) }
+}
+
+/** A text that differs as soon as some channel does; abilities are made of the channels and change with them. */
+export async function routingMark(db: Db): Promise<string> {
+  return markOf(await channelRows(db))
+}
+
+async function channelRows(db: Db): Promise<ChannelRows> {
+  const channels = await db.selectFrom('channels').select(columns).orderBy('id').execute()
+  const deadKeys = await db
+    .selectFrom('channel_dead_keys')
+    .select(['channel_id', 'key_hash'])
+    .orderBy('channel_id')
+    .orderBy('key_hash')
+    .execute()
+  return { channels, deadKeys }
+}
+
+function markOf(rows: ChannelRows): string {
+  return createHash('sha256').update(JSON.stringify(rows)).digest('hex')
 }

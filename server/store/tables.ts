@@ -1,10 +1,11 @@
 import type { Generated } from 'kysely'
+import type { UsageDatesTable, UsageHoursTable, UsageSeriesTable, UsageSlotsTable, UsageStateTable } from './usage-tables.ts'
 
 /**
  * Row types of every table. Names and meanings are one-api's where one-api has the column; what we add is marked.
  * Times are epoch seconds, quotas integer units. Booleans come back from SQLite as 0/1: read them through `Boolean()`.
  */
-export interface UsersTable {
+export interface UsersTable extends LimitColumns {
   id: Generated<number>
   username: string
   /** argon2id (or imported bcrypt) hash; empty for accounts without a password, which then never match. */
@@ -36,7 +37,19 @@ export interface UsersTable {
   quota_armed: Generated<boolean>
 }
 
-export interface TokensTable {
+/** Ours: limits, 0 = none, and what was charged in the UTC day and month in which `spent_at` lies. */
+interface LimitColumns {
+  rpm_limit: Generated<number>
+  tpm_limit: Generated<number>
+  concurrency_limit: Generated<number>
+  daily_budget: Generated<number>
+  monthly_budget: Generated<number>
+  spent_today: Generated<number>
+  spent_month: Generated<number>
+  spent_at: Generated<number>
+}
+
+export interface TokensTable extends LimitColumns {
   id: Generated<number>
   user_id: number
   /** The 48 characters without `sk-`, encrypted. */
@@ -176,6 +189,8 @@ export interface LogsTable {
 export interface OptionsTable {
   key: string
   value: string
+  /** Ours: `value` is encrypted under the secret key. */
+  sealed: Generated<boolean>
 }
 
 export interface SessionsTable {
@@ -200,6 +215,21 @@ export interface HoldsTable {
   request_id: string
   /** 1 when the token's remain_quota carries part of the hold (the token is limited). */
   token_limited: boolean
+  /** 0 = no limit was in force; 1 = counts as an open call; 2 and 4 more: stands in the token's, in the user's minute. */
+  counted: Generated<number>
+  /** The second of `limit_windows` in which it stands, and with how many tokens. */
+  window_second: Generated<number>
+  window_tokens: Generated<number>
+}
+
+/** Ours: what tokens and users with limits did in each second of the last minute. */
+export interface LimitWindowsTable {
+  owner: 'token' | 'user'
+  owner_id: number
+  /** Epoch seconds. */
+  second: number
+  calls: number
+  tokens: number
 }
 
 export interface NodesTable {
@@ -231,9 +261,12 @@ export interface MailLimitsTable {
 export interface AuditEventsTable {
   id: Generated<number>
   created_at: number
+  /** 0 when nobody is logged in. */
   actor_id: number
   actor_name: string
+  /** What was done, as `object.verb`: `channel.update`. */
   action: string
+  /** To what: `channel 7`. */
   target: string
   detail: string
   ip: string
@@ -249,6 +282,7 @@ export interface Tables {
   options: OptionsTable
   sessions: SessionsTable
   holds: HoldsTable
+  limit_windows: LimitWindowsTable
   nodes: NodesTable
   one_time_codes: OneTimeCodesTable
   mail_limits: MailLimitsTable
@@ -256,4 +290,10 @@ export interface Tables {
   channel_dead_keys: ChannelDeadKeysTable
   channel_tests: ChannelTestsTable
   job_runs: JobRunsTable
+  usage_series: UsageSeriesTable
+  usage_dates: UsageDatesTable
+  usage_hours: UsageHoursTable
+  usage_days: UsageSlotsTable
+  usage_weeks: UsageSlotsTable
+  usage_state: UsageStateTable
 }

@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { Listed, Page } from './page.ts'
+import type { LimitField } from '../../contract/limits.ts'
+import { type Listed, listPage, type Page } from './page.ts'
 import { needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
 import type { TokensTable } from './tables.ts'
@@ -19,28 +20,20 @@ export type TokenSort =
   | 'expired_time'
 
 /** Tokens of one user. */
-export async function listTokens(
-  db: Db,
-  userId: number,
-  page: Page<TokenSort>,
-  keyword = '',
-): Promise<Listed<TokenRow>> {
+export function listTokens(db: Db, userId: number, page: Page<TokenSort>, keyword = ''): Promise<Listed<TokenRow>> {
   const matching = db
     .selectFrom('tokens')
     .where('user_id', '=', userId)
     .$if(keyword !== '', (query) => query.where((eb) => startsWith(eb.ref('name'), keyword)))
   const direction = page.descending ? 'desc' : 'asc'
-  const rows = await matching
-    .selectAll()
+  return listPage(
+    db,
+    matching,
     // A token without a limit has more left than any number.
-    .$if(page.sort === 'remain_quota', (query) => query.orderBy('unlimited_quota', direction))
-    .orderBy(page.sort, direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { rows, total: Number(counted.total) }
+    (query) =>
+      query.selectAll().$if(page.sort === 'remain_quota', (sorted) => sorted.orderBy('unlimited_quota', direction)),
+    page,
+  )
 }
 
 /** A token of that user; somebody else's counts as not there. */
@@ -83,7 +76,7 @@ export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
 /** What its owner may write into a token; the quota has its own calls. */
 export type TokenFields = Pick<
   Updateable<TokensTable>,
-  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet'
+  'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet' | LimitField
 >
 
 export async function updateToken(trx: Trx, id: number, fields: TokenFields): Promise<void> {

@@ -1,4 +1,5 @@
 import { sql, type Updateable } from 'kysely'
+import type { LimitField } from '../../contract/limits.ts'
 import { roles } from '../../contract/roles.ts'
 import { userStatus } from '../../contract/statuses.ts'
 import { randomBase62, randomHex } from '../lib/ids.ts'
@@ -51,7 +52,7 @@ export async function addUser(trx: Trx, user: NewUser): Promise<number> {
 /** What a person may write into a user row; quotas have their own call. */
 export type UserFields = Pick<
   Updateable<UsersTable>,
-  'username' | 'display_name' | 'password' | 'group' | 'role' | 'status' | 'access_token_hash'
+  'username' | 'display_name' | 'password' | 'group' | 'role' | 'status' | 'access_token_hash' | LimitField
 >
 
 export async function updateUser(trx: Trx, id: number, fields: UserFields): Promise<void> {

@@ -1,6 +1,6 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { userStatus } from '../../contract/statuses.ts'
-import type { Listed, Page } from './page.ts'
+import { type Listed, listPage, type Page } from './page.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
 import type { UsersTable } from './tables.ts'
@@ -23,6 +23,14 @@ const columns = [
   'aff_code',
   'inviter_id',
   'created_time',
+  'rpm_limit',
+  'tpm_limit',
+  'concurrency_limit',
+  'daily_budget',
+  'monthly_budget',
+  'spent_today',
+  'spent_month',
+  'spent_at',
 ] as const
 
 /** A user without anything secret. */
@@ -33,7 +41,7 @@ function living(db: Db) {
   return db.selectFrom('users').where('status', '<>', userStatus.deleted)
 }
 
-export async function listUsers(db: Db, page: Page<keyof UserRow>, keyword = ''): Promise<Listed<UserRow>> {
+export function listUsers(db: Db, page: Page<keyof UserRow>, keyword = ''): Promise<Listed<UserRow>> {
   const matching = living(db).$if(keyword !== '', (query) =>
     query.where((eb) =>
       eb.or([
@@ -44,16 +52,7 @@ export async function listUsers(db: Db, page: Page<keyof UserRow>, keyword = '')
       ]),
     ),
   )
-  const direction = page.descending ? 'desc' : 'asc'
-  const rows = await matching
-    .select(columns)
-    .orderBy(page.sort, direction)
-    .orderBy('id', direction)
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const counted = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { rows, total: Number(counted.total) }
+  return listPage(db, matching, (query) => query.select(columns), page)
 }
 
 export function userById(db: Db, id: number): Promise<UserRow | undefined> {
@@ -79,6 +78,20 @@ export async function userForLogin(db: Db, name: string) {
     .limit(2)
     .execute()
   return byEmail.length === 1 ? byEmail[0] : undefined
+}
+
+/**
+ * Keeps a name for the account that this transaction gives it to; false when another one has it, or is just being given
+ * it. Nobody waits here: whoever did could hold the row that the other one waits for.
+ */
+export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
+  if (needsRowLocks(trx)) {
+    const lock = sql<{ taken: boolean }>`
+      select pg_try_advisory_xact_lock(hashtextextended('username ' || lower(${username}), 0)) as taken`
+    const { rows } = await lock.execute(trx)
+    if (!rows[0]?.taken) return false
+  }
+  return !(await usernameTaken(trx, username, exceptId))
 }
 
 /** True when another account has that name, letters compared without case: look-alikes help nobody. */

@@ -65,6 +65,25 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await read.selectFrom('channel_tests').selectAll().where('channel_id', '=', id).execute()).toEqual([])
   })
 
+  test('a channel that is deleted during its test ends neither the test nor the run over the others', async () => {
+    const gate = Promise.withResolvers<void>()
+    const waits = behaviour('waits', async (exchange) => {
+      await gate.promise
+      await okChat().run(exchange)
+    })
+    bench.upstream.forKey('slow', waits)
+    const [id, other] = [await bench.channel({ key: 'slow' }), await bench.channel({ key: 'fast' })]
+    const asked = bench.raw('GET', `/api/channel/test/${id}`)
+    await bench.raw('GET', '/api/channel/test')
+    await bench.upstream.until(({ requests }) => requests.filter((each) => each.key === 'slow').length === 2)
+    await bench.raw('DELETE', `/api/channel/${id}`)
+    gate.resolve()
+    expect(await asked).toMatchObject({ success: true })
+    await finished()
+    expect(await progress()).toMatchObject({ total: 2, done: 2, failed: 0 })
+    expect(await tests(other)).toHaveLength(1)
+  })
+
   test('the run over all channels shows how far it is, and only one runs at a time', async () => {
     const gate = Promise.withResolvers<void>()
     bench.upstream.forKey(

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { Updateable } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
+import { randomBase62 } from '../../server/lib/ids.ts'
+import type { Secrets } from '../../server/lib/secrets.ts'
 import type { ExtendOp, HoldOp, LogRow, SettleOp } from '../../server/store/ledger-store.ts'
-import type { Store } from '../../server/store/store.ts'
+import type { Store, Trx } from '../../server/store/store.ts'
+import type { TokensTable } from '../../server/store/tables.ts'
 import { addToken } from '../../server/store/tokens.ts'
 import { addUser } from '../../server/store/user-changes.ts'
 
@@ -37,15 +41,32 @@ export async function addSecondToken(store: Store, account: Account, quota?: num
   return { ...account, tokenId: await store.write((trx) => addTokenTo(trx, account.userId, quota)) }
 }
 
+/** Makes a token with a key of its own (`quota` left out = unlimited) and returns what its caller sends. */
+export async function addTokenWithKey(
+  trx: Trx,
+  secrets: Secrets,
+  userId: number,
+  quota?: number,
+  fields: Updateable<TokensTable> = {},
+): Promise<{ tokenId: number; token: string }> {
+  const key = randomBase62(48)
+  const tokenId = await addTokenTo(trx, userId, quota, {
+    key: secrets.seal(key, 'token'),
+    key_hash: secrets.fingerprint(key, 'token-key'),
+  })
+  if (Object.keys(fields).length > 0) await trx.updateTable('tokens').set(fields).where('id', '=', tokenId).execute()
+  return { tokenId, token: `sk-${key}` }
+}
+
 async function addTokenTo(
-  trx: Parameters<typeof addToken>[0],
+  trx: Trx,
   userId: number,
   quota: number | undefined,
+  sealed: { key: string; key_hash: string } = { key: '', key_hash: randomUUID() },
 ): Promise<number> {
   const token = await addToken(trx, {
     user_id: userId,
-    key: '',
-    key_hash: randomUUID(),
+    ...sealed,
     name: 'test',
     created_time: 0,
     expired_time: -1,

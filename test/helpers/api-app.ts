@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import type { ApiDeps } from '../../server/api/deps.ts'
 import { mountApi } from '../../server/api/routes.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
+import { createLogTail } from '../../server/jobs/log-tail.ts'
 import { createSecrets } from '../../server/lib/secrets.ts'
 import { createMailer } from '../../server/mails/mailer.ts'
 import { loadSettings } from '../../server/settings/settings.ts'
@@ -25,7 +26,7 @@ export const testCatalogue = [
 interface Answer {
   status: number
   headers: Headers
-  /** The parsed body. */
+  /** The parsed body; of answers that are no JSON their text. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: any
 }
@@ -48,7 +49,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   const time = { ms: 1_700_000_000_000 }
   const clock = { nowMs: () => time.ms }
   const secrets = createSecrets('a secret key for tests only')
-  const settings = await loadSettings(store, (message) => warnings.push(message))
+  const settings = await loadSettings(store, secrets, (message) => warnings.push(message))
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected') notices.push(notice)
   })
@@ -59,6 +60,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     warn,
     ca: mailCertificate.certificate,
   })
+  const logTail = createLogTail(store, warn, { everyMs: 10 })
   const app = new Hono<AppEnv>()
   const off = { limit: 0, windowMs: 1000 }
   mountApi(app, {
@@ -76,6 +78,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     updateBalance: async () => ({ ok: true, value: 12.5 }),
     updateAllBalances: async () => true,
     upstreamModels: async () => ({ ok: true, value: ['gpt-4'] }),
+    logTail,
     warn,
     rateRules: { api: off, critical: off, loginFailures: off },
     ...overrides,
@@ -90,8 +93,14 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
       init.body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body)
     }
     const response = await app.request(path, init, { socketAddress: options.address ?? '203.0.113.9' })
+    const { status } = response
+    // A stream of events never ends by itself; tests that want to read what is no JSON ask the app.
+    if (!response.headers.get('content-type')?.includes('json')) {
+      await response.body?.cancel()
+      return { status, headers: response.headers, json: undefined }
+    }
     const text = await response.text()
-    return { status: response.status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) }
+    return { status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) }
   }
 
   let made = 0
@@ -114,11 +123,11 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     return { id, username, token }
   }
 
-  return { app, call, addPerson, store, settings, secrets, mailer, time, warnings, notices }
+  return { app, call, addPerson, store, settings, secrets, mailer, logTail, time, warnings, notices }
 }
 
-/** The session cookie that an answer sets, as a Cookie header. */
-export function cookieOf(answer: { headers: Headers }): string {
-  const set = answer.headers.getSetCookie().find((line) => line.startsWith('session='))
+/** A cookie that an answer sets (the session's unless another is named), as a Cookie header. */
+export function cookieOf(answer: { headers: Headers }, name = 'session'): string {
+  const set = answer.headers.getSetCookie().find((line) => line.startsWith(`${name}=`))
   return set?.split(';')[0] ?? ''
 }

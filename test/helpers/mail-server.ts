@@ -1,3 +1,5 @@
+import { buffer } from 'node:stream/consumers'
+import PostalMime, { decodeWords } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import type { TestApi } from './api-app.ts'
 import { selfSignedCertificate } from './fake-upstream/certificate.ts'
@@ -11,8 +13,11 @@ export interface ReceivedMail {
   to: string[]
   /** Lower-case names. */
   headers: Record<string, string>
+  /** The two forms; '' where the mail has none. */
   text: string
   html: string
+  /** As it came over the wire. */
+  raw: string
   /** The connection it came over was TLS. */
   secure: boolean
   user: string
@@ -51,14 +56,10 @@ export async function startMailServer({ tls = 'none', refuse }: MailServerOption
       done(refuse ? Object.assign(new Error(refuse.text), { responseCode: refuse.code }) : null)
     },
     onData(stream, session, done) {
-      let raw = ''
-      stream.on('data', (chunk: Buffer) => {
-        raw += chunk.toString('latin1')
-      })
-      stream.on('end', () => {
+      void buffer(stream).then(async (raw) => {
         const { mailFrom, rcptTo } = session.envelope
         mails.push({
-          ...parseMail(raw),
+          ...(await parseMail(raw)),
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
           secure: session.secure,
@@ -111,55 +112,12 @@ export async function setOptions(api: TestApi, options: Readonly<Record<string, 
   await api.settings.reload()
 }
 
-function parseMail(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
-  const { headers, body } = splitPart(raw)
-  const boundary = /boundary="?([^";]+)"?/.exec(headers['content-type'] ?? '')?.[1]
-  const parts = boundary === undefined ? [raw] : body.split(`--${boundary}`).slice(1, -1)
-  const decoded = parts.map((part) => {
-    const inner = splitPart(part.replace(/^\r\n/, ''))
-    return { type: inner.headers['content-type'] ?? '', text: decodeBody(inner) }
-  })
-  const find = (type: string) => decoded.find((part) => part.type.startsWith(type))?.text ?? ''
+async function parseMail(raw: Buffer): Promise<Pick<ReceivedMail, 'headers' | 'text' | 'html' | 'raw'>> {
+  const { headers, text = '', html = '' } = await PostalMime.parse(raw)
   return {
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, decodeWords(value)])),
-    text: find('text/plain').trimEnd(),
-    html: find('text/html').trimEnd(),
+    headers: Object.fromEntries(headers.map(({ key, value }) => [key, decodeWords(value)])),
+    text: text.trimEnd(),
+    html: html.trimEnd(),
+    raw: raw.toString('latin1'),
   }
-}
-
-function splitPart(raw: string): { headers: Record<string, string>; body: string } {
-  const end = raw.indexOf('\r\n\r\n')
-  const lines = raw
-    .slice(0, end)
-    .replaceAll(/\r\n[ \t]+/g, ' ')
-    .split('\r\n')
-  const headers = lines.map((line) => {
-    const colon = line.indexOf(':')
-    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const
-  })
-  return { headers: Object.fromEntries(headers), body: raw.slice(end + 4) }
-}
-
-function decodeBody({ headers, body }: { headers: Record<string, string>; body: string }): string {
-  const encoding = headers['content-transfer-encoding']?.toLowerCase()
-  if (encoding === 'base64') return Buffer.from(body, 'base64').toString('utf8')
-  const bytes = encoding === 'quoted-printable' ? decodeQuoted(body) : body
-  return Buffer.from(bytes, 'latin1').toString('utf8').replaceAll('\r\n', '\n')
-}
-
-function decodeQuoted(text: string): string {
-  return text
-    .replaceAll(/=\r\n/g, '')
-    .replaceAll(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-}
-
-/** Encoded words of a header (RFC 2047). */
-function decodeWords(value: string): string {
-  return value
-    .replaceAll(/\?=\s+=\?/g, '?==?')
-    .replaceAll(/=\?utf-8\?([bq])\?([^?]*)\?=/gi, (_, kind: string, text: string) =>
-      kind.toLowerCase() === 'b'
-        ? Buffer.from(text, 'base64').toString('utf8')
-        : Buffer.from(decodeQuoted(text.replaceAll('_', ' ')), 'latin1').toString('utf8'),
-    )
 }

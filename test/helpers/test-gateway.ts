@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../server/app.ts'
+import { type App, createApp } from '../../server/app.ts'
 import { type Config, loadConfig } from '../../server/config.ts'
 import { type Context, createContext } from '../../server/context.ts'
+import { loadConsoleFiles } from '../../server/http/console-files.ts'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createLogger } from '../../server/log.ts'
+import type { Resolve } from '../../server/outbound/metadata-guard.ts'
+import { addTokenWithKey } from './accounts.ts'
 
 const rootToken = 'testgatewayroottoken0123456789ABCDEFGHIJKLMNOPQR'
 const rootAccessToken = 'testgatewayaccesstoken'
@@ -28,6 +31,7 @@ export interface ChannelInput {
 /** A whole gateway on a port of its own, with root's token and access token at hand. */
 export interface TestGateway extends AsyncDisposable {
   url: string
+  app: App
   context: Context
   config: Config
   /** Root's relay token, unlimited, with `sk-`. */
@@ -59,7 +63,7 @@ const readLogs = (context: Context) =>
 
 /** Starts a gateway on SQLite in a temporary folder, or on the database given. */
 export async function startTestGateway(
-  options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string> } = {},
+  options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string>; resolve?: Resolve } = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const config = loadConfig({
@@ -71,8 +75,16 @@ export async function startTestGateway(
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
     ...options.env,
   })
-  const context = await createContext(config, createLogger('silent'), options.clock)
-  const app = createApp(context, { metricsToken: config.metricsToken })
+  const context = await createContext(config, createLogger('silent'), options.clock, options.resolve)
+  const { metricsToken, basePath, consoleDir } = config
+  const app = createApp(context, {
+    metricsToken,
+    basePath,
+    // Few tests look at the console, and reading it takes a moment.
+    ...(options.env?.['CONSOLE_DIR'] !== undefined && {
+      console: loadConsoleFiles(consoleDir, basePath, context.api.settings.current),
+    }),
+  })
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -81,14 +93,14 @@ export async function startTestGateway(
     fetch: (request, bun) => app.fetch(request, { socketAddress: bun.requestIP(request)?.address }),
   })
   const url = `http://127.0.0.1:${server.port}`
-  return gateway(url, context, config, async () => {
+  return gateway(url, app, context, config, async () => {
     await server.stop(true)
     await context.close()
     rmSync(folder, { recursive: true, force: true })
   })
 }
 
-function gateway(url: string, context: Context, config: Config, stop: () => Promise<void>): TestGateway {
+function gateway(url: string, app: App, context: Context, config: Config, stop: () => Promise<void>): TestGateway {
   const { read } = context.store
   const api = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(url + path, {
@@ -102,6 +114,7 @@ function gateway(url: string, context: Context, config: Config, stop: () => Prom
   }
   return {
     url,
+    app,
     context,
     config,
     token: `sk-${rootToken}`,
@@ -127,7 +140,9 @@ function gateway(url: string, context: Context, config: Config, stop: () => Prom
         .where('username', '=', username)
         .executeTakeFirstOrThrow()
       await api('PUT', '/api/user/', { id: user.id, username, quota: quota.user })
-      return { userId: user.id, ...(await addToken(context, user.id, quota.token, fields)) }
+      const { secrets, store } = context.api
+      const token = await store.write((trx) => addTokenWithKey(trx, secrets, user.id, quota.token, fields))
+      return { userId: user.id, ...token }
     },
     post: (path, body, token = `sk-${rootToken}`, init = {}) =>
       fetch(url + path, {
@@ -164,39 +179,4 @@ function gateway(url: string, context: Context, config: Config, stop: () => Prom
     close: stop,
     [Symbol.asyncDispose]: stop,
   }
-}
-
-async function addToken(
-  context: Context,
-  userId: number,
-  quota: number | undefined,
-  fields: Record<string, unknown>,
-): Promise<{ tokenId: number; token: string }> {
-  const key = Array.from({ length: 48 }, () => 'abcdefghijklmnopqrstuvwxyz'[Math.floor(Math.random() * 26)]).join('')
-  const { secrets, store } = context.api
-  const row = await store.write((trx) =>
-    trx
-      .insertInto('tokens')
-      .values({
-        user_id: userId,
-        key: secrets.seal(key, 'token'),
-        key_hash: secrets.fingerprint(key, 'token-key'),
-        status: 1,
-        name: 'test',
-        created_time: 0,
-        accessed_time: 0,
-        expired_time: -1,
-        remain_quota: quota ?? 0,
-        granted_quota: quota ?? 0,
-        unlimited_quota: quota === undefined,
-        used_quota: 0,
-        unlogged_quota: 0,
-        models: null,
-        subnet: null,
-        ...fields,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow(),
-  )
-  return { tokenId: row.id, token: `sk-${key}` }
 }

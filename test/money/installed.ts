@@ -26,13 +26,18 @@ export async function installFor(gateway: GatewayProcess, upstreamUrl: string): 
   await gateway.api('PUT', '/api/user/', { id: 1, username: 'root', quota: 1_000_000_000 })
 }
 
-/** A token of root's with so much quota (left out: without a limit); the key to call with. */
-export async function newToken(gateway: GatewayProcess, quota?: number): Promise<{ id: number; key: string }> {
+/** A token of root's with so much quota (left out: without a limit) and other fields; the key to call with. */
+export async function newToken(
+  gateway: GatewayProcess,
+  quota?: number,
+  fields: object = {},
+): Promise<{ id: number; key: string }> {
   const token = await gateway.api<{ id: number; key: string }>('POST', '/api/token/', {
     name: 'test',
     expired_time: -1,
     remain_quota: quota ?? 0,
     unlimited_quota: quota === undefined,
+    ...fields,
   })
   return { id: token.id, key: `sk-${token.key.replace(/^sk-/, '')}` }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { type Bench, charged, chat, expectError, type Seen, see, startBench } from './setup.ts'
 
 let bench: Bench
@@ -45,10 +46,38 @@ describe('a body that is no JSON object → 400 invalid_json:', () => {
     test(name, async () => expectError(await call(chatPath, body), 400, 'invalid_json'))
   }
 
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const chatWith = (fields: string) => `{"model":"m","messages":[{"role":"user","content":"Hi"}],${fields}}`
+
+  test('tools nested 100,000 deep → 400 invalid_field_value', async () => {
+    const seen = await call(chatPath, chatWith(`"tools":[${nested}]`))
+    expectError(seen, 400, 'invalid_field_value')
+    expect(seen.error).toMatchObject({ param: 'tools' })
+  })
+
+  test('what must be edited, nested 100,000 deep → 400 invalid_json', async () => {
+    expectError(await call(chatPath, chatWith(`"stream":true,"stream_options":{"x":${nested}}`)), 400, 'invalid_json')
+  })
+
   test('an object nested 100,000 deep is answered, one way or the other', async () => {
     const deep = `{"model":"m","messages":[{"role":"user","content":"Hi"}],"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     const seen = await call(chatPath, deep)
     expect([200, 400]).toContain(seen.status)
+  })
+})
+
+describe('a compressed body is refused, not unpacked:', () => {
+  const json = Buffer.from(JSON.stringify(chat))
+  const encoded = (encoding: string) => ({ headers: { 'content-encoding': encoding } })
+  const packed = { gzip: gzipSync(json), deflate: deflateSync(json), br: brotliCompressSync(json) }
+  for (const [encoding, body] of Object.entries(packed))
+    for (const path of [chatPath, '/v1/images/edits'])
+      test(`${encoding} to ${path}`, async () => {
+        expectError(await call(path, body, encoded(encoding)), 415, 'unsupported_media_type')
+      })
+
+  test('gzip within gzip', async () => {
+    expectError(await call(chatPath, gzipSync(packed.gzip), encoded('gzip, gzip')), 415, 'unsupported_media_type')
   })
 })
 
@@ -99,6 +128,12 @@ describe('a field of the wrong type or size is named:', () => {
     ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: 11 }, 'n_not_within_range', 'n'],
     ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: 0 }, 'n_not_within_range', 'n'],
     ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: 'many' }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: { toString: 1 } }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: true }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x', n: [2] }, 'n_not_within_range', 'n'],
+    ['/v1/images/generations', { model: 'dall-e-3', prompt: 'x', size: ['1024x1792'] }, 'invalid_field_value', 'size'],
+    ['/v1/images/generations', { model: 'dall-e-3', prompt: 'x', quality: {} }, 'invalid_field_value', 'quality'],
+    ['/v1/images/edits', { model: 'gpt-image-1', prompt: 'x', n: { valueOf: 1 } }, 'n_not_within_range', 'n'],
     ['/v1/images/generations', { model: 'dall-e-2', prompt: 'x'.repeat(1001) }, 'prompt_too_long', 'prompt'],
   ]
   for (const [path, body, code, param] of cases) {
@@ -131,6 +166,19 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
     })
   }
 
+  test('so is what decides the price of images', async () => {
+    for (const [field, first, second] of [
+      ['n', 10, 1],
+      ['size', '"1024x1024"', '"256x256"'],
+      ['quality', '"hd"', '"standard"'],
+    ] as const) {
+      const text = `{"model":"dall-e-2","prompt":"x","${field}":${first},"${field}":${second}}`
+      const seen = await call('/v1/images/generations', text)
+      expectError(seen, 400, 'invalid_field_value')
+      expect(seen.error).toMatchObject({ param: field })
+    }
+  })
+
   test('but it may stand again within a value, or in a text', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)
@@ -147,8 +195,16 @@ describe('what is unusual but right goes through:', () => {
     ],
     ['a byte order mark', `\ufeff${JSON.stringify(chat)}`],
     ['space all around', ` \r\n\t${JSON.stringify(chat)} \n`],
+    [
+      'a part of a kind that nobody knows',
+      { model: 'm', messages: [{ role: 'user', content: [{ type: { toString: 1 } }, { type: ['text'] }] }] },
+    ],
   ]
   for (const [name, body] of fine) test(name, async () => expect((await call(chatPath, body)).status).toBe(200))
+
+  test('a content encoding that is none', async () => {
+    expect((await call(chatPath, chat, { headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
+  })
 
   test('a content type that is not JSON', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', '']) {

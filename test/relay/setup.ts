@@ -1,8 +1,9 @@
 import { expect } from 'bun:test'
-import type { Insertable } from 'kysely'
+import type { Updateable } from 'kysely'
 import { randomBase62 } from '../../server/lib/ids.ts'
 import type { TokensTable, UsersTable } from '../../server/store/tables.ts'
 import { addUser } from '../../server/store/user-changes.ts'
+import { addTokenWithKey } from '../helpers/accounts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
@@ -32,8 +33,8 @@ interface Quota {
 }
 
 interface CallerFields {
-  user?: Partial<Insertable<UsersTable>>
-  token?: Partial<Insertable<TokensTable>>
+  user?: Updateable<UsersTable>
+  token?: Updateable<TokensTable>
 }
 
 /** Enough for every call that is not about running out. */
@@ -71,8 +72,6 @@ export async function startBench(
 /** Straight into the database: the hashing of a password would be most of a test's time. */
 async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerFields): Promise<Caller> {
   const { secrets, store } = context.api
-  const key = randomBase62(48)
-  const limit = quota.token ?? 0
   return store.write(async (trx) => {
     const username = `u${randomBase62(10)}`
     const userId = await addUser(trx, {
@@ -83,29 +82,7 @@ async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerF
       created_time: 0,
     })
     if (fields.user) await trx.updateTable('users').set(fields.user).where('id', '=', userId).execute()
-    const token = await trx
-      .insertInto('tokens')
-      .values({
-        user_id: userId,
-        key: secrets.seal(key, 'token'),
-        key_hash: secrets.fingerprint(key, 'token-key'),
-        status: 1,
-        name: 'test',
-        created_time: 0,
-        accessed_time: 0,
-        expired_time: -1,
-        remain_quota: limit,
-        granted_quota: limit,
-        unlimited_quota: quota.token === undefined,
-        used_quota: 0,
-        unlogged_quota: 0,
-        models: null,
-        subnet: null,
-        ...fields.token,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return { userId, tokenId: token.id, token: `sk-${key}` }
+    return { userId, ...(await addTokenWithKey(trx, secrets, userId, quota.token, fields.token)) }
   })
 }
 

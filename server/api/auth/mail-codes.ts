@@ -27,34 +27,23 @@ interface MailCodeDeps extends Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'm
 /** Mails with codes, and what the code of a reset is good for. None of the answers tells who has an account. */
 export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
   const { settings, botCheck } = deps
-  const sendsMail = { critical: true, changesState: true } as const
 
-  servePublic(
-    router,
-    api.auth.verification,
-    async ({ query, clientAddress, context }) => {
-      refuseOtherDomains(settings.current(), query.email)
-      await botCheck(query.turnstile, clientAddress)
-      await sendVerification(deps, query.email, languageFor(deps, context))
-    },
-    sendsMail,
-  )
+  servePublic(router, api.auth.verification, async ({ query, clientAddress, context }) => {
+    refuseOtherDomains(settings.current(), query.email)
+    await botCheck(query.turnstile, clientAddress)
+    await sendVerification(deps, query.email, languageFor(deps, context))
+  })
 
-  servePublic(
-    router,
-    api.auth.askReset,
-    async ({ query, clientAddress, context }) => {
-      await botCheck(query.turnstile, clientAddress)
-      refuseWithoutMailServer(deps)
-      await countMail(deps, query.email)
-      const language = languageFor(deps, context)
-      // After the answer: neither its text nor its time tells whether the address is somebody's.
-      deps.mailer.later('sending a reset mail', () => sendReset(deps, query.email, language))
-    },
-    sendsMail,
-  )
+  servePublic(router, api.auth.askReset, async ({ query, clientAddress, context }) => {
+    await botCheck(query.turnstile, clientAddress)
+    refuseWithoutMailServer(deps)
+    await countMail(deps, query.email)
+    const language = languageFor(deps, context)
+    // After the answer: neither its text nor its time tells whether the address is somebody's.
+    deps.mailer.later('sending a reset mail', () => sendReset(deps, query.email, language))
+  })
 
-  servePublic(router, api.auth.reset, (call) => resetPassword(deps, call), { critical: true })
+  servePublic(router, api.auth.reset, (call) => resetPassword(deps, call))
 }
 
 function languageFor({ settings }: MailCodeDeps, context: AppContext): MailLanguage {

@@ -29,7 +29,6 @@ export function mountRegister(router: ApiRouter, deps: RegisterDeps): void {
       await register(deps, call)
     },
     {
-      critical: true,
       before() {
         const now = settings.current()
         if (!now.RegisterEnabled) {

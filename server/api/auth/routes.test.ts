@@ -42,6 +42,23 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
+  test('of very many logins at once some wait and the rest are told to come back, for known and unknown names', async () => {
+    await api.addPerson({ username: 'ada', password: hash })
+    const names = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 'ada' : 'nobody'))
+    const answers = await Promise.all(names.map((name) => login(name, password)))
+    // Two at work and 32 that wait are served in any case, however slow the machine is.
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(34)
+    const refused = new Set<string | undefined>()
+    for (const [index, { status, headers, json }] of answers.entries()) {
+      if (status === 200) expect(json.success).toBe(names[index] === 'ada')
+      else expect([status, headers.get('retry-after'), json.success]).toEqual([503, '3', false])
+      if (status !== 200) refused.add(names[index])
+    }
+    // A name that is not known takes its turn as any other does.
+    expect([...refused].toSorted()).toEqual(['ada', 'nobody'])
+    expect((await login('ada', password)).json.success).toBe(true)
+  }, 60_000)
+
   test('empty fields and accounts without a password are refused', async () => {
     await api.addPerson({ username: 'oauth' })
     expect((await login('oauth', '')).json.success).toBe(false)

@@ -37,47 +37,36 @@ function mountLogin(
 ): void {
   const failures = createRateLimiter(rateRules?.loginFailures ?? loginFailureRule, clock)
 
-  servePublic(
-    router,
-    api.auth.login,
-    async ({ body, clientAddress, context }) => {
-      if (body.username === '' || body.password === '')
-        throw new ApiFailure('The username and the password are needed.')
-      const key = `${addressKey(clientAddress)} ${body.username.toLowerCase()}`
-      const wait = failures.wait(key)
-      if (wait > 0) throw tooManyRequests(wait)
+  servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
+    if (body.username === '' || body.password === '') throw new ApiFailure('The username and the password are needed.')
+    const key = `${addressKey(clientAddress)} ${body.username.toLowerCase()}`
+    const wait = failures.wait(key)
+    if (wait > 0) throw tooManyRequests(wait)
 
-      const user = await userForLogin(store.read, body.username)
-      // Checked for unknown names too: it takes the same time, so that names cannot be told apart by it.
-      const matches = await verifyPassword(body.password, user?.password ?? '')
-      const byPassword = settings.current().PasswordLoginEnabled
-      if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
-        failures.take(key)
-        const actor = { id: 0, username: body.username }
-        await store.write((trx) =>
-          recordAudit(trx, auditEvent(clock, { person: actor, clientAddress }, 'login.fail', '')),
-        )
-        throw new ApiFailure(byPassword ? loginFailed : 'The administrator has turned off password login.')
-      }
-      failures.reset(key)
-      // An imported bcrypt hash becomes ours at the first chance.
-      const rehashed = user.password.startsWith('$argon2id$') ? undefined : await hashPassword(body.password)
-      await store.write(async (trx) => {
-        if (rehashed !== undefined) await updateUser(trx, user.id, { password: rehashed })
-        await router.sessions.start(context, trx, user.id)
-        await recordAudit(trx, auditEvent(clock, { person: user, clientAddress }, 'login', `user ${user.id}`))
-      })
-      return loginView(user)
-    },
-    { critical: true },
-  )
+    const user = await userForLogin(store.read, body.username)
+    // Checked for unknown names too: it takes the same time, so that names cannot be told apart by it.
+    const matches = await verifyPassword(body.password, user?.password ?? '')
+    const byPassword = settings.current().PasswordLoginEnabled
+    if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
+      failures.take(key)
+      const actor = { id: 0, username: body.username }
+      await store.write((trx) =>
+        recordAudit(trx, auditEvent(clock, { person: actor, clientAddress }, 'login.fail', '')),
+      )
+      throw new ApiFailure(byPassword ? loginFailed : 'The administrator has turned off password login.')
+    }
+    failures.reset(key)
+    // An imported bcrypt hash becomes ours at the first chance.
+    const rehashed = user.password.startsWith('$argon2id$') ? undefined : await hashPassword(body.password)
+    await store.write(async (trx) => {
+      if (rehashed !== undefined) await updateUser(trx, user.id, { password: rehashed })
+      await router.sessions.start(context, trx, user.id)
+      await recordAudit(trx, auditEvent(clock, { person: user, clientAddress }, 'login', `user ${user.id}`))
+    })
+    return loginView(user)
+  })
 
-  servePublic(
-    router,
-    api.auth.logout,
-    async ({ context }) => {
-      if (router.sessions.hasCookie(context)) await store.write((trx) => router.sessions.end(context, trx))
-    },
-    { changesState: true },
-  )
+  servePublic(router, api.auth.logout, async ({ context }) => {
+    if (router.sessions.hasCookie(context)) await store.write((trx) => router.sessions.end(context, trx))
+  })
 }

@@ -66,26 +66,16 @@ function progressOf(run: JobRun | undefined, now: number) {
 }
 
 function mountBalances(router: ApiRouter, deps: OperationDeps): void {
-  serve(
-    router,
-    api.channel.updateAllBalances,
-    async () => {
-      if (!(await deps.updateAllBalances())) throw new ApiFailure('The balances are being updated already.')
-    },
-    { changesState: true },
-  )
-  serve(
-    router,
-    api.channel.updateBalance,
-    async ({ params }) => {
-      const failed = (message: string) => new ApiFailure(message, 200, { extra: { balance: 0 } })
-      if (!(await channelById(deps.store.read, params.id))) throw failed('This channel does not exist.')
-      const answer = await deps.updateBalance(params.id)
-      if (!answer.ok) throw failed(answer.message)
-      return { balance: answer.value }
-    },
-    { changesState: true },
-  )
+  serve(router, api.channel.updateAllBalances, async () => {
+    if (!(await deps.updateAllBalances())) throw new ApiFailure('The balances are being updated already.')
+  })
+  serve(router, api.channel.updateBalance, async ({ params }) => {
+    const failed = (message: string) => new ApiFailure(message, 200, { extra: { balance: 0 } })
+    if (!(await channelById(deps.store.read, params.id))) throw failed('This channel does not exist.')
+    const answer = await deps.updateBalance(params.id)
+    if (!answer.ok) throw failed(answer.message)
+    return { balance: answer.value }
+  })
 }
 
 function mountKeys(router: ApiRouter, deps: OperationDeps): void {

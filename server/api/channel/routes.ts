@@ -74,28 +74,18 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
 }
 
 function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: ChannelDeps): void {
-  serve(
-    router,
-    api.channel.testAll,
-    async ({ query }) => {
-      if (!(await testAllChannels(query.scope))) throw new ApiFailure('A test of the channels is already running.')
-    },
-    { changesState: true },
-  )
+  serve(router, api.channel.testAll, async ({ query }) => {
+    if (!(await testAllChannels(query.scope))) throw new ApiFailure('A test of the channels is already running.')
+  })
 
-  serve(
-    router,
-    api.channel.test,
-    async ({ params, query }) => {
-      const failed = (message: string, time: number) => new ApiFailure(message, 200, { extra: { time } })
-      if (!(await channelById(store.read, params.id))) throw failed('This channel does not exist.', 0)
-      const result = await testChannel(params.id, query.model || undefined)
-      const time = result.timeMs / 1000
-      if (!result.ok) throw failed(result.message, time)
-      return { time }
-    },
-    { changesState: true },
-  )
+  serve(router, api.channel.test, async ({ params, query }) => {
+    const failed = (message: string, time: number) => new ApiFailure(message, 200, { extra: { time } })
+    if (!(await channelById(store.read, params.id))) throw failed('This channel does not exist.', 0)
+    const result = await testChannel(params.id, query.model || undefined)
+    const time = result.timeMs / 1000
+    if (!result.ok) throw failed(result.message, time)
+    return { time }
+  })
 }
 
 function channelView(row: ListedChannel): Channel {

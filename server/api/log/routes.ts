@@ -1,52 +1,78 @@
 import { api } from '../../../contract/api/index.ts'
-import { dashboardDays, type Log } from '../../../contract/api/log.ts'
+import { dashboardDays } from '../../../contract/api/log.ts'
+import type { Person } from '../../http/app-env.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
-import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { recordAudit } from '../../store/audit.ts'
+import type { LogFilter } from '../../store/log-hours.ts'
+import { listLogs } from '../../store/log-pages.ts'
 import { purgeLogs } from '../../store/log-purge.ts'
-import { type LogRow, listLogs, searchLogs, sumLogs, usageByDay } from '../../store/logs.ts'
+import { searchLogs } from '../../store/logs.ts'
+import { sumCalls, usageByDay } from '../../store/usage-query.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { exportLogs } from './export-logs.ts'
+import { histogramOf } from './histogram.ts'
+import { fullView, ownView } from './log-view.ts'
+import { createPerPerson } from './per-person.ts'
+import { streamLogs } from './stream-logs.ts'
 
-const daySeconds = 86_400
+const day = 86_400
+const mostExports = 2
+const mostStreams = 4
+
+type Deps = Pick<ApiDeps, 'store' | 'clock' | 'logTail'>
 
 /** Usage logs: everybody's for admins, the own ones for everybody. */
-export function mountLogs(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
-  serve(router, api.log.list, async ({ query, context }) =>
-    listed(context, await listLogs(store.read, query, pageOf(query))).map(fullView),
-  )
+export function mountLogs(router: ApiRouter, deps: Deps): void {
+  mountLists(router, deps)
+  mountExports(router, deps)
+  mountStreams(router, deps)
+}
 
+/** What a person may see of the own logs, whatever else was asked for. */
+function own<Query extends object>(query: Query, person: Person): Query & { userId: number } {
+  return { ...query, userId: person.id }
+}
+
+function mountLists(router: ApiRouter, { store, clock }: Deps): void {
+  const { read } = store
+  const sum = (filter: LogFilter) => sumCalls(read, filter, filter.start_timestamp, filter.end_timestamp)
+  const histogram = (query: PersonCall<typeof api.log.selfHistogram>['query'], filter: LogFilter) =>
+    histogramOf(read, { filter, buckets: query.buckets, utcOffset: query.utc_offset, now: epochSeconds(clock) })
+
+  serve(router, api.log.list, async ({ query, context }) =>
+    listed(context, await listLogs(read, query, pageOf(query))).map(fullView),
+  )
   serve(router, api.log.self, async ({ query, person, context }) =>
-    listed(context, await listLogs(store.read, { ...query, userId: person.id }, pageOf(query))).map(ownView),
+    listed(context, await listLogs(read, own(query, person), pageOf(query))).map(ownView),
+  )
+  serve(router, api.log.stat, ({ query }) => sum(query))
+  serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
+  serve(router, api.log.histogram, ({ query }) => histogram(query, query))
+  serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
+  serve(router, api.log.search, async ({ query }) => (await searchLogs(read, query.keyword)).map(fullView))
+  serve(router, api.log.selfSearch, async ({ query, person }) =>
+    (await searchLogs(read, query.keyword, person.id)).map(ownView),
   )
 
   serve(router, api.log.dashboard, async ({ person }) => {
-    const today = Math.floor(epochSeconds(clock) / daySeconds)
-    const rows = await usageByDay(store.read, person.id, (today - dashboardDays + 1) * daySeconds)
+    const today = Math.floor(epochSeconds(clock) / day)
+    const rows = await usageByDay(read, person.id, today - dashboardDays + 1)
     return rows.map((row) => ({
-      Day: new Date(row.day * daySeconds * 1000).toISOString().slice(0, 10),
+      Day: new Date(row.day * day * 1000).toISOString().slice(0, 10),
       ModelName: row.model,
       RequestCount: row.requests,
       Quota: row.quota,
-      PromptTokens: row.promptTokens,
-      CompletionTokens: row.completionTokens,
+      PromptTokens: row.prompt_tokens,
+      CompletionTokens: row.completion_tokens,
     }))
   })
 
-  serve(router, api.log.stat, ({ query }) => sumLogs(store.read, query))
-
-  serve(router, api.log.selfStat, ({ query, person }) => sumLogs(store.read, { ...query, userId: person.id }))
-
-  serve(router, api.log.search, async ({ query }) => (await searchLogs(store.read, query.keyword)).map(fullView))
-
-  serve(router, api.log.selfSearch, async ({ query, person }) =>
-    (await searchLogs(store.read, query.keyword, person.id)).map(ownView),
-  )
-
   serve(router, api.log.purge, async (call) => {
     const before = call.query.target_timestamp
-    const deleted = await purgeLogs(store, before)
+    const deleted = await purgeLogs(store, { before, now: epochSeconds(clock) })
     await store.write((trx) =>
       recordAudit(trx, auditEvent(clock, call, 'log.purge', 'logs', `${deleted} logs older than ${before}`)),
     )
@@ -54,17 +80,42 @@ export function mountLogs(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'st
   })
 }
 
-function fullView({ channel_id, ...row }: LogRow): Log {
-  return {
-    ...row,
-    channel: channel_id,
-    is_stream: Boolean(row.is_stream),
-    system_prompt_reset: Boolean(row.system_prompt_reset),
-    estimated: Boolean(row.estimated),
-  }
+function mountExports(router: ApiRouter, { store, clock }: Deps): void {
+  const places = createPerPerson(mostExports, 'exports')
+  const db = store.read
+  const { warn } = router
+
+  serve(router, api.log.export, async (call) => {
+    const ended = places.take(call.person.id)
+    await store.write((trx) => recordAudit(trx, auditEvent(clock, call, 'log.export', 'logs', '')))
+    return exportLogs({ db, filter: call.query, view: fullView, isAdmin: true, ended, warn })
+  })
+  serve(router, api.log.selfExport, ({ query, person }) => {
+    const ended = places.take(person.id)
+    return exportLogs({ db, filter: own(query, person), view: ownView, isAdmin: false, ended, warn })
+  })
 }
 
-/** Which upstream served a call is the operator's business. */
-function ownView(row: LogRow): Log {
-  return { ...fullView(row), channel: 0, attempts: '' }
+function mountStreams(router: ApiRouter, { store, logTail }: Deps): void {
+  const places = createPerPerson(mostStreams, 'live logs')
+  const live = ({ person, context }: { person: Person; context: PersonCall<typeof api.log.stream>['context'] }) => ({
+    store,
+    tail: logTail,
+    sessions: router.sessions,
+    person,
+    context,
+    ended: places.take(person.id),
+  })
+
+  serve(router, api.log.stream, (call) =>
+    streamLogs({ ...live(call), access: api.log.stream.access, filter: call.query, view: fullView }),
+  )
+  serve(router, api.log.selfStream, (call) =>
+    streamLogs({
+      ...live(call),
+      access: api.log.selfStream.access,
+      filter: own(call.query, call.person),
+      view: ownView,
+    }),
+  )
 }

@@ -12,26 +12,21 @@ import type { OAuthDeps } from './outside-login.ts'
 export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
   const { store, settings, clock, announce } = deps
   const codes = createOneTimeCodes(deps)
-  serve(
-    router,
-    api.oauth.emailBind,
-    async (call) => {
-      const { person } = call
-      const { email, code } = call.query
-      refuseOtherDomains(settings.current(), email)
-      const bound = await store.write(async (trx) => {
-        if (!(await codes.use(trx, 'verification', email, code))) return false
-        await lockIdentity(trx, 'email', email)
-        const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
-        if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
-        await bindAccount(trx, person.id, { email })
-        await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, email))
-        return true
-      })
-      // Outside the transaction: a wrong try must stay counted.
-      if (!bound) throw new ApiFailure('The verification code is wrong or has expired.')
-      await announce({ topic: 'user', id: person.id })
-    },
-    { critical: true, changesState: true },
-  )
+  serve(router, api.oauth.emailBind, async (call) => {
+    const { person } = call
+    const { email, code } = call.query
+    refuseOtherDomains(settings.current(), email)
+    const bound = await store.write(async (trx) => {
+      if (!(await codes.use(trx, 'verification', email, code))) return false
+      await lockIdentity(trx, 'email', email)
+      const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
+      if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
+      await bindAccount(trx, person.id, { email })
+      await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, email))
+      return true
+    })
+    // Outside the transaction: a wrong try must stay counted.
+    if (!bound) throw new ApiFailure('The verification code is wrong or has expired.')
+    await announce({ topic: 'user', id: person.id })
+  })
 }

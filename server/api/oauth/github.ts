@@ -19,44 +19,33 @@ import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts
 /** Login and binding by the code-hosting OAuth. */
 export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuthStates }): void {
   const { settings, sessions, states, warn } = deps
-  const options = { critical: true, changesState: true } as const
 
-  servePublic(
-    router,
-    api.oauth.githubStart,
-    async ({ context }) => {
-      const app = appOf(settings.current())
-      const { state, challenge } = await states.issueWithChallenge(context)
-      return authorizeAddress(app, state, challenge)
-    },
-    options,
-  )
+  servePublic(router, api.oauth.githubStart, async ({ context }) => {
+    const app = appOf(settings.current())
+    const { state, challenge } = await states.issueWithChallenge(context)
+    return authorizeAddress(app, state, challenge)
+  })
 
-  servePublic(
-    router,
-    api.oauth.github,
-    async ({ query, context }) => {
-      const now = settings.current()
-      const app = appOf(now)
-      if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
-      if (query.code === '') throw new ApiFailure('The code of the login service is missing.')
-      // Asked before the outside call, so that a code is not spent for somebody who may not use it.
-      const identity = await sessions.identify(context)
-      if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
-      if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
-      const verifier = states.verifierOf(query.state)
-      const found = await askOutside(
-        warn,
-        githubAccount(app, { code: query.code, ...(verifier !== undefined && { verifier }) }),
-      )
-      if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, found))
-      await bindGitHub(deps, context, identity.person, found)
-      // The one message that clients look at.
-      context.set('successMessage', 'bind')
-      return undefined
-    },
-    options,
-  )
+  servePublic(router, api.oauth.github, async ({ query, context }) => {
+    const now = settings.current()
+    const app = appOf(now)
+    if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
+    if (query.code === '') throw new ApiFailure('The code of the login service is missing.')
+    // Asked before the outside call, so that a code is not spent for somebody who may not use it.
+    const identity = await sessions.identify(context)
+    if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
+    if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
+    const verifier = states.verifierOf(query.state)
+    const found = await askOutside(
+      warn,
+      githubAccount(app, { code: query.code, ...(verifier !== undefined && { verifier }) }),
+    )
+    if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, found))
+    await bindGitHub(deps, context, identity.person, found)
+    // The one message that clients look at.
+    context.set('successMessage', 'bind')
+    return undefined
+  })
 }
 
 /** The application of the options; refuses while the login is off. */

@@ -10,7 +10,7 @@ import { mountWeChat } from './wechat.ts'
 export function mountOAuth(router: ApiRouter, given: Omit<OAuthDeps, 'sessions'>): void {
   const deps = { ...given, sessions: router.sessions }
   const states = createOAuthStates(deps)
-  servePublic(router, api.oauth.state, ({ context }) => states.issue(context), { critical: true, changesState: true })
+  servePublic(router, api.oauth.state, ({ context }) => states.issue(context))
   mountGitHub(router, { ...deps, states })
   mountWeChat(router, deps)
   mountEmail(router, deps)

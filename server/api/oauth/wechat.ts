@@ -12,7 +12,6 @@ import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts
 /** Login and binding by a code that the WeChat helper server gave to somebody. */
 export function mountWeChat(router: ApiRouter, deps: OAuthDeps): void {
   const { store, settings, clock, warn, announce } = deps
-  const options = { critical: true, changesState: true } as const
 
   async function idOf(code: string): Promise<string> {
     const now = settings.current()
@@ -23,40 +22,30 @@ export function mountWeChat(router: ApiRouter, deps: OAuthDeps): void {
     return askOutside(warn, wechatId({ address: now.WeChatServerAddress, token: now.WeChatServerToken }, code))
   }
 
-  servePublic(
-    router,
-    api.oauth.wechat,
-    async ({ query, context }) => {
-      const id = await idOf(query.code)
-      return store.write(async (trx) => {
-        await lockIdentity(trx, 'wechat', id)
-        const account =
-          (await accountOf(trx, { wechat_id: id })) ??
-          (await firstLogin(deps, trx, context, 'wechat', { display_name: 'WeChat User', wechat_id: id }))
-        await logIn(deps, trx, context, account, 'wechat')
-        return loginView(account)
-      })
-    },
-    options,
-  )
+  servePublic(router, api.oauth.wechat, async ({ query, context }) => {
+    const id = await idOf(query.code)
+    return store.write(async (trx) => {
+      await lockIdentity(trx, 'wechat', id)
+      const account =
+        (await accountOf(trx, { wechat_id: id })) ??
+        (await firstLogin(deps, trx, context, 'wechat', { display_name: 'WeChat User', wechat_id: id }))
+      await logIn(deps, trx, context, account, 'wechat')
+      return loginView(account)
+    })
+  })
 
-  serve(
-    router,
-    api.oauth.wechatBind,
-    async (call) => {
-      const { person } = call
-      const id = await idOf(call.query.code)
-      await store.write(async (trx) => {
-        await lockIdentity(trx, 'wechat', id)
-        const bound = await accountOf(trx, { wechat_id: id })
-        if (bound && bound.id !== person.id) {
-          throw new ApiFailure('This WeChat account is already bound to another user.')
-        }
-        await bindAccount(trx, person.id, { wechat_id: id })
-        await recordAudit(trx, auditEvent(clock, call, 'user.bind-wechat', `user ${person.id}`))
-      })
-      await announce({ topic: 'user', id: person.id })
-    },
-    options,
-  )
+  serve(router, api.oauth.wechatBind, async (call) => {
+    const { person } = call
+    const id = await idOf(call.query.code)
+    await store.write(async (trx) => {
+      await lockIdentity(trx, 'wechat', id)
+      const bound = await accountOf(trx, { wechat_id: id })
+      if (bound && bound.id !== person.id) {
+        throw new ApiFailure('This WeChat account is already bound to another user.')
+      }
+      await bindAccount(trx, person.id, { wechat_id: id })
+      await recordAudit(trx, auditEvent(clock, call, 'user.bind-wechat', `user ${person.id}`))
+    })
+    await announce({ topic: 'user', id: person.id })
+  })
 }

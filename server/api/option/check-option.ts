@@ -28,6 +28,7 @@ const calledAddresses: readonly OptionKey[] = [
   'GitHubApiBaseURL',
   'TurnstileVerifyURL',
   'NotifyWebhookURL',
+  'UpdateFeedURL',
   'MessagePusherAddress',
 ]
 

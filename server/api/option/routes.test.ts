@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { optionDefinitions } from '../../../contract/options.ts'
+import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 
@@ -58,6 +58,33 @@ forEachDatabase((_, openFresh) => {
     const refused = await put('ModelRatio', '{}', admin)
     expect([refused.status, refused.json.success]).toEqual([200, false])
     expect((await put('ModelRatio', '{"gpt-4":15}', root)).json.success).toBe(true)
+  })
+
+  test('the table of options says of each what it is and who may write it, and the server keeps to it', async () => {
+    await put('SMTPToken', 'smtp-secret')
+    const answer = (await api.call('GET', '/api/option/definitions', { as: admin.token })).json
+    const table: { key: OptionKey; default: string; writer: string; secret: boolean; section: string }[] = answer.data
+    expect(table.map(({ key }) => key)).toEqual(Object.keys(optionDefinitions) as OptionKey[])
+    expect(JSON.stringify(answer)).not.toContain('smtp-secret')
+    expect(table.find(({ key }) => key === 'SMTPToken')).toMatchObject({ secret: true, is_set: true, writer: 'root' })
+    expect(table.find(({ key }) => key === 'TurnstileSecretKey')).toMatchObject({ secret: true, is_set: false })
+    expect(table.find(({ key }) => key === 'RetryTimes')).toEqual({
+      key: 'RetryTimes',
+      kind: 'integer',
+      default: '0',
+      min: 0,
+      max: 20,
+      writer: 'admin',
+      secret: false,
+      section: 'relay',
+      section_title: 'Calls',
+      tab: 'operations',
+      description: optionDefinitions.RetryTimes.description,
+    } as never)
+    for (const { key, default: value, writer } of table) {
+      expect([key, (await put(key, value, admin)).json.success]).toEqual([key, writer === 'admin'])
+      expect([key, (await put(key, value, root)).json.success]).toEqual([key, true])
+    }
   })
 
   test('a body that cannot be decoded is 400', async () => {
@@ -128,6 +155,7 @@ forEachDatabase((_, openFresh) => {
     const user = await api.addPerson()
     for (const [method, path] of [
       ['GET', '/api/option/'],
+      ['GET', '/api/option/definitions'],
       ['PUT', '/api/option/'],
       ['GET', '/api/group/'],
     ] as const) {

@@ -1,16 +1,29 @@
 import { api } from '../../../contract/api/index.ts'
-import { isOptionKey, type OptionDefinition, type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
+import {
+  isOptionKey,
+  type OptionDefinition,
+  type OptionKey,
+  optionDefinitions,
+  optionSections,
+} from '../../../contract/options.ts'
 import { mayAccess } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
+import { latestRelease } from '../../outbound/release-feed.ts'
 import { OptionError, parseOption } from '../../settings/parse-option.ts'
+import { storedOption } from '../../settings/secret-options.ts'
 import { recordAudit } from '../../store/audit.ts'
+import { countOpenCalls } from '../../store/limits.ts'
 import { optionRows, saveOption } from '../../store/options.ts'
+import { servedModels } from '../../store/served-models.ts'
 import { userById } from '../../store/users.ts'
+import { askOutside } from '../ask-outside.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { checkOption } from './check-option.ts'
+import { modelPrices } from './model-prices.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
@@ -21,9 +34,12 @@ export function mountOptions(
     store,
     settings,
     clock,
+    secrets,
     mailer,
+    version,
+    warn,
     announce,
-  }: Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'mailer'> & { announce: Announce },
+  }: Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'secrets' | 'mailer' | 'version' | 'warn'> & { announce: Announce },
 ): void {
   serve(router, api.option.list, async () => {
     const stored = new Map((await optionRows(store.read)).map((row) => [row.key, row.value]))
@@ -32,31 +48,41 @@ export function mountOptions(
       .map((key) => ({ key, value: stored.get(key) ?? definitions[key].default }))
   })
 
-  serve(
-    router,
-    api.option.update,
-    async (call) => {
-      const { key } = call.body
-      if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
-      const definition = definitions[key]
-      if (!mayAccess(call.person.role, definition.writer)) {
-        throw new ApiFailure('Only a super admin may change this option.')
-      }
-      const value = normalise(key, call.body.value)
-      await store.write(async (trx) => {
-        const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
-        const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
-        checkOption(key, value, current)
-        await saveOption(trx, key, value)
-        const detail = definition.secret ? 'changed' : `${shorten(current(key))} → ${shorten(value)}`
-        await recordAudit(trx, auditEvent(clock, call, 'option.update', key, detail))
-      })
-      // The notice makes every node reload in its own time; whoever saved must see the new value with the next call.
-      await announce({ topic: 'settings', id: 0 })
-      await settings.reload()
-    },
-    { badBodyStatus: 400 },
-  )
+  serve(router, api.option.definitions, () => {
+    const now = settings.current()
+    return (Object.keys(definitions) as OptionKey[]).map((key) => definitionEntry(key, now[key] !== ''))
+  })
+
+  serve(router, api.option.update, async (call) => {
+    const { key } = call.body
+    if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
+    const definition = definitions[key]
+    if (!mayAccess(call.person.role, definition.writer)) {
+      throw new ApiFailure('Only a super admin may change this option.')
+    }
+    const value = normalise(key, call.body.value)
+    await store.write(async (trx) => {
+      const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
+      const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
+      checkOption(key, value, current)
+      const row = storedOption(secrets, key, value)
+      await saveOption(trx, key, row.value, row.sealed)
+      if (key === 'GroupLimits') await countOpenCalls(trx)
+      const detail = definition.secret ? 'changed' : `${shorten(current(key))} → ${shorten(value)}`
+      await recordAudit(trx, auditEvent(clock, call, 'option.update', key, detail))
+    })
+    // The notice makes every node reload in its own time; whoever saved must see the new value with the next call.
+    await announce({ topic: 'settings', id: 0 })
+    await settings.reload()
+  })
+
+  serve(router, api.option.prices, async () => modelPrices(settings.current(), await servedModels(store.read)))
+
+  serve(router, api.option.latestRelease, async () => {
+    const feed = settings.current().UpdateFeedURL
+    if (feed === '') throw new ApiFailure('Please set UpdateFeedURL first.')
+    return { version, ...(await askOutside(warn, latestRelease(feed))) }
+  })
 
   serve(router, api.option.testMail, async (call) => {
     if (!mailer.ready()) throw new ApiFailure('Please set SMTPServer and SMTPFrom (or SMTPAccount) first.')
@@ -72,6 +98,20 @@ export function mountOptions(
       throw new ApiFailure(`The mail was not sent: ${error instanceof Error ? error.message : String(error)}`)
     }
   })
+}
+
+function definitionEntry(key: OptionKey, isSet: boolean): OptionDefinitionEntry {
+  const { choices, secret, ...definition } = definitions[key]
+  const { tab, title } = optionSections[definition.section]
+  return {
+    key,
+    ...definition,
+    ...(choices && { choices: [...choices] }),
+    secret: secret === true,
+    ...(secret && { is_set: isSet }),
+    section_title: title,
+    tab,
+  }
 }
 
 /** Paths are put behind these. */

@@ -49,6 +49,13 @@ forEachDatabase((_, openFresh) => {
       used_quota: 0,
       models: null,
       subnet: null,
+      rpm_limit: 0,
+      tpm_limit: 0,
+      concurrency_limit: 0,
+      daily_budget: 0,
+      monthly_budget: 0,
+      spent_today: 0,
+      spent_month: 0,
     })
     const stored = await row(data.id)
     expect(stored).toMatchObject({ granted_quota: 500_000, key_hash: api.secrets.fingerprint(data.key, 'token-key') })

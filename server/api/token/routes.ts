@@ -1,5 +1,6 @@
 import { api } from '../../../contract/api/index.ts'
 import type { Token } from '../../../contract/api/token.ts'
+import { limitsSent } from '../../../contract/limits.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
@@ -10,6 +11,7 @@ import { recordAudit } from '../../store/audit.ts'
 import { addToken, deleteToken, listTokens, type TokenRow, tokenOf } from '../../store/tokens.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
+import { spentNow } from '../spent-now.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
 import { updateOwnToken } from './update-token.ts'
 
@@ -20,7 +22,7 @@ const keyLength = 48
 /** A person's own tokens; everybody else's do not exist here, for admins neither. */
 export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
-  const view = (row: TokenRow) => tokenView(row, secrets)
+  const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))
 
   serve(router, api.token.list, async ({ person, query, context }) =>
     listed(context, await listTokens(store.read, person.id, pageOf(query))).map(view),
@@ -53,6 +55,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
         unlimited_quota: body.unlimited_quota ?? false,
         models: parseModels(body.models ?? null),
         subnet: parseSubnet(body.subnet ?? null),
+        ...limitsSent(body),
       })
       await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${made.id}`, made.name))
       return made
@@ -78,6 +81,11 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   })
 }
 
-function tokenView(row: TokenRow, secrets: Secrets): Token {
-  return { ...row, key: secrets.open(row.key, 'token'), unlimited_quota: Boolean(row.unlimited_quota) }
+function tokenView(row: TokenRow, secrets: Secrets, now: number): Token {
+  return {
+    ...row,
+    ...spentNow(row, now),
+    key: secrets.open(row.key, 'token'),
+    unlimited_quota: Boolean(row.unlimited_quota),
+  }
 }

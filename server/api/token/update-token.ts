@@ -1,10 +1,12 @@
 import { maxQuota } from '../../../contract/api/fields.ts'
 import type { api } from '../../../contract/api/index.ts'
+import { limitsOf, limitsSent } from '../../../contract/limits.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { recordAudit } from '../../store/audit.ts'
+import { countOpenCalls } from '../../store/limits.ts'
 import type { Trx } from '../../store/store.ts'
 import {
   addTokenQuota,
@@ -33,6 +35,7 @@ export async function updateOwnToken(
     if (body.status === tokenStatus.enabled) refuseToEnable(token, epochSeconds(clock))
     const fields = query.status_only ? { status: wantedStatus(call) } : wantedFields(call)
     await updateToken(trx, token.id, fields)
+    if (limitsOf(fields)) await countOpenCalls(trx, { tokenId: token.id })
     const quota = query.status_only ? {} : await changeQuota(trx, call, token)
     const detail = describeChange({ ...fields, ...quota }, [...Object.keys(fields), 'remain_quota'])
     await recordAudit(trx, auditEvent(clock, call, 'token.update', `token ${token.id}`, detail))
@@ -66,7 +69,7 @@ function wantedFields({ body }: Update): TokenFields {
   if (body.unlimited_quota !== undefined) fields.unlimited_quota = body.unlimited_quota
   if (body.models !== undefined) fields.models = parseModels(body.models)
   if (body.subnet !== undefined) fields.subnet = parseSubnet(body.subnet)
-  return fields
+  return { ...fields, ...limitsSent(body) }
 }
 
 /** Moves what remains; returns the new figure for the audit trail, or nothing when it stays. */

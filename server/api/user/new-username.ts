@@ -3,7 +3,7 @@ import { usernameSchema } from '../../../contract/api/user.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { parseInput } from '../../http/parse-input.ts'
 import type { Trx } from '../../store/store.ts'
-import { usernameTaken } from '../../store/users.ts'
+import { takeUsername } from '../../store/users.ts'
 
 const named = z.object({ username: usernameSchema })
 
@@ -18,6 +18,6 @@ export async function newUsername(
 ): Promise<string | undefined> {
   if (wanted === undefined || wanted === '' || wanted === user.username) return undefined
   const { username } = parseInput(named, { username: wanted })
-  if (await usernameTaken(trx, username, user.id)) throw new ApiFailure('This username is already taken.')
+  if (!(await takeUsername(trx, username, user.id))) throw new ApiFailure('This username is already taken.')
   return username
 }

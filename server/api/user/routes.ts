@@ -7,7 +7,7 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { deleteUser } from '../../store/user-changes.ts'
-import { listUsers, lockUser, userById } from '../../store/users.ts'
+import { listUsers, lockUser, type UserRow, userById } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce } from '../deps.ts'
 import { createAccount } from '../new-account.ts'
@@ -18,16 +18,17 @@ import { updateUserAsAdmin } from './update-user.ts'
 /** What admins do with the accounts of others. */
 export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Announce }): void {
   const { store, settings, clock, announce } = deps
+  const view = (row: UserRow) => userView(row, epochSeconds(clock))
 
   serve(router, api.user.list, async ({ query, context }) =>
-    listed(context, await listUsers(store.read, pageOf(query))).map(userView),
+    listed(context, await listUsers(store.read, pageOf(query))).map(view),
   )
 
   serve(router, api.user.search, async ({ query, context }) =>
-    listed(context, await listUsers(store.read, pageOf(query), query.keyword)).map(userView),
+    listed(context, await listUsers(store.read, pageOf(query), query.keyword)).map(view),
   )
 
-  serve(router, api.user.get, async ({ params, person }) => userView(await readable(params.id, person)))
+  serve(router, api.user.get, async ({ params, person }) => view(await readable(params.id, person)))
 
   serve(router, api.user.create, async (call) => {
     const { body, person } = call
@@ -43,13 +44,13 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
       await recordAudit(trx, auditEvent(clock, call, 'user.create', `user ${id}`, username))
       return id
     })
-    return userView(await readable(id, person))
+    return view(await readable(id, person))
   })
 
   serve(router, api.user.update, async (call) => {
     await updateUserAsAdmin(deps, call)
     await announce({ topic: 'user', id: call.body.id })
-    return userView(await readable(call.body.id, call.person))
+    return view(await readable(call.body.id, call.person))
   })
 
   serve(router, api.user.manage, async (call) => {

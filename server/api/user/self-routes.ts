@@ -2,6 +2,7 @@ import { api } from '../../../contract/api/index.ts'
 import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { epochSeconds } from '../../lib/clock.ts'
 import { randomBase62, randomHex } from '../../lib/ids.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
@@ -23,7 +24,7 @@ export function mountSelf(
   serve(router, api.user.self, async ({ person }) => {
     const row = await userById(store.read, person.id)
     if (!row) throw new ApiFailure('This user does not exist.')
-    return userView(row)
+    return userView(row, epochSeconds(clock))
   })
 
   serve(router, api.user.updateSelf, async (call) => {
@@ -61,24 +62,17 @@ export function mountSelf(
     await announce({ topic: 'user', id: person.id })
   })
 
-  serve(
-    router,
-    api.user.accessToken,
-    async (call) => {
-      const token = randomHex(16)
-      await store.write(async (trx) => {
-        const access_token_hash = secrets.fingerprint(token, 'access-token')
-        await updateUser(trx, call.person.id, { access_token_hash })
-        await recordAudit(trx, auditEvent(clock, call, 'user.new-access-token', `user ${call.person.id}`))
-      })
-      return token
-    },
-    { changesState: true },
-  )
-
-  serve(router, api.user.aff, ({ person }) => store.write((trx) => affCodeOf(trx, person.id, randomBase62(8))), {
-    changesState: true,
+  serve(router, api.user.accessToken, async (call) => {
+    const token = randomHex(16)
+    await store.write(async (trx) => {
+      const access_token_hash = secrets.fingerprint(token, 'access-token')
+      await updateUser(trx, call.person.id, { access_token_hash })
+      await recordAudit(trx, auditEvent(clock, call, 'user.new-access-token', `user ${call.person.id}`))
+    })
+    return token
   })
+
+  serve(router, api.user.aff, ({ person }) => store.write((trx) => affCodeOf(trx, person.id, randomBase62(8))))
 
   serve(router, api.user.availableModels, ({ person }) => modelsOfGroup(store.read, person.group))
 }

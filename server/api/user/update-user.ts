@@ -1,5 +1,6 @@
 import { maxQuota } from '../../../contract/api/fields.ts'
 import type { api } from '../../../contract/api/index.ts'
+import { limitFields, limitsOf, limitsSent } from '../../../contract/limits.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
@@ -8,6 +9,7 @@ import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { hashPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
+import { countOpenCalls } from '../../store/limits.ts'
 import { addAccountLog } from '../../store/logs.ts'
 import { endSessionsOf } from '../../store/sessions.ts'
 import type { Trx } from '../../store/store.ts'
@@ -19,6 +21,8 @@ import { refuseUnlessAbove, type UserDeps } from './manage-user.ts'
 import { newUsername } from './new-username.ts'
 
 type Update = PersonCall<typeof api.user.update>
+
+const shownFields = ['username', 'display_name', 'group', 'role', 'status', 'quota']
 
 /** Writes what an admin changed of somebody's account, and nothing else of the row. */
 export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<void> {
@@ -32,13 +36,15 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
     const target = await lockUser(trx, { id: body.id })
     if (!target) throw new ApiFailure('This user does not exist.')
     refuseUnlessAbove(person, target)
-    const fields: UserFields = { ...roleAndStatus(call, target) }
+    const limits = limitsSent(body)
+    const fields: UserFields = { ...roleAndStatus(call, target), ...limits }
     const username = await newUsername(trx, target, body.username)
     if (username !== undefined) fields.username = username
     if (body.display_name !== undefined) fields.display_name = body.display_name
     if (body.group) fields.group = body.group
     if (password !== undefined) fields.password = password
     await updateUser(trx, target.id, fields)
+    if (limitsOf(limits) || fields.group !== undefined) await countOpenCalls(trx, { userId: target.id })
     const delta = await changeQuota(deps, trx, call, { ...target, username: username ?? target.username })
     // A password set by somebody else is given because the account may be in wrong hands: no login of before survives.
     if (password !== undefined) await revokeLogins(trx, target.id)
@@ -46,7 +52,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
       await endSessionsOf(trx, target.id)
     }
     const shown = { ...fields, ...(delta === 0 ? {} : { quota: `${delta > 0 ? '+' : ''}${delta}` }) }
-    const detail = describeChange(shown, ['username', 'display_name', 'group', 'role', 'status', 'quota'])
+    const detail = describeChange(shown, [...shownFields, ...limitFields])
     await recordAudit(trx, auditEvent(clock, call, 'user.update', `user ${target.id}`, detail))
   })
 }

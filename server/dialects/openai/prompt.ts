@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import type { PromptText } from '../dialect.ts'
 
 /** Tokens each message costs beside its texts, and the start of the answer (OpenAI's cookbook on counting tokens). */
@@ -35,13 +35,19 @@ export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
       if (typeof value === 'string') texts.push(value)
     }
     for (const field of ['tool_calls', 'function_call']) {
-      if (message[field]) texts.push(JSON.stringify(message[field]))
+      if (message[field]) texts.push(written(message[field], 'messages'))
     }
   }
   for (const field of ['tools', 'functions', 'response_format']) {
-    if (isObject(body[field]) || Array.isArray(body[field])) texts.push(JSON.stringify(body[field]))
+    if (isObject(body[field]) || Array.isArray(body[field])) texts.push(written(body[field], field))
   }
   return { texts, fixedTokens: fixedTokens + mediaTokens, hasMedia: mediaTokens > 0 }
+}
+
+function written(value: unknown, field: string): string {
+  const text = tryStringify(value)
+  if (text === undefined) throw wrong(field, 'nested less deeply')
+  return text
 }
 
 /** Adds the texts of one message's content; returns the tokens of its parts that are not text. */
@@ -67,7 +73,8 @@ function mediaTokensOf(part: JsonObject): number {
   if (isObject(part['input_audio'])) return sized(part['input_audio']['data'], base64CharactersPerAudioToken)
   if (isObject(part['file'])) return sized(part['file']['file_data'], base64CharactersPerFileToken)
   // Kinds that some services have besides: video_url, document_url, pdf_url, …
-  return /image|audio|video|file|document|pdf/.test(String(part['type'])) ? highDetailImage : 0
+  const type = part['type']
+  return typeof type === 'string' && /image|audio|video|file|document|pdf/.test(type) ? highDetailImage : 0
 }
 
 function imageTokens(image: unknown): number {

@@ -1,5 +1,6 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { usageOf } from './usage.ts'
 
 /** What a whole JSON reply says that matters for charging. */
@@ -53,8 +54,14 @@ function choiceTexts(choice: JsonObject, texts: string[]): void {
   const message = choice['message']
   for (const value of [choice['text'], ...(isObject(message) ? messageTexts(message) : [])]) {
     if (typeof value === 'string') texts.push(value)
-    else if (value !== undefined && value !== null) texts.push(JSON.stringify(value))
+    else if (value !== undefined && value !== null) texts.push(written(value))
   }
+}
+
+function written(value: unknown): string {
+  const text = tryStringify(value)
+  if (text === undefined) throw new GatewayError('bad_response_body', 'the answer of the upstream is nested too deeply')
+  return text
 }
 
 function messageTexts(message: JsonObject): unknown[] {

@@ -92,7 +92,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     const usage = usageOf(chunk)
     if (usage) this.usage = usage
     if (isError(chunk)) {
-      this.error = isObject(chunk['error']) ? chunk['error'] : { message: String(chunk['error']) }
+      const { error } = chunk
+      this.error = isObject(error) ? error : { message: Array.isArray(error) ? '' : String(error) }
       return 'error'
     }
     const choices = chunk['choices']

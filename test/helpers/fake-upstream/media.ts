@@ -14,7 +14,8 @@ export function okEmbeddings(
   return behaviour('okEmbeddings', (exchange) => {
     const { input, encoding_format, dimensions } = exchange.request.fields
     const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
-    const size = options.dimensions ?? (typeof dimensions === 'number' ? dimensions : 8)
+    const asked = Number.isInteger(dimensions) && Number(dimensions) > 0 ? Math.min(Number(dimensions), 4096) : 8
+    const size = options.dimensions ?? asked
     const vector = Float32Array.from({ length: size }, (_, index) => (index + 1) / 100)
     const embedding = encoding_format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector]
     const data = inputs.map((_, index) => ({ object: 'embedding', index, embedding }))
@@ -53,8 +54,9 @@ export function okImages(options: { readonly count?: number; readonly usage?: Js
 /** Speech: binary bytes that are no UTF-8, of the type that was asked for. */
 export function okSpeech(bytes = 4096): Behaviour {
   return behaviour('okSpeech', (exchange) => {
-    const { response_format: format = 'mp3' } = exchange.request.fields
-    const type = format === 'mp3' ? 'audio/mpeg' : `audio/${String(format)}`
+    const { response_format: format } = exchange.request.fields
+    const isNamed = typeof format === 'string' && /^\w+$/.test(format) && format !== 'mp3'
+    const type = isNamed ? `audio/${format}` : 'audio/mpeg'
     return sendBody(exchange, 200, speechBytes(bytes), [['content-type', type]])
   })
 }

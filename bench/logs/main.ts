@@ -1,0 +1,154 @@
+/**
+ * Times the log and usage calls of a running gateway over a database with many log rows, on SQLite and on PostgreSQL:
+ * `npm run bench:logs -- [--rows n] [--rounds n] [--only sqlite|postgres] [--write]`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { migrate } from '../../server/store/migrate.ts'
+import { openStore } from '../../server/store/open.ts'
+import { foldUsage } from '../../server/store/usage-fold.ts'
+import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
+import { residentMb, watchResident } from '../proc.ts'
+import { answers, freePort, ROOT, type Running, start } from '../processes.ts'
+import { type LogCase, logCases } from './cases.ts'
+import { plansOf } from './explain.ts'
+import { type DatabaseReport, type Timing, writeReport } from './report.ts'
+import { type Population, rootAccess, secretKey, seed } from './seed.ts'
+
+const days = 90
+/** Rows that are not counted yet when the questions are asked: the most that the gateway leaves so. */
+const uncounted = 3900
+
+interface Options {
+  rows: number
+  rounds: number
+  only: string | undefined
+  write: boolean
+}
+
+function readOptions(args: readonly string[]): Options {
+  const after = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined)
+  return {
+    rows: Number(after('--rows') ?? 1_000_000),
+    rounds: Number(after('--rounds') ?? 30),
+    only: after('--only'),
+    write: args.includes('--write'),
+  }
+}
+
+async function measureDatabase(
+  kind: DatabaseReport['kind'],
+  { url, folder }: { url: string; folder: string },
+  options: Options,
+): Promise<DatabaseReport> {
+  const store = openStore({ url })
+  try {
+    await migrate(store)
+    const end = Math.floor(Date.now() / 1000)
+    let countedMs = 0
+    const started = performance.now()
+    const count = async () => {
+      const from = performance.now()
+      await foldUsage(store, end)
+      countedMs = performance.now() - from
+    }
+    const population = await seed(store, { rows: options.rows, days, end, countAt: options.rows - uncounted, count })
+    if (store.dialect === 'postgres') await sql`vacuum analyze`.execute(store.read)
+    console.log(
+      `${kind}: ${options.rows} rows in ${seconds(performance.now() - started)}, counted in ${seconds(countedMs)}`,
+    )
+    const port = await freePort()
+    const gateway = startGateway(url, folder, port)
+    try {
+      await answers(`http://127.0.0.1:${port}/readyz`, gateway, 60_000)
+      const timings: Timing[] = []
+      for (const one of logCases(population)) {
+        const timing = await timeCase(one, port, population, options.rounds)
+        console.log(
+          `${one.name.padEnd(48)} ${timing.median.toFixed(1).padStart(7)} ${timing.p95.toFixed(1).padStart(7)} ms`,
+        )
+        timings.push(timing)
+      }
+      const exported = await timeExport(port, gateway)
+      return { kind, rows: options.rows, countedMs, timings, exported, plans: await plansOf(store, population) }
+    } finally {
+      await gateway.stop()
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
+function startGateway(url: string, folder: string, port: number): Running {
+  return start('gateway', join(ROOT, 'node_modules/.bin/bun'), ['server/main.ts'], {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    WORKERS: '1',
+    DATA_DIR: folder,
+    SECRET_KEY: secretKey,
+    INITIAL_ROOT_PASSWORD: 'bench-root-password',
+    GLOBAL_API_RATE_LIMIT: '0',
+    ...(url.startsWith('postgres') && { DATABASE_URL: url }),
+  })
+}
+
+async function timeCase(one: LogCase, port: number, population: Population, rounds: number): Promise<Timing> {
+  const headers = { authorization: one.as === 'root' ? rootAccess : population.busyAccess }
+  const times: number[] = []
+  for (let round = 0; round < rounds + 2; round++) {
+    const from = performance.now()
+    const response = await fetch(`http://127.0.0.1:${port}${one.path}`, { headers })
+    const text = await response.text()
+    // The first two are for the caches.
+    if (round > 1) times.push(performance.now() - from)
+    if (!response.ok || !text.startsWith('{"success":true'))
+      throw new Error(`${one.path}: ${response.status} ${text.slice(0, 300)}`)
+  }
+  times.sort((a, b) => a - b)
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
+  return { name: one.name, path: one.path, median: at(0.5), p95: at(0.95) }
+}
+
+/** The whole log as CSV, read as fast as it comes. */
+async function timeExport(port: number, gateway: Running): Promise<DatabaseReport['exported']> {
+  const beforeMb = residentMb(gateway.pid)
+  const watch = watchResident(gateway.pid)
+  const from = performance.now()
+  const response = await fetch(`http://127.0.0.1:${port}/api/log/export`, { headers: { authorization: rootAccess } })
+  let bytes = 0
+  let lines = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    for (const byte of chunk) if (byte === 10) lines++
+  }
+  return { rows: lines - 1, megabytes: bytes / 1e6, ms: performance.now() - from, beforeMb, mostMb: watch.stop() }
+}
+
+async function run(options: Options): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
+  const load = loadavg()[0] ?? 0
+  const reports: DatabaseReport[] = []
+  try {
+    if (options.only !== 'postgres') {
+      reports.push(await measureDatabase('SQLite', { url: join(folder, 'tollgate.db'), folder }, options))
+    }
+    if (options.only !== 'sqlite') {
+      await using database = await newPostgresDatabase()
+      reports.push(await measureDatabase('PostgreSQL', { url: database.url, folder }, options))
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  writeReport(reports, {
+    load,
+    command: ['npm run bench:logs', ...process.argv.slice(2)].join(' '),
+    write: options.write,
+  })
+}
+
+await run(readOptions(process.argv.slice(2)))
+process.exit(0)

@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../processes.ts'
+import { machine } from '../report.ts'
+import type { Plan } from './explain.ts'
+
+/** Milliseconds over HTTP. */
+export interface Timing {
+  name: string
+  path: string
+  median: number
+  p95: number
+}
+
+export interface DatabaseReport {
+  kind: 'SQLite' | 'PostgreSQL'
+  rows: number
+  /** Milliseconds that it took to count all rows but the newest. */
+  countedMs: number
+  timings: Timing[]
+  exported: { rows: number; megabytes: number; ms: number; beforeMb: number; mostMb: number }
+  plans: Plan[]
+}
+
+const startMark = '<!-- logs -->'
+const endMark = '<!-- /logs -->'
+
+/** Prints the tables, and puts them into docs/performance.md when asked to. */
+export function writeReport(
+  reports: readonly DatabaseReport[],
+  { load, command, write }: { load: number; command: string; write: boolean },
+): void {
+  const text = [
+    `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}; load average ${load.toFixed(2)} at the start. Bun ${Bun.version}.`,
+    `Command: \`${command}\`.`,
+    '',
+    ...timings(reports),
+    '',
+    ...exportsOf(reports),
+    '',
+    ...plans(reports),
+  ].join('\n')
+  console.log(`\n${text}`)
+  if (!write) return
+  const path = join(ROOT, 'docs/performance.md')
+  const page = readFileSync(path, 'utf8')
+  const [from, to] = [page.indexOf(startMark), page.indexOf(endMark)]
+  if (from < 0 || to < 0) throw new Error(`${path} has no ${startMark} and ${endMark}`)
+  writeFileSync(path, `${page.slice(0, from + startMark.length)}\n\n${text}\n\n${page.slice(to)}`)
+}
+
+function timings(reports: readonly DatabaseReport[]): string[] {
+  const names = reports[0]?.timings.map(({ name }) => name) ?? []
+  const heads = reports.flatMap(({ kind }) => [`${kind} median ms`, `p95 ms`])
+  const cells = (name: string) =>
+    reports.flatMap((report) => {
+      const timing = report.timings.find((each) => each.name === name)
+      return [timing?.median.toFixed(1) ?? '', timing?.p95.toFixed(1) ?? '']
+    })
+  return [
+    `| call | ${heads.join(' | ')} |`,
+    `| --- |${heads.map(() => ' ---: |').join('')}`,
+    ...names.map((name) => `| ${name} | ${cells(name).join(' | ')} |`),
+  ]
+}
+
+function exportsOf(reports: readonly DatabaseReport[]): string[] {
+  return reports.map(
+    ({ kind, countedMs, exported }) =>
+      `- ${kind}: the whole log as CSV, ${exported.rows} rows, ${exported.megabytes.toFixed(0)} MB, in ${(exported.ms / 1000).toFixed(1)} s; resident memory ${exported.beforeMb.toFixed(0)} MB before, ${exported.mostMb.toFixed(0)} MB at most. Counting all rows anew took ${(countedMs / 1000).toFixed(1)} s.`,
+  )
+}
+
+function plans(reports: readonly DatabaseReport[]): string[] {
+  return reports.flatMap(({ kind, plans }) => [
+    `What the queries read on ${kind}:`,
+    '',
+    '```',
+    ...plans.flatMap(({ question, reads }) => [question, ...reads.map((line) => `    ${line}`)]),
+    '```',
+    '',
+  ])
+}

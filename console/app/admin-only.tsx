@@ -1,0 +1,17 @@
+import { Outlet } from '@tanstack/react-router'
+import { PageHeading } from '../components/ui/page.tsx'
+import { isAdmin, useSessionUser } from '../lib/session.ts'
+import { useText } from '../lib/text.ts'
+
+/** Shows the page to administrators and tells others why they do not see it. */
+export function AdminOnly() {
+  const t = useText()
+  const user = useSessionUser()
+  if (isAdmin(user)) return <Outlet />
+  return (
+    <div className="mx-auto max-w-md py-24 text-center">
+      <PageHeading title={t('noPermission.title')} />
+      <p className="mt-1 text-sm text-muted">{t('noPermission.text', { name: user?.username ?? '' })}</p>
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+import { lazy, Suspense } from 'react'
+import { useServerStatus } from '../lib/status.ts'
+import { useText } from '../lib/text.ts'
+
+const SafeHtml = lazy(() => import('../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
+
+/** The footer that was configured, or a line with name and version. */
+export function Footer() {
+  const t = useText()
+  const { footer_html, system_name = 'Tollgate', version = '' } = useServerStatus()
+  return (
+    <footer className="min-h-9 px-4 py-2 text-center text-xs text-muted">
+      {footer_html ? (
+        <Suspense fallback={null}>
+          <SafeHtml source={footer_html} />
+        </Suspense>
+      ) : (
+        t('app.footer', { name: system_name, version })
+      )}
+    </footer>
+  )
+}

@@ -1,0 +1,57 @@
+import {
+  Activity,
+  ChartColumn,
+  CircleHelp,
+  CreditCard,
+  House,
+  KeyRound,
+  type LucideIcon,
+  MessageSquare,
+  Network,
+  Settings,
+  SquareTerminal,
+  Ticket,
+  Users,
+} from 'lucide-react'
+import type { SessionUser } from '../lib/session.ts'
+import { isAdmin } from '../lib/session.ts'
+import type { KnownStatus } from '../lib/status.ts'
+import type { MessageKey } from '../messages/areas.ts'
+
+/** Who an entry is for. */
+type For = 'everybody' | 'users' | 'admins'
+
+export interface MenuEntry {
+  to: string
+  text: Extract<MessageKey, `menu.${string}`>
+  icon: LucideIcon
+  for: For
+  /** Second key of the shortcut that begins with g. */
+  key?: string
+  /** Stands a little apart from the one before it. */
+  gap?: true
+}
+
+/** Every entry, in the order of the product; ours come last. */
+const entries: readonly MenuEntry[] = [
+  { to: '/', text: 'menu.home', icon: House, for: 'everybody', key: 'h' },
+  { to: '/chat', text: 'menu.chat', icon: MessageSquare, for: 'everybody' },
+  { to: '/channel', text: 'menu.channel', icon: Network, for: 'admins', key: 'c', gap: true },
+  { to: '/token', text: 'menu.token', icon: KeyRound, for: 'users', key: 't' },
+  { to: '/redemption', text: 'menu.redemption', icon: Ticket, for: 'admins', key: 'r' },
+  { to: '/topup', text: 'menu.topup', icon: CreditCard, for: 'users', key: 'p' },
+  { to: '/user', text: 'menu.user', icon: Users, for: 'admins', key: 'u' },
+  { to: '/log', text: 'menu.log', icon: Activity, for: 'users', key: 'l' },
+  { to: '/setting', text: 'menu.setting', icon: Settings, for: 'users', key: 's', gap: true },
+  { to: '/about', text: 'menu.about', icon: CircleHelp, for: 'everybody' },
+  { to: '/usage', text: 'menu.usage', icon: ChartColumn, for: 'users', gap: true },
+  { to: '/playground', text: 'menu.playground', icon: SquareTerminal, for: 'users' },
+]
+
+/** The entries for somebody; the chat only where a chat link is set. */
+export function menuFor(user: SessionUser | undefined, status: KnownStatus): MenuEntry[] {
+  return entries.filter((entry) => {
+    if (entry.to === '/chat' && !status.chat_link) return false
+    return entry.for === 'everybody' || (user !== undefined && (entry.for === 'users' || isAdmin(user)))
+  })
+}

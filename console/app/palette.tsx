@@ -1,0 +1,111 @@
+import { Autocomplete } from '@base-ui/react/autocomplete'
+import { Dialog } from '@base-ui/react/dialog'
+import { Search } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { backdropClass } from '../components/ui/dialog.tsx'
+import { allCommands, type Command, paletteOpen } from '../lib/commands.ts'
+import { storedNames } from '../lib/preferences.ts'
+import { writeStored } from '../lib/storage.ts'
+import { useText } from '../lib/text.ts'
+
+interface Group {
+  value: string
+  items: Command[]
+}
+
+function grouped(commands: readonly Command[]): Group[] {
+  const groups = new Map<string, Command[]>()
+  for (const command of commands) groups.set(command.group, [...(groups.get(command.group) ?? []), command])
+  return [...groups].map(([value, items]) => ({ value, items }))
+}
+
+const recentKey = 'ui.recent'
+const recentMost = 5
+
+function remember(id: string): void {
+  const before = (storedNames(recentKey) ?? []).filter((each) => each !== id)
+  writeStored(recentKey, JSON.stringify([id, ...before].slice(0, recentMost)))
+}
+
+/** The last commands come first, under a heading of their own. */
+function withRecent(commands: readonly Command[], heading: string): Command[] {
+  const recent = (storedNames(recentKey) ?? []).flatMap((id) => commands.find((command) => command.id === id) ?? [])
+  const others = commands.filter((command) => !recent.includes(command))
+  return [...recent.map((command) => ({ ...command, group: heading })), ...others]
+}
+
+const itemClass =
+  'flex min-h-9 cursor-default items-center gap-3 rounded-md px-2.5 text-sm outline-none select-none data-highlighted:bg-active'
+
+/** Search and commands: type, arrow keys, Enter. */
+export function Palette() {
+  const t = useText()
+  const [typed, setTyped] = useState('')
+  const groups = useMemo(() => grouped(withRecent(allCommands(), t('palette.recent'))), [t])
+  const close = () => paletteOpen.set(false)
+  const run = (command: Command) => {
+    close()
+    remember(command.id)
+    command.run()
+  }
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={backdropClass} />
+        <Dialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center p-4 pt-[12dvh]">
+          <Dialog.Popup
+            aria-label={t('palette.title')}
+            className="ui-popup flex max-h-[70dvh] w-full max-w-xl flex-col overflow-hidden rounded-xl"
+          >
+            <Autocomplete.Root
+              open
+              inline
+              items={groups}
+              value={typed}
+              onValueChange={setTyped}
+              autoHighlight="always"
+              keepHighlight
+              itemToStringValue={(command: Command) => `${command.label} ${command.words ?? ''}`}
+            >
+              <div className="flex items-center gap-2.5 border-b border-line px-4">
+                <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />
+                <Autocomplete.Input
+                  aria-label={t('palette.title')}
+                  placeholder={t('palette.placeholder')}
+                  className="h-12 w-full bg-transparent text-lg outline-none"
+                />
+              </div>
+              <Autocomplete.Empty className="text-sm text-muted">
+                <p className="px-4 py-8 text-center">{t('palette.none')}</p>
+              </Autocomplete.Empty>
+              <Autocomplete.List className="min-h-0 flex-1 overflow-y-auto p-1.5 data-empty:hidden">
+                {(group: Group) => (
+                  <Autocomplete.Group key={group.value} items={group.items} className="pb-1.5">
+                    <Autocomplete.GroupLabel className="px-2.5 py-1 text-xs text-muted">
+                      {group.value}
+                    </Autocomplete.GroupLabel>
+                    <Autocomplete.Collection>
+                      {(command: Command) => (
+                        <Autocomplete.Item
+                          key={command.id}
+                          value={command}
+                          className={itemClass}
+                          onClick={() => run(command)}
+                        >
+                          <span className="flex-1 truncate">{command.label}</span>
+                          {command.keys !== undefined && (
+                            <kbd className="font-mono text-xs text-muted">{command.keys}</kbd>
+                          )}
+                        </Autocomplete.Item>
+                      )}
+                    </Autocomplete.Collection>
+                  </Autocomplete.Group>
+                )}
+              </Autocomplete.List>
+            </Autocomplete.Root>
+          </Dialog.Popup>
+        </Dialog.Viewport>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}

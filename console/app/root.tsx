@@ -1,0 +1,87 @@
+import { Outlet } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { helpOpen, paletteOpen } from '../lib/commands.ts'
+import { useHotkeys } from '../lib/hotkeys.ts'
+import { useObservable } from '../lib/observable.ts'
+import { useServerStatus } from '../lib/status.ts'
+import { loadAreas, useText } from '../lib/text.ts'
+import { onFirstToast } from '../lib/toast.ts'
+
+const Toaster = lazy(() => import('./toaster.tsx').then((it) => ({ default: it.Toaster })))
+const Palette = lazy(async () => {
+  const [it] = await Promise.all([import('./palette.tsx'), loadAreas(['palette'])])
+  return { default: it.Palette }
+})
+const KeyHelp = lazy(async () => {
+  const [it] = await Promise.all([import('./key-help.tsx'), loadAreas(['palette'])])
+  return { default: it.KeyHelp }
+})
+
+/** What surrounds every page: messages, the palette, the line about being offline. */
+export function Root() {
+  return (
+    <>
+      <SkipLink />
+      <Offline />
+      <Outlet />
+      <Overlays />
+      <Favicon />
+    </>
+  )
+}
+
+function SkipLink() {
+  const t = useText()
+  return (
+    <button
+      type="button"
+      className="fixed top-2 left-2 z-60 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-sm text-on-accent focus:translate-y-0"
+      onClick={() => document.querySelector<HTMLElement>('main')?.focus()}
+    >
+      {t('app.skip')}
+    </button>
+  )
+}
+
+function Overlays() {
+  const [toasts, setToasts] = useState(false)
+  const palette = useObservable(paletteOpen)
+  const help = useObservable(helpOpen)
+  useEffect(() => onFirstToast(() => setToasts(true)), [])
+  useHotkeys({ 'mod+k': () => paletteOpen.set(true), '?': () => helpOpen.set(true) })
+  return (
+    <Suspense fallback={null}>
+      {toasts && <Toaster />}
+      {palette && <Palette />}
+      {help && <KeyHelp />}
+    </Suspense>
+  )
+}
+
+function onConnection(listener: () => void): () => void {
+  window.addEventListener('online', listener)
+  window.addEventListener('offline', listener)
+  return () => {
+    window.removeEventListener('online', listener)
+    window.removeEventListener('offline', listener)
+  }
+}
+
+function Offline() {
+  const t = useText()
+  const online = useSyncExternalStore(onConnection, () => navigator.onLine)
+  if (online) return null
+  return (
+    <p role="status" className="bg-warn-tint px-4 py-1.5 text-center text-sm text-warn">
+      {t('app.offline')}
+    </p>
+  )
+}
+
+function Favicon() {
+  const { logo } = useServerStatus()
+  useEffect(() => {
+    if (logo) document.querySelector('#favicon')?.setAttribute('href', logo)
+  }, [logo])
+  return null
+}

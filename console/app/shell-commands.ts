@@ -1,0 +1,46 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useCommands } from '../lib/commands.ts'
+import { useSessionUser } from '../lib/session.ts'
+import { setLanguage, text } from '../lib/text.ts'
+import { setTheme, type Theme } from '../lib/theme.ts'
+import type { MenuEntry } from './menu.ts'
+
+const themes: readonly Theme[] = ['light', 'dark', 'system']
+
+/** What the palette offers on every page: the pages, a new token, theme and language. */
+export function useShellCommands(entries: readonly MenuEntry[]): void {
+  const navigate = useNavigate()
+  const user = useSessionUser()
+  useCommands(() => [
+    ...(user
+      ? [
+          {
+            id: 'new-token',
+            group: text('palette.actions'),
+            label: text('palette.newToken'),
+            run: () => void navigate({ to: '/token/add' }),
+          },
+        ]
+      : []),
+    ...entries.map((entry) => ({
+      id: `page ${entry.to}`,
+      group: text('palette.pages'),
+      label: text(entry.text),
+      ...(entry.key !== undefined && { keys: `g ${entry.key}` }),
+      run: () => void navigate({ to: entry.to }),
+    })),
+    ...themes.map((theme) => ({
+      id: `theme ${theme}`,
+      group: text('palette.actions'),
+      label: text('palette.theme', { theme: text(`app.theme.${theme}`) }),
+      run: () => setTheme(theme),
+    })),
+    ...(['en', 'zh'] as const).map((language) => ({
+      id: `language ${language}`,
+      group: text('palette.actions'),
+      label: text('palette.language', { language: language === 'en' ? 'English' : '中文' }),
+      words: 'language 语言',
+      run: () => void setLanguage(language),
+    })),
+  ])
+}

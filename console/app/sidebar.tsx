@@ -1,0 +1,74 @@
+import { Link } from '@tanstack/react-router'
+import { PanelLeftClose, PanelLeftOpen } from 'lucide-react'
+import { IconButton } from '../components/ui/icon-button.tsx'
+import { setSidebarFolded, useSidebarFolded } from '../lib/preferences.ts'
+import { useText } from '../lib/text.ts'
+import { Brand } from './brand.tsx'
+import type { MenuEntry } from './menu.ts'
+
+const entryClass =
+  'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-active hover:text-fg [&_svg]:size-4 [&_svg]:shrink-0 max-sm:h-11 max-sm:text-base'
+const currentClass = 'bg-active font-medium text-fg!'
+
+/** The entries of the menu as links; `iconOnly` hides their words but not their names. */
+export function MenuLinks(props: { entries: readonly MenuEntry[]; iconOnly?: boolean; onGo?: () => void }) {
+  const { entries, iconOnly = false, onGo } = props
+  const t = useText()
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {entries.map((entry) => (
+        <li key={entry.to} className={entry.gap ? 'mt-3' : ''}>
+          <Link
+            to={entry.to}
+            activeOptions={{ exact: entry.to === '/', includeSearch: false }}
+            activeProps={{ className: currentClass, 'aria-current': 'page' }}
+            className={`${entryClass} ${iconOnly ? 'justify-center px-0' : ''}`}
+            title={iconOnly ? t(entry.text) : undefined}
+            onClick={onGo}
+          >
+            <entry.icon aria-hidden="true" />
+            <span className={iconOnly ? 'sr-only' : 'truncate'}>{t(entry.text)}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The menu at the side: words from 1024 px, icons from 601 px or when folded. */
+export function Sidebar({ entries }: { entries: readonly MenuEntry[] }) {
+  const t = useText()
+  const folded = useSidebarFolded()
+  return (
+    <aside
+      className={`sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-sunken sm:flex ${folded ? 'w-14' : 'w-14 lg:w-58'}`}
+    >
+      <div className={`flex h-14 items-center px-4 ${folded ? '' : 'lg:hidden'}`}>
+        <Brand iconOnly />
+      </div>
+      {!folded && (
+        <div className="hidden h-14 items-center px-4 lg:flex">
+          <Brand />
+        </div>
+      )}
+      <nav aria-label={t('app.menu')} className="min-h-0 flex-1 overflow-y-auto px-2 py-1">
+        <div className={folded ? '' : 'lg:hidden'}>
+          <MenuLinks entries={entries} iconOnly />
+        </div>
+        {!folded && (
+          <div className="hidden lg:block">
+            <MenuLinks entries={entries} />
+          </div>
+        )}
+      </nav>
+      <div className="hidden p-2 lg:flex">
+        <IconButton
+          label={t(folded ? 'app.sidebar.unfold' : 'app.sidebar.fold')}
+          icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
+          onClick={() => setSidebarFolded(!folded)}
+          className={folded ? 'mx-auto' : ''}
+        />
+      </div>
+    </aside>
+  )
+}

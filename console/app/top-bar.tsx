@@ -1,0 +1,132 @@
+import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
+import { Bell, ChevronDown, Keyboard, LogOut, Menu as MenuIcon, Search, UserRound } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { buttonClass } from '../components/ui/button.tsx'
+import { IconButton } from '../components/ui/icon-button.tsx'
+import { Menu } from '../components/ui/menu.tsx'
+import { helpOpen, paletteOpen } from '../lib/commands.ts'
+import { type SessionUser, useSessionUser } from '../lib/session.ts'
+import { useText } from '../lib/text.ts'
+import { Brand } from './brand.tsx'
+import { logout } from './logout.ts'
+import type { MenuEntry } from './menu.ts'
+import { PreferencesButtons } from './preferences-buttons.tsx'
+
+const MobileMenu = lazy(() => import('./mobile-menu.tsx').then((it) => ({ default: it.MobileMenu })))
+const Notices = lazy(() => import('./notices.tsx').then((it) => ({ default: it.Notices })))
+
+/** Where one is, search, language, theme, notices, account; on narrow screens brand and menu. */
+export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
+  const t = useText()
+  const user = useSessionUser()
+  const [menu, setMenu] = useState(false)
+  const [notices, setNotices] = useState(false)
+  return (
+    <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-bg px-4 sm:px-6 lg:px-8">
+      <div className="min-w-0 flex-1 sm:hidden">
+        <Brand />
+      </div>
+      <Breadcrumb entries={entries} />
+      <button
+        type="button"
+        onClick={() => paletteOpen.set(true)}
+        className="mr-1 hidden h-8 items-center gap-2 rounded-md border border-line bg-surface pr-1.5 pl-2.5 text-sm text-muted shadow-control transition-colors hover:border-edge hover:text-fg md:flex"
+      >
+        <Search className="size-4" aria-hidden="true" />
+        <span className="pr-6">{t('app.palette.short')}</span>
+        <span className="rounded-sm border border-line bg-sunken px-1 text-xs" aria-hidden="true" data-verbatim>
+          Ctrl K
+        </span>
+      </button>
+      <IconButton
+        className="md:hidden"
+        label={t('app.palette')}
+        icon={<Search />}
+        onClick={() => paletteOpen.set(true)}
+      />
+      <div className="flex items-center gap-1 max-sm:hidden">
+        <PreferencesButtons />
+      </div>
+      <IconButton label={t('app.notices')} icon={<Bell />} onClick={() => setNotices(true)} />
+      <div className="max-sm:hidden">{user ? <UserMenu user={user} /> : <LoginLinks />}</div>
+      <IconButton
+        className="sm:hidden"
+        label={t('app.openMenu')}
+        aria-expanded={menu}
+        icon={<MenuIcon />}
+        onClick={() => setMenu(true)}
+      />
+      <Suspense fallback={null}>
+        {menu && <MobileMenu entries={entries} onClose={() => setMenu(false)} />}
+        {notices && <Notices onClose={() => setNotices(false)} />}
+      </Suspense>
+    </header>
+  )
+}
+
+function Breadcrumb({ entries }: { entries: readonly MenuEntry[] }) {
+  const t = useText()
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const area = entries.find(({ to }) => to !== '/' && (path === to || path.startsWith(`${to}/`)))
+  return (
+    <nav aria-label={t('app.breadcrumb')} className="min-w-0 flex-1 truncate text-sm text-muted max-sm:hidden">
+      {area && (
+        <Link to={area.to} className="rounded-sm hover:text-fg" activeOptions={{ exact: true, includeSearch: false }}>
+          {t(area.text)}
+        </Link>
+      )}
+    </nav>
+  )
+}
+
+function LoginLinks() {
+  const t = useText()
+  return (
+    <Link to="/login" className={buttonClass({ look: 'primary', className: 'ml-1' })}>
+      {t('menu.login')}
+    </Link>
+  )
+}
+
+function UserMenu({ user }: { user: SessionUser }) {
+  const t = useText()
+  const navigate = useNavigate()
+  return (
+    <Menu
+      label={t('app.account')}
+      trigger={
+        <button
+          type="button"
+          className="ml-1 flex h-8 max-w-44 items-center gap-1.5 rounded-md px-2 text-sm font-medium hover:bg-active data-popup-open:bg-active"
+        >
+          <span className="grid size-5 shrink-0 place-items-center rounded-full bg-tint text-xs font-semibold text-link uppercase">
+            {[...user.username][0]}
+          </span>
+          <span className="truncate">{user.username}</span>
+          <ChevronDown className="size-3.5 shrink-0 text-muted" aria-hidden="true" />
+        </button>
+      }
+      entries={[
+        {
+          id: 'profile',
+          label: t('menu.profile'),
+          icon: <UserRound />,
+          run: () => void navigate({ to: '/user/edit' }),
+        },
+        {
+          id: 'keys',
+          label: t('app.shortcuts'),
+          icon: <Keyboard />,
+          keys: '?',
+          run: () => helpOpen.set(true),
+        },
+        {
+          id: 'logout',
+          label: t('menu.logout'),
+          icon: <LogOut />,
+          run: () => void logout((to) => void navigate({ to }), t('done.logout')).catch(() => undefined),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,124 @@
+import { useEffect, useRef, useState } from 'react'
+import { useServerStatus } from '../lib/status.ts'
+import { languageTag, useText } from '../lib/text.ts'
+import { useTheme } from '../lib/theme.ts'
+import { Banner } from './ui/banner.tsx'
+import { Button } from './ui/button.tsx'
+
+const scriptAddress = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
+/** How long the widget's script may take before the page says that it is blocked. */
+const scriptLimitMs = 20_000
+
+/** The part of the challenge provider's widget that is used here. */
+interface Widget {
+  render(place: HTMLElement, options: Record<string, unknown>): string
+  remove(id: string): void
+}
+
+let script: Promise<Widget> | undefined
+
+function loadScript(): Promise<Widget> {
+  script ??= new Promise<Widget>((resolve, reject) => {
+    const element = document.createElement('script')
+    const fail = () => {
+      script = undefined
+      element.remove()
+      reject(new Error('the widget could not be loaded'))
+    }
+    const timer = setTimeout(fail, scriptLimitMs)
+    element.src = scriptAddress
+    element.async = true
+    element.onerror = fail
+    element.onload = () => {
+      clearTimeout(timer)
+      const widget = (window as { turnstile?: Widget }).turnstile
+      if (widget) resolve(widget)
+      else fail()
+    }
+    document.head.append(element)
+  })
+  return script
+}
+
+/** What a form needs to know of the bot check. */
+export interface BotCheck {
+  /** Off: the server does not ask for it. */
+  wanted: boolean
+  /** Answer of the widget; '' while there is none. */
+  answer: string
+  setAnswer(answer: string): void
+  /** An answer is good for one call: asks for the next one. */
+  renew(): void
+  /** Counts the answers asked for. */
+  round: number
+}
+
+/** The state of a form's bot check; show it with `<BotCheckWidget>`. */
+export function useBotCheck(): BotCheck {
+  const { turnstile_check = false } = useServerStatus()
+  const [answer, setAnswer] = useState('')
+  const [round, setRound] = useState(0)
+  return {
+    wanted: turnstile_check,
+    answer,
+    setAnswer,
+    round,
+    renew() {
+      setAnswer('')
+      setRound((last) => last + 1)
+    },
+  }
+}
+
+/** The challenge provider's widget; nothing when the server does not ask for it. Messages of area `form`. */
+export function BotCheckWidget({ check }: { check: BotCheck }) {
+  const t = useText()
+  const { turnstile_site_key } = useServerStatus()
+  const theme = useTheme()
+  const place = useRef<HTMLDivElement>(null)
+  const [blocked, setBlocked] = useState(false)
+  const { wanted, setAnswer, round, renew } = check
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round draws the widget again
+  useEffect(() => {
+    const element = place.current
+    if (!wanted || !element) return
+    let gone = false
+    let drawn: (() => void) | undefined
+    setBlocked(false)
+    loadScript().then(
+      (widget) => {
+        if (gone) return
+        const id = widget.render(element, {
+          sitekey: turnstile_site_key,
+          theme: theme === 'system' ? 'auto' : theme,
+          language: languageTag().toLowerCase(),
+          callback: setAnswer,
+          'expired-callback': () => setAnswer(''),
+          'error-callback': () => setBlocked(true),
+        })
+        drawn = () => widget.remove(id)
+      },
+      () => {
+        if (!gone) setBlocked(true)
+      },
+    )
+    return () => {
+      gone = true
+      drawn?.()
+    }
+  }, [wanted, turnstile_site_key, theme, round])
+  if (!wanted) return null
+  return (
+    <div className="flex flex-col gap-2">
+      <div ref={place} className={blocked ? 'hidden' : 'min-h-16'} />
+      {blocked && (
+        <Banner kind="warn" live title={t('form.botCheck.blocked')}>
+          <p>{t('form.botCheck.hint')}</p>
+          <Button size="small" className="mt-2" onClick={renew}>
+            {t('do.retry')}
+          </Button>
+        </Banner>
+      )}
+    </div>
+  )
+}

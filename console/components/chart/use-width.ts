@@ -1,0 +1,15 @@
+import { type RefObject, useEffect, useRef, useState } from 'react'
+
+/** Width of an element in pixels, 0 until it is on the page; follows changes. */
+export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
+  const element = useRef<T>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const current = element.current
+    if (!current) return
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth))
+    observer.observe(current)
+    return () => observer.disconnect()
+  }, [])
+  return [element, width]
+}

@@ -1,0 +1,39 @@
+import { useState } from 'react'
+import { CodeBlock } from './ui/code-block.tsx'
+import { Segmented } from './ui/segmented.tsx'
+
+/** A few lines of code that do one thing in some language. */
+export interface Snippet {
+  id: string
+  label: string
+  code: string
+}
+
+interface CodeTabsProps {
+  /** What the code is. */
+  label: string
+  snippets: readonly Snippet[]
+  /** Hidden on the screen, not in what is copied. */
+  secret?: { value: string; shown: string } | undefined
+}
+
+/** The same thing in several languages, one of them visible. */
+export function CodeTabs({ label, snippets, secret }: CodeTabsProps) {
+  const [chosen, setChosen] = useState('')
+  const current = snippets.find((snippet) => snippet.id === chosen) ?? snippets[0]
+  if (!current) return null
+  const shown = secret ? current.code.replaceAll(secret.value, secret.shown) : current.code
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      <div>
+        <Segmented
+          label={label}
+          options={snippets.map((snippet) => ({ value: snippet.id, label: snippet.label }))}
+          value={current.id}
+          onChange={setChosen}
+        />
+      </div>
+      <CodeBlock label={`${label}: ${current.label}`} code={current.code} shown={shown} />
+    </div>
+  )
+}

@@ -1,0 +1,207 @@
+import { Download, RotateCw } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { pageSize } from '../../../contract/api/endpoint.ts'
+import { toCsv } from '../../lib/csv.ts'
+import { downloadFile } from '../../lib/download.ts'
+import { useText } from '../../lib/text.ts'
+import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+import { EmptyState, ErrorState } from '../ui/states.tsx'
+import { BulkBar } from './bulk-bar.tsx'
+import { ColumnChooser } from './column-chooser.tsx'
+import { Pagination } from './pagination.tsx'
+import { SearchBox } from './search-box.tsx'
+import { TableBody, TableHead } from './table-parts.tsx'
+import type { BulkAction, Column, RowAction } from './types.ts'
+import { useColumnLayout } from './use-column-layout.ts'
+import type { ListState } from './use-list.ts'
+import { useTableEngine } from './use-table-engine.ts'
+import { useTableKeys } from './use-table-keys.ts'
+
+export interface DataTableProps<Row extends object> {
+  /** Name of the list: of its kept columns and of the file it is exported to. */
+  name: string
+  /** What the list holds, for those who do not see it. */
+  caption: string
+  columns: readonly Column<Row>[]
+  list: ListState<Row>
+  search: ListSearch
+  setSearch: SetSearch<ListSearch>
+  rowId(row: Row): string
+  /** What a row is called in names of buttons and questions. */
+  rowName(row: Row): string
+  actions?(row: Row): RowAction[]
+  bulk?: readonly BulkAction<Row>[]
+  /** Rows open a drawer: `?peek=id`. The page shows it. */
+  peeks?: boolean
+  /** Label of the search box; without one the list cannot be searched. */
+  searchLabel?: string
+  /** Filters beside the search; `filtered` says whether any is set. */
+  filters?: ReactNode
+  filtered?: boolean
+  onClearFilters?: () => void
+  /** Buttons at the end of the toolbar. */
+  toolbar?: ReactNode
+  /** What is shown while there is nothing at all. */
+  empty: ReactNode
+  onRefresh?: () => void
+}
+
+/** The list of the product: sorting, paging, search, selection and actions; its state lives in the address. */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { name, columns, list, search, setSearch, rowId } = props
+  const layout = useColumnLayout(name, columns)
+  const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
+  const [current, setCurrent] = useState(-1)
+  const shown = engine.rows.map((row) => row.original)
+  const goTo = (page: number) => setSearch({ page: page > 1 ? page : undefined })
+  const open = (row: Row) => props.peeks && setSearch({ peek: rowId(row) })
+  const exportRows = (rows: readonly Row[]) => downloadFile(`${name}.csv`, csvOf(layout.shown, rows), 'text/csv')
+
+  useTableKeys({
+    count: shown.length,
+    current,
+    setCurrent,
+    page: list.page,
+    pages: list.pages,
+    goTo,
+    actions: (index) => (shown[index] && props.actions ? props.actions(shown[index]) : []),
+    open: (index) => shown[index] && open(shown[index]),
+    toggle: (index) => engine.rows[index]?.toggleSelected(),
+  })
+
+  return (
+    <div>
+      <Toolbar {...props} onExport={() => exportRows(shown)} chooser={<ColumnChooser layout={layout} />} />
+      <ListBody {...props} engine={engine} columns={layout.shown} current={current} onOpen={open} />
+      {(list.pages > 1 || shown.length > 0) && (
+        <Pagination page={list.page} pages={list.pages} total={list.total} onPage={goTo} onNear={list.prefetch} />
+      )}
+      {engine.selected.length > 0 && (
+        <BulkBar
+          rows={engine.selected}
+          actions={props.bulk ?? []}
+          onClear={engine.clearSelection}
+          onDone={list.retry}
+          onExport={exportRows}
+        />
+      )}
+    </div>
+  )
+}
+
+function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const exported = columns.filter((column) => column.value)
+  return toCsv(
+    exported.map((column) => column.header),
+    rows.map((row) => exported.map((column) => column.value?.(row))),
+  )
+}
+
+function Toolbar<Row extends object>(props: DataTableProps<Row> & { onExport(): void; chooser: ReactNode }) {
+  const { search, setSearch, searchLabel, filters, toolbar, list, onRefresh } = props
+  const t = useText()
+  const note = list.sortsLoaded && search.sort !== undefined && t('table.sortedLoaded', { count: list.rows.length })
+  return (
+    <div className="flex flex-wrap items-center gap-2 pb-3">
+      {searchLabel !== undefined && (
+        <SearchBox
+          value={search.q ?? ''}
+          label={searchLabel}
+          onSearch={(q) => setSearch({ q: q === '' ? undefined : q, page: undefined })}
+        />
+      )}
+      {filters}
+      <div className="ml-auto flex items-center gap-1">
+        {note && <span className="px-2 text-xs text-muted max-md:hidden">{note}</span>}
+        <IconButton label={t('do.refresh')} icon={<RotateCw />} onClick={onRefresh ?? list.retry} />
+        {props.chooser}
+        <IconButton
+          label={t('do.export')}
+          icon={<Download />}
+          disabled={list.rows.length === 0}
+          onClick={props.onExport}
+        />
+        {toolbar}
+      </div>
+    </div>
+  )
+}
+
+interface BodyProps<Row extends object> extends DataTableProps<Row> {
+  engine: ReturnType<typeof useTableEngine<Row>>
+  current: number
+  onOpen(row: Row): void
+}
+
+function ListBody<Row extends object>(props: BodyProps<Row>) {
+  const { caption, list, engine, columns, search, setSearch, filtered = false } = props
+  const t = useText()
+  const narrowed = search.q !== undefined || filtered
+  const clear = () => {
+    setSearch({ q: undefined, page: undefined })
+    props.onClearFilters?.()
+  }
+  if (list.error && (!list.stale || list.rows.length === 0)) {
+    return (
+      <Frame>
+        <ErrorState title={t('table.error')} text={list.error.message} onRetry={list.retry} busy={list.refreshing} />
+      </Frame>
+    )
+  }
+  if (!list.loading && list.rows.length === 0) {
+    return (
+      <Frame>
+        {narrowed ? (
+          <EmptyState title={t('table.empty.filtered')} text={t('table.empty.filteredHint')}>
+            <button type="button" className="text-sm text-link underline" onClick={clear}>
+              {t('table.empty.clear')}
+            </button>
+          </EmptyState>
+        ) : (
+          props.empty
+        )}
+      </Frame>
+    )
+  }
+  return (
+    <Frame busy={list.refreshing}>
+      {list.error && (
+        <p role="alert" className="border-b border-line bg-bad-tint px-3 py-2 text-sm text-bad">
+          {list.error.message} {t('table.stale')}
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="overflow-x-auto rounded-lg">
+        {/* Roles are written out: as cards the table is laid out as blocks, which would drop them. */}
+        <table
+          role="table"
+          className={`data-table ${list.stale ? 'opacity-60' : ''}`}
+          aria-busy={list.loading || list.refreshing}
+        >
+          <caption className="sr-only">{caption}</caption>
+          <TableHead columns={columns} engine={engine} sort={search.sort} setSearch={setSearch} bulk={props.bulk} />
+          <TableBody {...props} rows={list.loading ? undefined : engine.rows} skeletons={pageSize} />
+        </table>
+      </section>
+      {list.loading && (
+        <p role="status" className="sr-only">
+          {t('app.loading', { page: caption })}
+        </p>
+      )}
+    </Frame>
+  )
+}
+
+function Frame({ busy = false, children }: { busy?: boolean; children: ReactNode }) {
+  return (
+    <div className="relative overflow-hidden rounded-lg border border-line bg-surface">
+      {busy && (
+        <div className="absolute inset-x-0 top-0 z-10 h-0.5 overflow-hidden" aria-hidden="true">
+          <div className="h-full w-1/3 animate-[slide-bar_1s_ease-in-out_infinite] bg-accent" />
+        </div>
+      )}
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+import { Search, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useText } from '../../lib/text.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+import { inputClass } from '../ui/input.tsx'
+
+/** How long after the last key the list is searched. */
+const pauseMs = 400
+
+/** The search of a list. It is trimmed when it is used, not while typing; an empty one shows the whole list. */
+export function SearchBox(props: { value: string; label: string; onSearch(value: string): void }) {
+  const { value, label, onSearch } = props
+  const t = useText()
+  const [typed, setTyped] = useState(value)
+  const box = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+
+  // Back, forward and "clear filters" change what is searched for.
+  useEffect(() => setTyped((before) => (before.trim() === value ? before : value)), [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useHotkeys({ '/': () => box.current?.focus() })
+
+  const search = (next: string) => {
+    clearTimeout(timer.current)
+    if (next.trim() !== value) onSearch(next.trim())
+  }
+  const type = (next: string) => {
+    setTyped(next)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => search(next), pauseMs)
+  }
+  const clear = () => {
+    setTyped('')
+    search('')
+  }
+  return (
+    <search className="min-w-40 flex-1 max-sm:min-w-full sm:max-w-72">
+      <form
+        className="relative"
+        onSubmit={(event) => {
+          event.preventDefault()
+          search(typed)
+        }}
+      >
+        <Search className="pointer-events-none absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-faint" />
+        <input
+          ref={box}
+          type="text"
+          inputMode="search"
+          enterKeyHint="search"
+          aria-label={label}
+          placeholder={label}
+          value={typed}
+          onChange={(event) => type(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape' && typed !== '') {
+              event.preventDefault()
+              clear()
+            }
+          }}
+          className={`${inputClass} border-edge! pr-8 pl-8`}
+        />
+        {typed !== '' && (
+          <IconButton
+            className="absolute top-1/2 right-0.5 -translate-y-1/2"
+            label={t('table.search.clear')}
+            icon={<X />}
+            onClick={clear}
+          />
+        )}
+      </form>
+    </search>
+  )
+}

@@ -1,0 +1,201 @@
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
+import type { MouseEvent } from 'react'
+import { useText } from '../../lib/text.ts'
+import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
+import { Checkbox } from '../ui/checkbox.tsx'
+import { Skeleton } from '../ui/states.tsx'
+import { RowActions } from './row-actions.tsx'
+import type { BulkAction, Column, RowAction } from './types.ts'
+import type { useTableEngine } from './use-table-engine.ts'
+
+type Engine<Row extends object> = ReturnType<typeof useTableEngine<Row>>
+type EngineRow<Row extends object> = Engine<Row>['rows'][number]
+
+interface HeadProps<Row extends object> {
+  columns: readonly Column<Row>[]
+  engine: Engine<Row>
+  sort: string | undefined
+  setSearch: SetSearch<ListSearch>
+  bulk: readonly BulkAction<Row>[] | undefined
+}
+
+/** Ascending, descending, as the server has it. */
+function nextSort(id: string, sort: string | undefined): string | undefined {
+  if (sort === id) return `-${id}`
+  return sort === `-${id}` ? undefined : id
+}
+
+/** The head of a list; headers that sort are buttons. */
+export function TableHead<Row extends object>({ columns, engine, sort, setSearch, bulk }: HeadProps<Row>) {
+  const t = useText()
+  const { table } = engine
+  return (
+    <thead>
+      <tr role="row">
+        {bulk && (
+          <th role="columnheader" scope="col" className="select-cell w-10">
+            <Checkbox
+              aria-label={t('table.select.all')}
+              className="align-middle"
+              checked={table.getIsAllPageRowsSelected()}
+              indeterminate={table.getIsSomePageRowsSelected()}
+              onChange={(event) => table.toggleAllPageRowsSelected(event.target.checked)}
+            />
+          </th>
+        )}
+        {columns.map((column) => (
+          <HeaderCell key={column.id} column={column} sort={sort} setSearch={setSearch} />
+        ))}
+        <th role="columnheader" scope="col" className="actions-cell">
+          <span className="sr-only">{t('table.actions')}</span>
+        </th>
+      </tr>
+    </thead>
+  )
+}
+
+function HeaderCell<Row>(props: { column: Column<Row>; sort: string | undefined; setSearch: SetSearch<ListSearch> }) {
+  const { column, sort, setSearch } = props
+  const sorted = sort === column.id ? 'ascending' : sort === `-${column.id}` ? 'descending' : 'none'
+  const label = <span className="inline-block first-letter:uppercase">{column.header}</span>
+  if (!column.sortable) {
+    return (
+      <th role="columnheader" scope="col" data-align={column.align}>
+        {label}
+      </th>
+    )
+  }
+  const Icon = sorted === 'ascending' ? ArrowUp : sorted === 'descending' ? ArrowDown : ChevronsUpDown
+  return (
+    <th role="columnheader" scope="col" data-align={column.align} aria-sort={sorted}>
+      <button
+        type="button"
+        className="group/sort inline-flex h-7 items-center gap-1 rounded-sm hover:text-fg"
+        onClick={() => setSearch({ sort: nextSort(column.id, sort), page: undefined })}
+      >
+        {label}
+        <Icon
+          aria-hidden="true"
+          className={`size-3 ${sorted === 'none' ? 'opacity-0 group-hover/sort:opacity-70 group-focus-visible/sort:opacity-70' : ''}`}
+        />
+      </button>
+    </th>
+  )
+}
+
+interface BodyProps<Row extends object> {
+  columns: readonly Column<Row>[]
+  /** Undefined while they are loaded. */
+  rows: readonly EngineRow<Row>[] | undefined
+  skeletons: number
+  rowName(row: Row): string
+  actions?(row: Row): RowAction[]
+  bulk?: readonly BulkAction<Row>[]
+  peeks?: boolean
+  current: number
+  onOpen(row: Row): void
+}
+
+/** The rows of a list, or shapes of their size while they are loaded. */
+export function TableBody<Row extends object>(props: BodyProps<Row>) {
+  if (!props.rows) return <SkeletonRows {...props} />
+  return (
+    <tbody>
+      {props.rows.map((row, index) => (
+        <BodyRow key={row.id} {...props} row={row} isCurrent={index === props.current} />
+      ))}
+    </tbody>
+  )
+}
+
+/** Clicks on controls inside of a row are theirs; so is selecting text. */
+function isOwnClick(event: MouseEvent): boolean {
+  const target = event.target instanceof Element ? event.target : undefined
+  if (target?.closest('a, button, input, label, select, textarea, [role="menu"]')) return false
+  // Dialogs and menus of the row are outside of it on the page, but inside of it to React.
+  if (!event.currentTarget.contains(target ?? null)) return false
+  return window.getSelection()?.isCollapsed !== false
+}
+
+function BodyRow<Row extends object>(props: BodyProps<Row> & { row: EngineRow<Row>; isCurrent: boolean }) {
+  const { row, columns, rowName, actions, bulk, peeks = false, isCurrent, onOpen } = props
+  const t = useText()
+  const name = rowName(row.original)
+  const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
+  return (
+    <tr
+      role="row"
+      data-clickable={peeks}
+      data-selected={row.getIsSelected()}
+      data-current={isCurrent}
+      aria-selected={bulk ? row.getIsSelected() : undefined}
+      onClick={(event) => peeks && isOwnClick(event) && onOpen(row.original)}
+    >
+      {bulk && (
+        <td role="cell" className="select-cell">
+          <Checkbox
+            aria-label={t('table.select.row', { row: name })}
+            className="align-middle"
+            checked={row.getIsSelected()}
+            onChange={row.getToggleSelectedHandler()}
+          />
+        </td>
+      )}
+      {columns.map((column) =>
+        column.id === titleId ? (
+          <th key={column.id} role="rowheader" scope="row" data-card="title" data-align={column.align}>
+            {peeks ? (
+              <button
+                type="button"
+                aria-haspopup="dialog"
+                className="inline-flex max-w-full rounded-sm text-start align-middle hover:underline"
+                onClick={() => onOpen(row.original)}
+              >
+                {column.cell(row.original)}
+              </button>
+            ) : (
+              column.cell(row.original)
+            )}
+          </th>
+        ) : (
+          <td
+            key={column.id}
+            role="cell"
+            data-card={column.card}
+            data-label={column.card === 'badge' ? undefined : capital(column.header)}
+            data-align={column.align}
+          >
+            {column.cell(row.original)}
+          </td>
+        ),
+      )}
+      <td role="cell" className="actions-cell">
+        {actions && <RowActions actions={actions(row.original)} rowName={name} />}
+      </td>
+    </tr>
+  )
+}
+
+/** Labels of cards are written by the style sheet, which cannot do this. */
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function SkeletonRows<Row extends object>({ columns, skeletons, bulk }: BodyProps<Row>) {
+  return (
+    <tbody aria-hidden="true">
+      {Array.from({ length: skeletons }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: shapes have no identity
+        <tr key={index}>
+          {bulk && <td className="select-cell" />}
+          {columns.map((column) => (
+            <td key={column.id} data-align={column.align} data-card={column.card}>
+              <Skeleton className={`inline-block h-3.5 align-middle ${column.skeleton ?? 'w-20'}`} />
+            </td>
+          ))}
+          <td className="actions-cell" />
+        </tr>
+      ))}
+    </tbody>
+  )
+}

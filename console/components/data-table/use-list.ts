@@ -1,0 +1,114 @@
+import { useQueries } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo } from 'react'
+import { pageSize } from '../../../contract/api/endpoint.ts'
+import type { ListPage, ListSource, PageRequest } from '../../lib/list-source.ts'
+import { observable, useObservable } from '../../lib/observable.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { text } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
+
+/** A list as a page shows it. */
+export interface ListState<Row> {
+  /** Rows of the page. With `sortsLoaded`: all that are loaded, to be sorted and cut by the table. */
+  rows: Row[]
+  page: number
+  /** Pages that can be gone to, one that is not loaded yet included. */
+  pages: number
+  /** Number of all rows, if the server tells. */
+  total: number | undefined
+  /** The server does not sort: the table sorts what is loaded. */
+  sortsLoaded: boolean
+  /** Nothing to show yet. */
+  loading: boolean
+  /** Asking again while rows are shown. */
+  refreshing: boolean
+  error: Error | null
+  /** Rows stand for an earlier request, because this one failed. */
+  stale: boolean
+  retry(): void
+  prefetch(page: number): void
+}
+
+/**
+ * Whether the server counts and sorts. Ours does and says so with every list; others send one page at a time, and
+ * pages are appended to those that are here.
+ */
+const counts = observable(true)
+
+/** Loads what a list shows, as its address says. Pages are asked for one at a time. */
+export function useList<Row>(
+  source: ListSource<Row>,
+  search: ListSearch,
+  setSearch: SetSearch<ListSearch>,
+  filters: PageRequest['filters'] = {},
+): ListState<Row> {
+  const page = search.page ?? 1
+  const keyword = search.q ?? ''
+  const serverCounts = useObservable(counts)
+  const filterKey = JSON.stringify(filters)
+  const request = useCallback(
+    (of: number): PageRequest => ({
+      p: of - 1,
+      keyword,
+      sort: serverCounts ? search.sort : undefined,
+      filters: JSON.parse(filterKey) as PageRequest['filters'],
+    }),
+    [keyword, search.sort, serverCounts, filterKey],
+  )
+  // A server that does not count answers a search with all it found.
+  const wholeSearch = !serverCounts && keyword !== ''
+  const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: page }, (_, index) => index + 1)
+  const results = useQueries({ queries: wanted.map((of) => source.options(request(of))) })
+  const last = results.at(-1)
+
+  useEffect(() => {
+    const first = results.find((result) => result.data && !result.isPlaceholderData)?.data
+    if (first) counts.set(first.total !== undefined)
+  }, [results])
+
+  const loaded = useMemo(() => results.flatMap((result) => result.data?.rows ?? []), [results])
+  const total = serverCounts ? last?.data?.total : wholeSearch ? loaded.length : undefined
+  const pages = pageCount({ total, loaded: loaded.length, page, more: last?.data })
+  useStepBack({ page, pages, ready: last?.isSuccess === true && !last.isPlaceholderData, setSearch })
+
+  return {
+    rows: loaded,
+    page: Math.min(page, pages),
+    pages,
+    total,
+    sortsLoaded: !serverCounts,
+    loading: results.some((result) => result.isPending),
+    refreshing: results.some((result) => result.isFetching && !result.isPending),
+    error: results.find((result) => result.error)?.error ?? null,
+    stale: results.some((result) => result.error && result.data),
+    retry: () => void Promise.all(results.map((result) => result.refetch())),
+    prefetch: (of) => {
+      if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of)))
+    },
+  }
+}
+
+interface Counted {
+  total: number | undefined
+  loaded: number
+  page: number
+  more: ListPage<unknown> | undefined
+}
+
+/** A full last page without a known total may have another one after it. */
+function pageCount({ total, loaded, page, more }: Counted): number {
+  if (total !== undefined) return Math.max(1, Math.ceil(total / pageSize))
+  const full = more === undefined || (more.rows.length > 0 && more.rows.length % pageSize === 0)
+  return Math.max(1, Math.ceil(loaded / pageSize) + (full && loaded >= page * pageSize ? 1 : 0))
+}
+
+/** A page that turns out to be empty: back to the last one that is not, with a word about it. */
+function useStepBack(of: { page: number; pages: number; ready: boolean; setSearch: SetSearch<ListSearch> }): void {
+  const { page, pages, ready, setSearch } = of
+  useEffect(() => {
+    if (!ready || page <= pages) return
+    setSearch({ page: pages > 1 ? pages : undefined }, { replace: true })
+    toast.info(text('table.lastPage'))
+  }, [page, pages, ready, setSearch])
+}

@@ -1,0 +1,75 @@
+import {
+  type ColumnDef,
+  createPaginatedRowModel,
+  createSortedRowModel,
+  type RowSelectionState,
+  rowPaginationFeature,
+  rowSelectionFeature,
+  rowSortingFeature,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table'
+import { useMemo, useState } from 'react'
+import { pageSize } from '../../../contract/api/endpoint.ts'
+import { languageTag } from '../../lib/text.ts'
+import { compareValues } from './compare-values.ts'
+import type { Column } from './types.ts'
+import type { ListState } from './use-list.ts'
+
+const features = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  rowPaginationFeature,
+  paginatedRowModel: createPaginatedRowModel(),
+  rowSelectionFeature,
+})
+type Features = typeof features
+
+interface EngineInput<Row> {
+  list: ListState<Row>
+  columns: readonly Column<Row>[]
+  rowId(row: Row): string
+  sort: string | undefined
+}
+
+/** Sorting, paging and selection of a list by TanStack Table; the server's part of it is left to the server. */
+export function useTableEngine<Row extends object>({ list, columns, rowId, sort }: EngineInput<Row>) {
+  const [rowSelection, setRowSelection] = useState<RowSelectionState>({})
+  const definitions = useMemo(
+    () =>
+      columns.map(
+        (column): ColumnDef<Features, Row> => ({
+          id: column.id,
+          accessorFn: (row) => column.value?.(row),
+          sortFn: (a, b, id) => compareValues(a.getValue(id), b.getValue(id), languageTag()),
+        }),
+      ),
+    [columns],
+  )
+  const cut = list.rows.length > pageSize
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: list.rows,
+    getRowId: rowId,
+    manualSorting: !list.sortsLoaded,
+    manualPagination: !cut,
+    pageCount: list.pages,
+    autoResetPageIndex: false,
+    state: {
+      rowSelection,
+      pagination: { pageIndex: list.page - 1, pageSize },
+      sorting: sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }],
+    },
+    onRowSelectionChange: setRowSelection,
+  })
+  const rows = table.getRowModel().rows
+  const known = useMemo(() => new Map(list.rows.map((row) => [rowId(row), row])), [list.rows, rowId])
+  return {
+    table,
+    rows,
+    /** Selected rows that are loaded. */
+    selected: Object.keys(rowSelection).flatMap((id) => known.get(id) ?? []),
+    clearSelection: () => setRowSelection({}),
+  }
+}

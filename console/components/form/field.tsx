@@ -1,0 +1,59 @@
+import { type ReactNode, useId } from 'react'
+import {
+  type Control,
+  type ControllerRenderProps,
+  type FieldPath,
+  type FieldValues,
+  useController,
+} from 'react-hook-form'
+import { useText } from '../../lib/text.ts'
+
+/** What every field of a form takes. */
+export interface FieldProps<T extends FieldValues> {
+  control: Control<T>
+  name: FieldPath<T>
+  label: ReactNode
+  hint?: ReactNode
+  optional?: boolean
+  disabled?: boolean | undefined
+}
+
+/** What the control of a field is given, so that label, hint and error belong to it. */
+export interface FieldParts<T extends FieldValues> {
+  id: string
+  field: ControllerRenderProps<T, FieldPath<T>>
+  invalid: boolean
+  describedBy: string | undefined
+}
+
+/** Label above, hint below, error under it and linked; the control in between is the caller's. */
+export function Field<T extends FieldValues>(
+  props: FieldProps<T> & { children: (parts: FieldParts<T>) => ReactNode; after?: ReactNode },
+) {
+  const { control, name, label, hint, optional = false, children, after } = props
+  const t = useText()
+  const id = useId()
+  const { field, fieldState } = useController({ control, name })
+  const error = fieldState.error?.message
+  const describedBy = [error !== undefined && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean)
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+        {optional && <span className="ml-1.5 font-normal text-muted">{t('form.optional')}</span>}
+      </label>
+      {children({ id, field, invalid: error !== undefined, describedBy: describedBy.join(' ') || undefined })}
+      {after}
+      {error !== undefined && (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

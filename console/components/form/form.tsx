@@ -1,0 +1,106 @@
+import { useBlocker } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useRef } from 'react'
+import type { FieldValues, UseFormReturn } from 'react-hook-form'
+import { useText } from '../../lib/text.ts'
+import { Button } from '../ui/button.tsx'
+
+const ConfirmDialog = lazy(() => import('../ui/confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })))
+
+interface FormProps<T extends FieldValues> {
+  form: UseFormReturn<T>
+  /** Runs with checked values; a failure has been shown by the call, and the form stays as it is. */
+  onSubmit(values: T): Promise<unknown>
+  /** Runs when a check has failed, after the first bad field got the focus. */
+  onInvalid?: (messages: string[]) => void
+  /** Asks before unsaved changes are left; off for forms such as the login. */
+  guard?: boolean
+  label: string
+  children: ReactNode
+}
+
+/**
+ * A form: sends once at a time, submits by Ctrl/Cmd+Enter too, and asks before unsaved changes are left. A page that
+ * stays after saving calls `form.reset(values)`, so that the form counts as unchanged.
+ */
+export function Form<T extends FieldValues>({
+  form,
+  onSubmit,
+  onInvalid,
+  guard = true,
+  label,
+  children,
+}: FormProps<T>) {
+  const element = useRef<HTMLFormElement>(null)
+  const { isSubmitting } = form.formState
+  const submit = form.handleSubmit(
+    (values) => onSubmit(values).catch(() => undefined),
+    (errors) => onInvalid?.(Object.values(errors).flatMap((error) => (error?.message ? [String(error.message)] : []))),
+  )
+  return (
+    <form
+      ref={element}
+      aria-label={label}
+      noValidate
+      onSubmit={(event) => {
+        // A dialog of the form is elsewhere on the page, but its events come here, too.
+        if (event.target !== element.current) return
+        if (isSubmitting) event.preventDefault()
+        else void submit(event)
+      }}
+      onKeyDown={(event) => {
+        const own = event.target instanceof Node && element.current?.contains(event.target)
+        if (own && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) element.current?.requestSubmit()
+      }}
+      className="flex flex-col gap-5"
+    >
+      {children}
+      {guard && <LeaveGuard form={form} />}
+    </form>
+  )
+}
+
+function LeaveGuard<T extends FieldValues>({ form }: { form: UseFormReturn<T> }) {
+  const t = useText()
+  const { isDirty, isSubmitting } = form.formState
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) =>
+      isDirty && !isSubmitting && current.pathname !== next.pathname && next.pathname !== '/login',
+    enableBeforeUnload: () => isDirty && !isSubmitting,
+    withResolver: true,
+  })
+  const leaves = useRef(false)
+  if (blocker.status !== 'blocked') return null
+  return (
+    <Suspense fallback={null}>
+      <ConfirmDialog
+        open
+        title={t('form.leave.title')}
+        text={t('form.leave.text')}
+        confirm={t('form.leave.go')}
+        danger
+        onClose={() => {
+          if (!leaves.current) blocker.reset()
+        }}
+        onConfirm={() => {
+          leaves.current = true
+          blocker.proceed()
+          return undefined
+        }}
+      />
+    </Suspense>
+  )
+}
+
+/** The end of a form: what else there is to say, cancel, submit. It stays in sight. */
+export function FormFooter(props: { submit: string; busy: boolean; onCancel?: () => void; children?: ReactNode }) {
+  const t = useText()
+  return (
+    <div className="sticky bottom-0 -mx-4 mt-1 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-surface px-4 pt-3 pb-3">
+      <div className="flex-1 text-sm text-muted">{props.children}</div>
+      {props.onCancel && <Button onClick={props.onCancel}>{t('do.cancel')}</Button>}
+      <Button type="submit" look="primary" busy={props.busy} title={t('form.submitKeys')}>
+        {props.submit}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,39 @@
+import type { ReactNode } from 'react'
+
+/** Colours of dots. Their names are those of the product: latency, groups, statuses. */
+export type DotColor = 'green' | 'olive' | 'yellow' | 'orange' | 'red' | 'purple' | 'grey' | 'accent'
+
+const dots: Readonly<Record<DotColor, string>> = {
+  green: 'bg-green',
+  olive: 'bg-olive',
+  yellow: 'bg-yellow',
+  orange: 'bg-orange',
+  red: 'bg-red',
+  purple: 'bg-purple',
+  grey: 'bg-grey',
+  accent: 'bg-accent',
+}
+
+/** A status: a dot and a word, never the colour alone. */
+export function Status({ color, children, title }: { color: DotColor; children: ReactNode; title?: string }) {
+  return (
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={title} data-color={color}>
+      <span className={`size-1.5 shrink-0 rounded-full ${dots[color]}`} aria-hidden="true" />
+      {children}
+    </span>
+  )
+}
+
+/** A small label, such as a group or a type; the dot is left out without a colour. */
+export function Badge({ color, children, title }: { color?: DotColor; children: ReactNode; title?: string }) {
+  return (
+    <span
+      className="inline-flex h-5 max-w-full items-center gap-1.5 rounded-sm border border-line bg-sunken px-1.5 text-xs font-medium text-fg"
+      title={title}
+      data-color={color}
+    >
+      {color && <span className={`size-1.5 shrink-0 rounded-full ${dots[color]}`} aria-hidden="true" />}
+      <span className="truncate">{children}</span>
+    </span>
+  )
+}

@@ -1,0 +1,47 @@
+import { cva, type VariantProps } from 'class-variance-authority'
+import type { ComponentProps, ReactNode } from 'react'
+import { Spinner } from './spinner.tsx'
+
+/** Looks of buttons, also for links that look like one. */
+export const buttonClass = cva(
+  'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
+  {
+    variants: {
+      look: {
+        primary: 'bg-accent text-on-accent shadow-control enabled:hover:bg-accent-hover [a&]:hover:bg-accent-hover',
+        plain:
+          'border border-edge bg-surface text-fg shadow-control enabled:hover:bg-hover [a&]:hover:bg-hover data-[popup-open]:bg-hover',
+        quiet: 'text-muted enabled:hover:bg-hover enabled:hover:text-fg [a&]:hover:bg-hover data-[popup-open]:bg-hover',
+        danger: 'bg-bad-fill text-on-accent shadow-control enabled:hover:bg-bad-hover',
+      },
+      size: {
+        normal: 'h-8 px-3 text-sm max-sm:h-10 max-sm:text-base',
+        small: 'h-7 px-2 text-sm max-sm:h-9',
+        large: 'h-9 px-4 text-base max-sm:h-11',
+      },
+    },
+    defaultVariants: { look: 'plain', size: 'normal' },
+  },
+)
+
+export interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
+  /** Work is going on: the button shows it and takes no further click. */
+  busy?: boolean | undefined
+  icon?: ReactNode
+}
+
+/** A button; `type` is "button" unless given. */
+export function Button({ look, size, busy = false, icon, className, children, disabled, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={buttonClass({ look, size, className })}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+    >
+      {busy ? <Spinner /> : icon}
+      {children}
+    </button>
+  )
+}

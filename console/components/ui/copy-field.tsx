@@ -1,0 +1,46 @@
+import { Check, Copy, Eye, EyeOff } from 'lucide-react'
+import { useState } from 'react'
+import { copyText } from '../../lib/clipboard.ts'
+import { useText } from '../../lib/text.ts'
+import { IconButton } from './icon-button.tsx'
+
+interface CopyFieldProps {
+  /** What it is, such as "key of laptop". */
+  label: string
+  value: string
+  /** Shown until it is revealed; without it the value is open. */
+  masked?: string
+  fallback?: (value: string) => void
+}
+
+/** A value to copy: masked until it is asked for, copied whether it is or not. */
+export function CopyField({ label, value, masked, fallback }: CopyFieldProps) {
+  const t = useText()
+  const [shown, setShown] = useState(masked === undefined)
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    if (!(await copyText(value, fallback ? { fallback } : {}))) return
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return (
+    <div className="flex items-center gap-0.5 rounded-md border border-line bg-sunken py-0.5 pr-0.5 pl-2.5">
+      <code className="min-w-0 flex-1 overflow-x-auto font-mono text-sm whitespace-nowrap">
+        {shown ? value : masked}
+      </code>
+      {masked !== undefined && (
+        <IconButton
+          label={`${t(shown ? 'do.hide' : 'do.reveal')}: ${label}`}
+          aria-pressed={shown}
+          icon={shown ? <EyeOff /> : <Eye />}
+          onClick={() => setShown(!shown)}
+        />
+      )}
+      <IconButton
+        label={`${t(copied ? 'do.copied' : 'do.copy')}: ${label}`}
+        icon={copied ? <Check /> : <Copy />}
+        onClick={() => void copy()}
+      />
+    </div>
+  )
+}

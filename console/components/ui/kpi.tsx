@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react'
+
+/** One figure with its name; `note` says what it is compared with. */
+export function Kpi(props: {
+  label: string
+  value: ReactNode
+  note?: ReactNode
+  loading?: boolean
+  children?: ReactNode
+}) {
+  return (
+    <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-3">
+      <p className="truncate text-sm text-muted">{props.label}</p>
+      <p className="num mt-0.5 truncate text-2xl font-semibold tracking-[-0.02em]">
+        {props.loading ? <span className="skeleton inline-block h-6 w-24 align-middle" /> : props.value}
+      </p>
+      {props.note !== undefined && <p className="mt-0.5 truncate text-xs text-muted">{props.note}</p>}
+      {props.children}
+    </div>
+  )
+}

@@ -1,0 +1,13 @@
+import type { MenuProps } from './menu-popup.tsx'
+import { lazyPart, OnDemand } from './on-demand.tsx'
+
+const part = lazyPart<MenuProps>(async () => (await import('./menu-popup.tsx')).MenuPopup)
+
+/** A menu at a button. */
+export function Menu(props: MenuProps) {
+  return (
+    <OnDemand part={part} trigger={props.trigger} popup="menu">
+      {(Popup) => <Popup {...props} />}
+    </OnDemand>
+  )
+}

@@ -1,0 +1,66 @@
+import {
+  type ComponentProps,
+  type ComponentType,
+  cloneElement,
+  type ReactElement,
+  type ReactNode,
+  useState,
+} from 'react'
+
+/** A button, or something that takes a button's properties. */
+export type Trigger = ReactElement<ComponentProps<'button'>>
+
+interface OnDemandProps<P> {
+  part: LazyPart<P>
+  trigger: Trigger
+  /** What it opens, for those who do not see it. */
+  popup: 'menu' | 'dialog'
+  /** What takes its place. */
+  children: (Part: ComponentType<P>) => ReactNode
+}
+
+/** A part that is loaded when it is first needed; `ready` stays false until then. */
+export interface LazyPart<P> {
+  load(): Promise<void>
+  component(): ComponentType<P> | undefined
+}
+
+/** Describes a part that is loaded when it is first needed. */
+export function lazyPart<P>(load: () => Promise<ComponentType<P>>): LazyPart<P> {
+  let found: ComponentType<P> | undefined
+  let loading: Promise<void> | undefined
+  return {
+    load() {
+      loading ??= load().then(
+        (component) => {
+          found = component
+        },
+        (error: unknown) => {
+          loading = undefined
+          throw error
+        },
+      )
+      return loading
+    },
+    component: () => found,
+  }
+}
+
+/**
+ * A button whose menu or panel is loaded when the pointer or the focus comes near, and takes the button's place when it
+ * is clicked.
+ */
+export function OnDemand<P>({ part, trigger, popup, children }: OnDemandProps<P>) {
+  const [open, setOpen] = useState(false)
+  const Part = part.component()
+  if (open && Part) return children(Part)
+  // A failure shows itself when the button is clicked.
+  const near = () => void part.load().catch(() => undefined)
+  return cloneElement(trigger, {
+    'aria-haspopup': popup,
+    'aria-expanded': false,
+    onPointerEnter: near,
+    onFocus: near,
+    onClick: () => void part.load().then(() => setOpen(true)),
+  })
+}

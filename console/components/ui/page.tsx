@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+import { usePageTitle } from '../../lib/page-title.ts'
+
+interface PageProps {
+  /** The one heading of the page; also the title of the window. */
+  title: string
+  /** Beside the heading. */
+  actions?: ReactNode
+  /** Under the heading. */
+  text?: ReactNode
+  /** `full`: lists; `normal`: up to 1280 px; `narrow`: forms. */
+  width?: 'full' | 'normal' | 'narrow'
+  children: ReactNode
+}
+
+const widths = { full: 'max-w-none', normal: 'max-w-[1280px]', narrow: 'max-w-[720px]' }
+
+/** The frame of every page: heading, actions, content. After a change of page the heading has the focus. */
+export function Page({ title, actions, text, width = 'normal', children }: PageProps) {
+  return (
+    <div className={`mx-auto w-full ${widths[width]}`}>
+      <header className="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <div className="min-w-0">
+          <PageHeading title={title} />
+          {text !== undefined && <p className="mt-0.5 text-sm text-muted">{text}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+/** The heading alone, for pages with a frame of their own. It takes the focus when a link has led here. */
+export function PageHeading({ title, className = '' }: { title: string; className?: string }) {
+  usePageTitle(title)
+  return (
+    <h1 tabIndex={-1} className={`text-xl font-semibold tracking-[-0.01em] first-letter:uppercase ${className}`}>
+      {title}
+    </h1>
+  )
+}
+
+/** A box with a border, such as a section of a form or a chart. */
+export function Card(props: { title?: string; actions?: ReactNode; className?: string; children: ReactNode }) {
+  const { title, actions, className = '', children } = props
+  return (
+    <section className={`rounded-lg border border-line bg-surface ${className}`} aria-label={title}>
+      {title !== undefined && (
+        <div className="flex min-h-11 items-center justify-between gap-3 border-b border-line px-4 py-1.5">
+          <h2 className="text-base font-medium">{title}</h2>
+          {actions}
+        </div>
+      )}
+      <div className="p-4">{children}</div>
+    </section>
+  )
+}

@@ -1,0 +1,13 @@
+import { lazyPart, OnDemand } from './on-demand.tsx'
+import type { PopoverProps } from './popover-popup.tsx'
+
+const part = lazyPart<PopoverProps>(async () => (await import('./popover-popup.tsx')).PopoverPopup)
+
+/** A small panel at a button. */
+export function Popover(props: PopoverProps) {
+  return (
+    <OnDemand part={part} trigger={props.trigger} popup="dialog">
+      {(Popup) => <Popup {...props} />}
+    </OnDemand>
+  )
+}

@@ -1,0 +1,30 @@
+interface SegmentedProps<T extends string> {
+  /** What is chosen, for those who do not see it. */
+  label: string
+  options: readonly { value: T; label: string }[]
+  value: T
+  onChange(value: T): void
+}
+
+/** One of a few, all of them visible; a group of radio buttons to the keyboard. */
+export function Segmented<T extends string>({ label, options, value, onChange }: SegmentedProps<T>) {
+  return (
+    <fieldset className="inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-edge bg-sunken p-0.5">
+      <legend className="sr-only">{label}</legend>
+      {options.map((option) => (
+        <label
+          key={option.value}
+          className="flex h-6.5 cursor-pointer items-center rounded-[5px] px-2.5 text-sm whitespace-nowrap text-muted hover:text-fg has-checked:bg-surface has-checked:text-fg has-checked:shadow-control has-focus-visible:outline-2 has-focus-visible:outline-ring max-sm:h-9"
+        >
+          <input
+            type="radio"
+            className="sr-only"
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          {option.label}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react'
+import { useText } from '../../lib/text.ts'
+import { Button } from './button.tsx'
+
+interface StateProps {
+  title: string
+  text?: ReactNode
+  /** Buttons or links. */
+  children?: ReactNode
+}
+
+/** There is nothing here yet: one sentence, one thing to do. */
+export function EmptyState({ title, text, children }: StateProps) {
+  return (
+    <div className="flex flex-col items-center gap-1 px-4 py-14 text-center">
+      <p className="text-base font-medium">{title}</p>
+      {text !== undefined && <p className="max-w-md text-sm text-muted">{text}</p>}
+      {children !== undefined && <div className="mt-4 flex flex-wrap justify-center gap-2">{children}</div>}
+    </div>
+  )
+}
+
+/** Something failed: what, what the server said, and a way on. */
+export function ErrorState(props: StateProps & { onRetry?: (() => void) | undefined; busy?: boolean | undefined }) {
+  const { title, text, onRetry, busy, children } = props
+  const t = useText()
+  return (
+    <div role="alert" className="flex flex-col items-center gap-1 px-4 py-14 text-center">
+      <p className="text-base font-medium">{title}</p>
+      {text !== undefined && <p className="max-w-md text-sm break-words text-muted">{text}</p>}
+      <div className="mt-4 flex flex-wrap justify-center gap-2">
+        {onRetry && (
+          <Button look="primary" onClick={onRetry} busy={busy}>
+            {t('do.retry')}
+          </Button>
+        )}
+        {children}
+      </div>
+    </div>
+  )
+}
+
+/** A grey shape where something will be; its size must be that of what comes. */
+export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
+  return <span className={`skeleton block ${className}`} aria-hidden="true" />
+}
+
+/** Says that a page or a part of it is being loaded, in the words of the product. */
+export function Loading({ what }: { what?: string }) {
+  const t = useText()
+  return (
+    <p role="status" className="px-4 py-14 text-center text-sm text-muted">
+      {t('app.loading', { page: what ?? t('app.page') })}
+    </p>
+  )
+}

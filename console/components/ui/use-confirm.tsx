@@ -1,0 +1,18 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { ConfirmProps } from './confirm-dialog.tsx'
+
+const ConfirmDialog = lazy(() => import('./confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })))
+
+/** A question: what `ConfirmDialog` takes, without opening and closing. */
+export type Question = Omit<ConfirmProps, 'open' | 'onClose'>
+
+/** Asks before something is done: `ask(question)`, and the dialog to put on the page. */
+export function useConfirm(): [ask: (question: Question) => void, dialog: ReactNode] {
+  const [question, setQuestion] = useState<Question>()
+  const dialog = question && (
+    <Suspense fallback={null}>
+      <ConfirmDialog open {...question} onClose={() => setQuestion(undefined)} />
+    </Suspense>
+  )
+  return [setQuestion, dialog]
+}

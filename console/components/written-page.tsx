@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import type { Endpoint } from '../../contract/api/endpoint.ts'
+import { type CallInput, call } from '../lib/call.ts'
+import { readStored, type StorageKey, writeStored } from '../lib/storage.ts'
+import { useText } from '../lib/text.ts'
+import { ErrorState, Skeleton } from './ui/states.tsx'
+
+const SafeHtml = lazy(() => import('./safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
+
+interface WrittenPageProps<E extends Endpoint> {
+  /** Answers with the text: Markdown, HTML, or an https address to show in a frame. */
+  endpoint: E
+  input: CallInput<E>
+  /** Where the last text is kept, to be shown at once next time. */
+  storageKey: StorageKey
+  /** Title of the frame. */
+  title: string
+  failed: string
+  /** Shown when nothing was written. */
+  empty: ReactNode
+  /** Shown until the text is here; as high as what mostly comes. */
+  loading?: ReactNode
+  /** False also tells of failures by a message, as text of an earlier visit may hide them. */
+  quiet?: boolean
+}
+
+/** A page whose content an administrator wrote. */
+export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
+  const { endpoint, input, storageKey, title, failed, empty, loading, quiet = true } = props
+  const t = useText()
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ['written', storageKey],
+    queryFn: async ({ signal }) => String((await call(endpoint, input, { signal, quiet })) ?? ''),
+    initialData: () => readStored(storageKey),
+    initialDataUpdatedAt: 0,
+  })
+  useEffect(() => {
+    if (data !== undefined && !isFetching) writeStored(storageKey, data === '' ? undefined : data)
+  }, [data, isFetching, storageKey])
+  if (data === undefined) {
+    if (error)
+      return <ErrorState title={failed} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
+    if (loading !== undefined) return loading
+    return (
+      <div role="status" className="flex flex-col gap-3 py-2">
+        <span className="sr-only">{t('app.loading', { page: title })}</span>
+        <Skeleton className="h-6 w-1/3" />
+        <Skeleton className="h-4 w-full" />
+        <Skeleton className="h-4 w-5/6" />
+      </div>
+    )
+  }
+  if (data.trim() === '') return empty
+  if (data.startsWith('https://')) {
+    return (
+      <iframe
+        src={data.trim()}
+        title={title}
+        sandbox="allow-scripts allow-same-origin allow-forms allow-popups"
+        className="h-[calc(100dvh-9rem)] w-full rounded-lg border border-line bg-surface"
+      />
+    )
+  }
+  return (
+    <Suspense fallback={<Skeleton className="h-40 w-full" />}>
+      <SafeHtml source={data} />
+    </Suspense>
+  )
+}

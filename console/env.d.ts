@@ -1,0 +1,10 @@
+/** What Vite adds to modules. */
+interface ImportMeta {
+  /** Lazily loaded modules by path; the pattern is read when the console is built. */
+  glob<T>(pattern: string | string[]): Record<string, () => Promise<T>>
+}
+
+declare module '*.css' {}
+
+/** Version of the product that this console was built with. */
+declare const consoleVersion: string

@@ -1,0 +1,153 @@
+import type * as z from 'zod/mini'
+import type { Endpoint, Envelope } from '../../contract/api/endpoint.ts'
+import { basePath } from './base-path.ts'
+import { expireSession } from './expiry.ts'
+import { loadAreas, text } from './text.ts'
+import { toast } from './toast.ts'
+
+type Output<S> = S extends z.ZodMiniType ? z.output<S> : never
+
+/** Query values as the page has them; what is undefined is not sent. */
+type QueryOf<E extends Endpoint> = { [K in keyof Output<E['query']>]?: string | number | boolean | undefined }
+type BodyOf<E extends Endpoint> = z.input<E['body']>
+type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
+
+/** True for what an endpoint without such a part has: an object that may hold nothing. */
+type IsEmpty<T> = string extends keyof T ? true : keyof T extends never ? true : false
+
+/** What an endpoint is called with: only the parts that it has. */
+export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extends true
+  ? { params?: never }
+  : { params: ParamsOf<E> }) &
+  (IsEmpty<Output<E['query']>> extends true ? { query?: never } : { query?: QueryOf<E> }) &
+  (IsEmpty<Output<E['body']>> extends true ? { body?: never } : { body: BodyOf<E> })
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** The caller shows failures itself. A 401 still ends the session. */
+  quiet?: boolean
+}
+
+/** A call that failed. `message` may be shown as it is. */
+export class CallError extends Error {
+  /** `refused`: the server answered success = false. `http`: another status than 2xx. `network`: no answer. */
+  readonly kind: 'refused' | 'http' | 'network'
+  /** 0 when there was no answer. */
+  readonly status: number
+  /** Id of the request in the server's log, if there is one. */
+  readonly requestId: string | undefined
+
+  constructor(kind: CallError['kind'], message: string, status = 0, requestId?: string) {
+    super(message)
+    this.kind = kind
+    this.status = status
+    this.requestId = requestId
+  }
+}
+
+/** An answer with what stands beside its data. */
+export interface Answer<T> {
+  data: T
+  message: string
+  /** Number of all rows of a list; undefined when the server does not tell. */
+  total: number | undefined
+}
+
+/**
+ * Calls an endpoint of the contract. Failures are shown by the rules of the product (401 leads to the login page) unless
+ * `quiet` is set, and thrown as CallError; an aborted call throws the signal's reason and shows nothing.
+ */
+export async function callFull<E extends Endpoint>(
+  endpoint: E,
+  input: CallInput<E>,
+  options: CallOptions = {},
+): Promise<Answer<Output<E['data']>>> {
+  try {
+    const response = await send(endpoint, input, options.signal)
+    await wordsForFailures()
+    return await read<E>(endpoint, response)
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    await wordsForFailures()
+    const failure = error instanceof CallError ? error : networkFailure(error)
+    if (failure.status === 401) expireSession()
+    else if (!options.quiet) show(failure)
+    throw failure
+  }
+}
+
+/** As `callFull`, for those who want the data only. */
+export async function call<E extends Endpoint>(
+  endpoint: E,
+  input: CallInput<E>,
+  options?: CallOptions,
+): Promise<Output<E['data']>> {
+  return (await callFull(endpoint, input, options)).data
+}
+
+/** Path with its parameters and query, as it is sent. */
+export function addressOf<E extends Endpoint>(endpoint: E, input: CallInput<E>): string {
+  const params: Record<string, unknown> = input.params ?? {}
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input.query ?? {})) {
+    if (value !== undefined) query.set(name, String(value))
+  }
+  const search = query.toString()
+  return `${basePath}${path}${search === '' ? '' : `?${search}`}`
+}
+
+function send<E extends Endpoint>(endpoint: E, input: CallInput<E>, signal: AbortSignal | undefined) {
+  const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) }
+  return fetch(addressOf(endpoint, input), {
+    method: endpoint.method,
+    credentials: 'same-origin',
+    headers: { accept: 'application/json', ...(input.body !== undefined && { 'content-type': 'application/json' }) },
+    ...body,
+    ...(signal && { signal }),
+  })
+}
+
+async function read<E extends Endpoint>(endpoint: E, response: Response): Promise<Answer<Output<E['data']>>> {
+  const requestId = response.headers.get('x-oneapi-request-id') ?? undefined
+  const json: unknown = await response.json().catch(() => undefined)
+  const envelope = (typeof json === 'object' && json !== null ? json : {}) as Partial<Envelope<Output<E['data']>>>
+  if (!response.ok) {
+    throw new CallError('http', httpMessage(response.status, envelope.message), response.status, requestId)
+  }
+  if (json === undefined) throw new CallError('http', text('error.answer'), response.status, requestId)
+  const total = response.headers.get('x-total-count')
+  const rest = { message: envelope.message ?? '', total: total === null ? undefined : Number(total) }
+  if (endpoint.envelope === 'bare') return { data: json as Output<E['data']>, ...rest }
+  if (envelope.success !== true) {
+    throw new CallError('refused', envelope.message || text('error.refused'), response.status, requestId)
+  }
+  return { data: (endpoint.envelope === 'flat' ? json : envelope.data) as Output<E['data']>, ...rest }
+}
+
+function httpMessage(status: number, message: string | undefined): string {
+  if (status === 429) return text('error.tooMany')
+  if (status === 500) return text('error.server')
+  if (status === 405) return text('error.demo')
+  return message || text('error.http', { status })
+}
+
+/** The first call of a visit may be answered before the messages are here. */
+async function wordsForFailures(): Promise<void> {
+  await loadAreas(['common']).catch(() => undefined)
+}
+
+function networkFailure(error: unknown): CallError {
+  const failure = new CallError('network', text('error.network'))
+  failure.cause = error
+  return failure
+}
+
+function show(failure: CallError): void {
+  if (failure.status === 405) toast.info(failure.message)
+  else
+    toast.error(
+      failure.message,
+      failure.status >= 500 ? { detail: failure.requestId && text('error.request', { id: failure.requestId }) } : {},
+    )
+}

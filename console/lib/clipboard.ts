@@ -1,0 +1,48 @@
+import { text } from './text.ts'
+import { toast } from './toast.ts'
+
+/** Puts the text on the clipboard; false when the browser refuses. */
+export async function writeClipboard(value: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(value)
+    return true
+  } catch {
+    return copyBySelection(value)
+  }
+}
+
+/** Pages that were not loaded by TLS have no clipboard of their own; a selection still can be copied there. */
+function copyBySelection(value: string): boolean {
+  const box = document.createElement('textarea')
+  box.value = value
+  box.readOnly = true
+  box.className = 'sr-only'
+  const active = document.activeElement
+  document.body.append(box)
+  box.select()
+  try {
+    return document.execCommand('copy')
+  } catch {
+    return false
+  } finally {
+    box.remove()
+    if (active instanceof HTMLElement) active.focus()
+  }
+}
+
+/**
+ * Copies and says so. When that fails, a warning asks to copy by hand, and `fallback` gets the value to show it
+ * (lists put it into their search box).
+ */
+export async function copyText(
+  value: string,
+  { done, fallback }: { done?: string; fallback?: (value: string) => void } = {},
+): Promise<boolean> {
+  const copied = await writeClipboard(value)
+  if (copied) toast.success(done ?? text('done.copied'))
+  else {
+    toast.warning(text('error.clipboard'))
+    fallback?.(value)
+  }
+  return copied
+}

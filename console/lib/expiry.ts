@@ -1,0 +1,20 @@
+import { setSessionUser } from './session.ts'
+
+let leave: () => void = () => undefined
+let leaving = false
+
+/** Says what happens when the server no longer knows the session; the router sets it once. */
+export function onExpiry(handler: () => void): void {
+  leave = handler
+}
+
+/** Forgets the session and goes to the login page; calls that fail together lead there once. */
+export function expireSession(): void {
+  if (leaving) return
+  leaving = true
+  setSessionUser(undefined)
+  leave()
+  setTimeout(() => {
+    leaving = false
+  }, 1000)
+}

@@ -1,0 +1,18 @@
+import { useNavigate, useRouterState } from '@tanstack/react-router'
+import type { User } from '../../contract/api/user.ts'
+import { setSessionUser } from './session.ts'
+import { useText } from './text.ts'
+import { toast } from './toast.ts'
+
+/** What follows a login by any way: remembers who it is and goes where they wanted to go, or home. Area `auth`. */
+export function useFinishLogin(): (user: User) => void {
+  const t = useText()
+  const navigate = useNavigate()
+  const from = useRouterState({ select: ({ location }) => location.state.from })
+  return (user) => {
+    setSessionUser(user)
+    if (from?.startsWith('/') && !from.startsWith('//')) void navigate({ href: from })
+    else void navigate({ to: '/' })
+    toast.success(t('login.done'))
+  }
+}

@@ -1,0 +1,74 @@
+import { defaultQuotaPerUnit, quotaToCurrency } from '../../contract/quota.ts'
+import { serverStatus, useServerStatus } from './status.ts'
+import { languageTag } from './text.ts'
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** Epoch seconds → 'YYYY-MM-DD HH:MM:SS' in local time. */
+export function formatTime(seconds: number): string {
+  const at = new Date(seconds * 1000)
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+}
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+]
+
+/** Epoch seconds → 'in 3 days', '2 hours ago'. */
+export function formatRelative(seconds: number, nowMs: number = Date.now()): string {
+  const distance = seconds - nowMs / 1000
+  const [unit, size] = steps.find(([, length]) => Math.abs(distance) >= length) ?? (['second', 1] as const)
+  return new Intl.RelativeTimeFormat(languageTag(), { numeric: 'auto' }).format(Math.trunc(distance / size), unit)
+}
+
+/** Whole numbers with the separators of the language. */
+export function formatCount(value: number): string {
+  return new Intl.NumberFormat(languageTag()).format(value)
+}
+
+/** From 10 000 on as 10.0k, 1.0M, 1.0B; below as it is. */
+export function formatNumber(value: number): string {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(1)}B`
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)}M`
+  if (value >= 1e4) return `${(value / 1e3).toFixed(1)}k`
+  return String(value)
+}
+
+/** Quota that makes one dollar; the default while the server has not said otherwise. */
+export function quotaPerUnit(): number {
+  const known = Number(serverStatus().quota_per_unit)
+  return known > 0 ? known : defaultQuotaPerUnit
+}
+
+/** Whether quota is shown as dollars. */
+export function showsCurrency(): boolean {
+  return serverStatus().display_in_currency !== false
+}
+
+/** Quota as the server wants it shown: dollars, or the number in short. */
+export function formatQuota(quota: number, decimals = 2): string {
+  return showsCurrency() ? quotaToCurrency(quota, quotaPerUnit(), decimals) : formatNumber(quota)
+}
+
+/** Decimals that tell amounts of this size apart: small ones need more. */
+export function quotaDecimals(largest: number): number {
+  return largest < quotaPerUnit() ? 4 : 2
+}
+
+/** `formatQuota` for components: they are drawn again when the server's settings change. */
+export function useFormatQuota(): typeof formatQuota {
+  useServerStatus()
+  return formatQuota
+}
+
+/** At most `max` characters; a longer text ends in '...' and is `max` long with it. */
+export function cut(text: string, max: number): string {
+  const letters = [...text]
+  return letters.length > max ? `${letters.slice(0, max - 3).join('')}...` : text
+}

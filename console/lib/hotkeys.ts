@@ -1,0 +1,60 @@
+import { useEffect, useRef } from 'react'
+import { singleKeysOn } from './preferences.ts'
+
+/** Shortcuts by key: 'n', '/', '?', 'g h' (one after the other), 'mod+k' (Ctrl or Cmd), 'mod+enter'. */
+export type Hotkeys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+
+const sequenceMs = 1000
+const layers: { current: Hotkeys }[] = []
+let first: { key: string; atMs: number } | undefined
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null
+}
+
+/** Dialogs and menus have keys of their own. */
+function isOverlaid(): boolean {
+  return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]') !== null
+}
+
+function nameOf(event: KeyboardEvent): string {
+  const key = event.key.length === 1 ? event.key : event.key.toLowerCase()
+  return event.ctrlKey || event.metaKey ? `mod+${key.toLowerCase()}` : key
+}
+
+function find(name: string): ((event: KeyboardEvent) => void) | undefined {
+  for (const layer of [...layers].reverse()) {
+    const handler = layer.current[name]
+    if (handler) return handler
+  }
+  return undefined
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.altKey || event.isComposing) return
+  const name = nameOf(event)
+  if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
+  const waiting = first && Date.now() - first.atMs < sequenceMs ? first.key : undefined
+  first = undefined
+  const handler = (waiting !== undefined && find(`${waiting} ${name}`)) || find(name)
+  if (handler) {
+    event.preventDefault()
+    handler(event)
+  } else if (layers.some((layer) => Object.keys(layer.current).some((key) => key.startsWith(`${name} `)))) {
+    first = { key: name, atMs: Date.now() }
+  }
+}
+
+/** Shortcuts while the component is on the page; those of the component drawn last come first. */
+export function useHotkeys(keys: Hotkeys): void {
+  const layer = useRef(keys)
+  layer.current = keys
+  useEffect(() => {
+    if (layers.length === 0) document.addEventListener('keydown', onKey)
+    layers.push(layer)
+    return () => {
+      layers.splice(layers.indexOf(layer), 1)
+      if (layers.length === 0) document.removeEventListener('keydown', onKey)
+    }
+  }, [])
+}

@@ -1,0 +1,83 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Endpoint } from '../../contract/api/endpoint.ts'
+import { pageSize } from '../../contract/api/endpoint.ts'
+import { type CallInput, callFull } from './call.ts'
+import { queryClient } from './query-client.ts'
+
+/** What a page of a list is asked for with. */
+export interface PageRequest {
+  /** From 0, as the server counts. */
+  p: number
+  /** Search text; empty = the whole list. */
+  keyword: string
+  /** Column id, with '-' before it for descending; undefined = the server's order. */
+  sort: string | undefined
+  /** Further query values. */
+  filters: Readonly<Record<string, string | number | boolean | undefined>>
+}
+
+export interface ListPage<Row> {
+  rows: Row[]
+  /** Number of all rows; undefined from servers that do not tell. */
+  total: number | undefined
+}
+
+/** A list of the server: how its pages are asked for, and what changes do to the pages that are here. */
+export interface ListSource<Row> {
+  key: string
+  /** Whether the list can be searched. */
+  searchable: boolean
+  options(request: PageRequest): ReturnType<typeof pageOptions<Row>>
+  /** Replaces a row on the pages that are here. */
+  patch(matches: (row: Row) => boolean, change: (row: Row) => Row): void
+  /** Asks for the pages that are here again. */
+  refresh(): Promise<void>
+}
+
+function pageOptions<Row>(key: string, request: PageRequest, load: (signal: AbortSignal) => Promise<ListPage<Row>>) {
+  return queryOptions({
+    queryKey: [key, 'list', request],
+    queryFn: ({ signal }) => load(signal),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Makes a list from its endpoints; `search` is asked instead of `list` while there is a search text. */
+export function listSource<Row>(key: string, endpoints: { list: Endpoint; search?: Endpoint }): ListSource<Row> {
+  return listSourceOf(key, endpoints.search !== undefined, ({ keyword }) =>
+    keyword !== '' && endpoints.search ? endpoints.search : endpoints.list,
+  )
+}
+
+/** As `listSource`, for lists whose endpoint depends on more than the search text. */
+export function listSourceOf<Row>(
+  key: string,
+  searchable: boolean,
+  endpointFor: (request: PageRequest) => Endpoint,
+): ListSource<Row> {
+  const inCache = { queryKey: [key, 'list'] }
+  return {
+    key,
+    searchable,
+    options: (request) => pageOptions<Row>(key, request, (signal) => loadPage(endpointFor(request), request, signal)),
+    patch(matches, change) {
+      queryClient.setQueriesData<ListPage<Row>>(
+        inCache,
+        (page) => page && { ...page, rows: page.rows.map((row) => (matches(row) ? change(row) : row)) },
+      )
+    },
+    refresh: () => queryClient.invalidateQueries(inCache),
+  }
+}
+
+async function loadPage<Row>(endpoint: Endpoint, request: PageRequest, signal: AbortSignal): Promise<ListPage<Row>> {
+  const { p, keyword, sort, filters } = request
+  const query = {
+    p,
+    ...(keyword !== '' && { keyword, size: pageSize }),
+    ...(sort !== undefined && { sort: sort.replace(/^-/, ''), order: sort.startsWith('-') ? 'desc' : 'asc' }),
+    ...filters,
+  }
+  const answer = await callFull(endpoint, { query } as object as CallInput<Endpoint>, { signal })
+  return { rows: (answer.data ?? []) as Row[], total: answer.total }
+}

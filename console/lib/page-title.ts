@@ -1,0 +1,10 @@
+import { useEffect } from 'react'
+import { useServerStatus } from './status.ts'
+
+/** Sets the title of the window: what the page is, then the name of the installation. */
+export function usePageTitle(title: string): void {
+  const name = useServerStatus().system_name ?? 'Tollgate'
+  useEffect(() => {
+    document.title = title === '' ? name : `${title} · ${name}`
+  }, [title, name])
+}

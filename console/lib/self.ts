@@ -1,0 +1,15 @@
+import { queryOptions } from '@tanstack/react-query'
+import { userApi } from '../../contract/api/user.ts'
+import { call } from './call.ts'
+import { sessionUser, setSessionUser } from './session.ts'
+
+/** The own account as the server has it now; what the browser remembers follows it. */
+export const selfQuery = queryOptions({
+  queryKey: ['self'],
+  queryFn: async ({ signal }) => {
+    const user = await call(userApi.self, {}, { signal, quiet: true })
+    if (sessionUser()?.id === user.id) setSessionUser(user)
+    return user
+  },
+  staleTime: 30_000,
+})

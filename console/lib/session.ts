@@ -1,0 +1,54 @@
+import type { User } from '../../contract/api/user.ts'
+import { roles } from '../../contract/roles.ts'
+import { observable, useObservable } from './observable.ts'
+import { readStoredJson, writeStored } from './storage.ts'
+
+/** The logged-in account as the browser remembers it; the server decides what it may do. */
+export type SessionUser = Pick<User, 'id' | 'username' | 'role'> & Partial<User>
+
+function stored(): SessionUser | undefined {
+  const value = readStoredJson('user')
+  if (typeof value !== 'object' || value === null) return undefined
+  const { id, username, role } = value as Partial<SessionUser>
+  // A record that cannot be read counts as logged out.
+  if (typeof id !== 'number' || typeof username !== 'string' || typeof role !== 'number') return undefined
+  return value as SessionUser
+}
+
+const current = observable<SessionUser | undefined>(stored())
+
+// Logging in or out in another tab counts here, too.
+window.addEventListener('storage', (event) => {
+  if (event.key === 'user' || event.key === null) current.set(stored())
+})
+
+/** Who is logged in, as the browser remembers it. */
+export function sessionUser(): SessionUser | undefined {
+  return current.get()
+}
+
+/** Who is logged in; follows changes, also those of other tabs. */
+export function useSessionUser(): SessionUser | undefined {
+  return useObservable(current)
+}
+
+/** Remembers who is logged in; undefined forgets. */
+export function setSessionUser(user: SessionUser | undefined): void {
+  writeStored('user', user && JSON.stringify(user))
+  current.set(user)
+}
+
+/** Tells of log-ins and log-outs, also in other tabs. */
+export function onSessionChange(listener: () => void): () => void {
+  return current.subscribe(listener)
+}
+
+/** True for role 10 and above. */
+export function isAdmin(user: SessionUser | undefined): boolean {
+  return (user?.role ?? 0) >= roles.admin
+}
+
+/** True for role 100 and above. */
+export function isRoot(user: SessionUser | undefined): boolean {
+  return (user?.role ?? 0) >= roles.root
+}

@@ -1,0 +1,66 @@
+import { type Status, statusApi } from '../../contract/api/status.ts'
+import { call } from './call.ts'
+import { observable, useObservable } from './observable.ts'
+import { readStored, readStoredJson, writeStored } from './storage.ts'
+import { loadAreas, text } from './text.ts'
+import { toast } from './toast.ts'
+
+/** What is known of the server: the stored status document until the fresh one is here. Fields may be missing. */
+export type KnownStatus = Partial<Status>
+
+function stored(): KnownStatus {
+  const value = readStoredJson('status')
+  const known = typeof value === 'object' && value !== null ? (value as KnownStatus) : {}
+  return { ...known, system_name: readStored('system_name') ?? known.system_name ?? 'Tollgate' }
+}
+
+const current = observable<KnownStatus>(stored())
+/** Whether the fresh document has come. */
+const loaded = observable<'loading' | 'fresh' | 'failed'>('loading')
+
+/** The status document as far as it is known. */
+export function serverStatus(): KnownStatus {
+  return current.get()
+}
+
+/** As `serverStatus`; follows changes. */
+export function useServerStatus(): KnownStatus {
+  return useObservable(current)
+}
+
+/** Whether the status document of this visit is here. */
+export function useStatusState(): 'loading' | 'fresh' | 'failed' {
+  return useObservable(loaded)
+}
+
+/** Gets the status document and keeps it for the next visit; says so when the server cannot be reached. */
+export async function loadStatus(): Promise<void> {
+  loaded.set('loading')
+  try {
+    const status = await call(statusApi.status, {}, { quiet: true })
+    keep(status)
+    current.set(status)
+    loaded.set('fresh')
+    await noticeNewVersion(status.version)
+  } catch {
+    loaded.set('failed')
+    toast.error(text('error.status'))
+  }
+}
+
+/** A page that was left open while the server was renewed is of the old version. */
+async function noticeNewVersion(version: string): Promise<void> {
+  if (!version || version === consoleVersion) return
+  await loadAreas(['common'])
+  toast.notice(text('app.newVersion', { version }), {
+    id: 'new-version',
+    action: { label: text('app.reload'), run: () => location.reload() },
+  })
+}
+
+function keep(status: Status): void {
+  writeStored('status', JSON.stringify(status))
+  for (const key of ['system_name', 'logo', 'footer_html', 'quota_per_unit', 'display_in_currency'] as const)
+    writeStored(key, String(status[key] ?? ''))
+  writeStored('chat_link', status.chat_link || undefined)
+}

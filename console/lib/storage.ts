@@ -1,0 +1,45 @@
+/** Keys that the console keeps in the browser: one-api's own, and ours under `ui.`. */
+export type StorageKey =
+  | 'user'
+  | 'status'
+  | 'system_name'
+  | 'logo'
+  | 'footer_html'
+  | 'quota_per_unit'
+  | 'display_in_currency'
+  | 'chat_link'
+  | 'aff'
+  | 'notice'
+  | 'home_page_content'
+  | 'about'
+  | `ui.${string}`
+
+/** The stored text, or undefined; a browser that refuses storage counts as empty. */
+export function readStored(key: StorageKey): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Stores the text; undefined removes the key. */
+export function writeStored(key: StorageKey, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(key)
+    else localStorage.setItem(key, value)
+  } catch {
+    // What cannot be kept is forgotten at the next load.
+  }
+}
+
+/** Stored JSON, or undefined when there is none or it cannot be read. */
+export function readStoredJson(key: StorageKey): unknown {
+  const text = readStored(key)
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

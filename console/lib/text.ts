@@ -1,0 +1,119 @@
+import { setupI18n } from '@lingui/core'
+import type { Area, MessageKey, Messages } from '../messages/areas.ts'
+import { observable, useObservable } from './observable.ts'
+import { readStored, writeStored } from './storage.ts'
+
+/** Languages people can choose; `pseudo` is English stretched and accented, for tests. */
+export type Language = 'en' | 'zh' | 'pseudo'
+
+// What stands in braces of a message: `{name}`, or the first word of `{n, plural, …}`.
+type Word<T extends string> = T extends `${infer Name},${string}` ? Name : T extends `${string} ${string}` ? never : T
+type Names<T extends string> = T extends `${string}{${infer Inside}}${infer Rest}` ? Word<Inside> | Names<Rest> : never
+type Needs<K extends MessageKey> = Names<Messages[K]>
+
+/** Values of the braces of a message; none are taken where there are none. */
+export type Values<K extends MessageKey> = [Needs<K>] extends [never] ? [] : [Record<Needs<K>, string | number>]
+
+/** Message in the language of the page. */
+export type Text = <K extends MessageKey>(key: K, ...values: Values<K>) => string
+
+/** Messages as the build has compiled them. */
+type Catalogue = Parameters<ReturnType<typeof setupI18n>['load']>[1]
+type CatalogueModule = Record<string, Catalogue>
+
+const files = import.meta.glob<CatalogueModule>('../messages/*.{en,zh}.ts')
+const i18n = setupI18n({ locale: 'en', messages: { en: {} } })
+
+const wanted = new Set<Area>()
+const loads = new Map<string, Promise<void>>()
+
+/** Counts up when the language has changed, so that components are drawn again. */
+const version = observable(0)
+
+function load(area: Area, language: Language): Promise<void> {
+  const id = `${area}.${language}`
+  const known = loads.get(id)
+  if (known !== undefined) return known
+  const loading = loadCatalogue(area, language).then(
+    (catalogue) => i18n.load(language, catalogue),
+    (error: unknown) => {
+      loads.delete(id)
+      throw error
+    },
+  )
+  loads.set(id, loading)
+  return loading
+}
+
+async function loadCatalogue(area: Area, language: Language): Promise<Catalogue> {
+  const file = files[`../messages/${area}.${language === 'zh' ? 'zh' : 'en'}.ts`]
+  const [catalogue] = file ? Object.values(await file()) : []
+  if (!catalogue) throw new Error(`There are no messages for ${area}.`)
+  if (language !== 'pseudo') return catalogue
+  const { pseudo } = await import('./pseudo.ts')
+  return pseudo(catalogue)
+}
+
+/** Loads the messages of some areas in the language of the page; resolves when `text` knows them. */
+export async function loadAreas(areas: readonly Area[]): Promise<void> {
+  for (const area of areas) wanted.add(area)
+  await Promise.all(areas.map((area) => load(area, language())))
+}
+
+/** Message in the language of the page. Its area must be loaded; components use `useText`. */
+export const text: Text = (key, ...values) => i18n._(key, values[0])
+
+/** `text` for components: they are drawn again when the language changes. */
+export function useText(): Text {
+  const now = useObservable(version)
+  // Another function for each language, so that memoised parts notice.
+  return textOf(now)
+}
+
+let made: { version: number; text: Text } | undefined
+function textOf(now: number): Text {
+  if (made?.version !== now) made = { version: now, text: (key, ...values) => text(key, ...values) }
+  return made.text
+}
+
+/** Message by a key that is put together at run time, such as that of a status; undefined when there is none. */
+export function textByKey(key: string): string | undefined {
+  return key in i18n.messages ? i18n._(key) : undefined
+}
+
+function firstLanguage(): Language {
+  const chosen = readStored('ui.lang')
+  if (chosen === 'en' || chosen === 'zh' || chosen === 'pseudo') return chosen
+  const known = navigator.languages.map((each) => each.toLowerCase()).find((each) => /^(?:en|zh)\b/.test(each))
+  return known?.startsWith('zh') ? 'zh' : 'en'
+}
+
+let active: Language = firstLanguage()
+i18n.activate(active)
+document.documentElement.lang = languageTag()
+
+/** Language of the page. */
+export function language(): Language {
+  return active
+}
+
+/** Language of the page for components. */
+export function useLanguage(): Language {
+  useObservable(version)
+  return active
+}
+
+/** BCP 47 tag of the language, for `Intl` and `lang`. */
+export function languageTag(): string {
+  return active === 'zh' ? 'zh-CN' : 'en'
+}
+
+/** Changes the language of the page, without a reload, and remembers it. */
+export async function setLanguage(next: Language): Promise<void> {
+  await Promise.all([...wanted].map((area) => load(area, next)))
+  active = next
+  writeStored('ui.lang', next)
+  i18n.activate(next)
+  document.documentElement.lang = languageTag()
+  version.set(version.get() + 1)
+}

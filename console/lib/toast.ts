@@ -1,0 +1,100 @@
+/** How a message is meant; each kind has its time on the screen. */
+export type ToastKind = 'success' | 'info' | 'error' | 'warning' | 'notice'
+
+/** Milliseconds for which a message stays; a notice stays until it is closed. */
+const toastDurationMs: Readonly<Record<ToastKind, number>> = {
+  success: 1500,
+  info: 3000,
+  error: 5000,
+  warning: 10_000,
+  notice: 0,
+}
+
+/** How long an offer to undo stays. */
+export const undoDurationMs = 8000
+/** The same message again within this time is counted instead of shown twice. */
+const mergeMs = 2000
+
+export interface ToastAction {
+  label: string
+  run(): void
+}
+
+export interface ToastOptions {
+  action?: ToastAction | undefined
+  /** A second line, such as the id of a request. */
+  detail?: string | undefined
+  /** Another time than that of the kind; 0 = until closed. */
+  durationMs?: number
+  /** Markdown or HTML, shown sanitised in place of the text; notices only. */
+  html?: string
+  /** A message with the same id is replaced. */
+  id?: string
+}
+
+/** A message on its way to the screen. */
+export interface ToastMessage extends ToastOptions {
+  id: string
+  kind: ToastKind
+  text: string
+  durationMs: number
+  /** How often it came. */
+  count: number
+}
+
+/** What shows messages; loaded when the first one comes. */
+export interface ToastScreen {
+  show(message: ToastMessage): void
+  close(id: string): void
+}
+
+let screen: ToastScreen | undefined
+let waiting: ToastMessage[] = []
+let wanted: () => void = () => undefined
+let made = 0
+const recent = new Map<string, { id: string; atMs: number; count: number }>()
+
+/** The component that shows messages takes those that have waited for it. */
+export function attachScreen(shown: ToastScreen | undefined): void {
+  screen = shown
+  if (!screen) return
+  for (const message of waiting) screen.show(message)
+  waiting = []
+}
+
+/** Says how the component that shows messages is brought up. */
+export function onFirstToast(load: () => void): void {
+  wanted = load
+  if (waiting.length > 0) load()
+}
+
+function show(kind: ToastKind, text: string, options: ToastOptions = {}): string {
+  const now = Date.now()
+  const last = recent.get(`${kind}:${text}`)
+  const again = last !== undefined && now - last.atMs < mergeMs && options.action === undefined
+  const id = options.id ?? (again ? last.id : `toast-${++made}`)
+  const count = again ? last.count + 1 : 1
+  recent.set(`${kind}:${text}`, { id, atMs: now, count })
+  const message = { durationMs: toastDurationMs[kind], ...options, id, kind, text, count }
+  if (screen) screen.show(message)
+  else {
+    waiting = [...waiting.filter((other) => other.id !== id), message]
+    wanted()
+  }
+  return id
+}
+
+/** Messages to the person at the screen. Each returns an id that `close` takes. */
+export const toast = {
+  success: (text: string, options?: ToastOptions) => show('success', text, options),
+  info: (text: string, options?: ToastOptions) => show('info', text, options),
+  /** Shown with 'Error: ' before it. */
+  error: (text: string, options?: ToastOptions) => show('error', text, options),
+  warning: (text: string, options?: ToastOptions) => show('warning', text, options),
+  /** Stays until it is closed. */
+  notice: (text: string, options?: ToastOptions) => show('notice', text, options),
+  close(id: string): void {
+    waiting = waiting.filter((message) => message.id !== id)
+    screen?.close(id)
+  },
+}

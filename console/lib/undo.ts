@@ -1,0 +1,19 @@
+import { text } from './text.ts'
+import { toast, undoDurationMs } from './toast.ts'
+
+/** Says what was done and offers to undo it for 8 seconds. */
+export function toastWithUndo(message: string, undo: () => Promise<unknown>): void {
+  toast.success(message, {
+    durationMs: undoDurationMs,
+    action: {
+      label: text('do.undo'),
+      run: () => {
+        // A refusal is shown by the call itself.
+        undo().then(
+          () => toast.success(text('done.undone')),
+          () => undefined,
+        )
+      },
+    },
+  })
+}

@@ -1,0 +1,82 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+
+/** The query of an address as it stands there: text, or nothing. */
+export type RawSearch = Readonly<Record<string, string | undefined>>
+
+/** Reads an address' query: every value is the text that stands there, nothing is guessed. */
+export function parseQuery(query: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(query))
+}
+
+/** Writes a query; what is empty, undefined or false stays out. */
+export function writeQuery(search: Readonly<Record<string, unknown>>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(search)) {
+    if (value !== undefined && value !== null && value !== '' && value !== false) params.set(name, String(value))
+  }
+  const query = params.toString()
+  return query === '' ? '' : `?${query}`
+}
+
+/** What every list keeps in its address. */
+export interface ListSearch {
+  /** From 1; 1 is left out. */
+  page?: number | undefined
+  /** Search text. */
+  q?: string | undefined
+  /** Column id, with '-' before it for descending. */
+  sort?: string | undefined
+  /** Id of the row whose drawer is open. */
+  peek?: string | undefined
+}
+
+/** A whole number of at least `min`, or undefined. */
+export function wholeNumber(value: string | undefined, min = 0): number | undefined {
+  const number = Number(value)
+  return value !== undefined && value !== '' && Number.isSafeInteger(number) && number >= min ? number : undefined
+}
+
+/** One of the allowed words, or undefined. */
+export function oneOf<T extends string>(value: string | undefined, allowed: readonly T[]): T | undefined {
+  return allowed.find((each) => each === value)
+}
+
+/** Text that is not empty, or undefined. */
+export function someText(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : value
+}
+
+/** Makes a reader of a query that is some texts and nothing else. */
+export function texts<const Name extends string>(...names: Name[]) {
+  return (raw: RawSearch): { [Each in Name]?: string | undefined } =>
+    Object.fromEntries(names.map((name) => [name, someText(raw[name])])) as { [Each in Name]?: string | undefined }
+}
+
+/** The part of a query that all lists share; a page adds its filters to it. */
+export function parseListSearch(raw: RawSearch): ListSearch {
+  const page = wholeNumber(raw['page'], 2)
+  return { page, q: someText(raw['q']?.trim()), sort: someText(raw['sort']), peek: someText(raw['peek']) }
+}
+
+/** Changes some values of the address' query. `replace` leaves no step in the browser's history. */
+export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
+
+/** The query of the address, read by the page's own function, and a way to change it. */
+export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
+  const raw = useSearch({ strict: false }) as Record<string, unknown>
+  const navigate = useNavigate()
+  const key = writeQuery(raw)
+  const state = useMemo(() => parse(parseQuery(key)), [parse, key])
+  const set = useCallback<SetSearch<S>>(
+    (patch, { replace = false } = {}) =>
+      void navigate({
+        to: '.',
+        search: ((before: object) => ({ ...before, ...patch })) as never,
+        replace,
+        resetScroll: false,
+      }),
+    [navigate],
+  )
+  return [state, set]
+}

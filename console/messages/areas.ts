@@ -1,0 +1,56 @@
+import type { aboutEn } from './about.en.ts'
+import type { authEn } from './auth.en.ts'
+import type { channelEn } from './channel.en.ts'
+import type { chatEn } from './chat.en.ts'
+import type { commonEn } from './common.en.ts'
+import type { formEn } from './form.en.ts'
+import type { homeEn } from './home.en.ts'
+import type { logEn } from './log.en.ts'
+import type { optionEn } from './option.en.ts'
+import type { paletteEn } from './palette.en.ts'
+import type { playgroundEn } from './playground.en.ts'
+import type { redemptionEn } from './redemption.en.ts'
+import type { registerEn } from './register.en.ts'
+import type { resetEn } from './reset.en.ts'
+import type { settingEn } from './setting.en.ts'
+import type { tableEn } from './table.en.ts'
+import type { tokenEn } from './token.en.ts'
+import type { topupEn } from './topup.en.ts'
+import type { usageEn } from './usage.en.ts'
+import type { userEn } from './user.en.ts'
+
+/** Texts by area. English is the reference: its keys are those of every other language. */
+interface Catalogues {
+  about: typeof aboutEn
+  auth: typeof authEn
+  channel: typeof channelEn
+  chat: typeof chatEn
+  common: typeof commonEn
+  form: typeof formEn
+  home: typeof homeEn
+  log: typeof logEn
+  option: typeof optionEn
+  palette: typeof paletteEn
+  playground: typeof playgroundEn
+  redemption: typeof redemptionEn
+  register: typeof registerEn
+  reset: typeof resetEn
+  setting: typeof settingEn
+  table: typeof tableEn
+  token: typeof tokenEn
+  topup: typeof topupEn
+  usage: typeof usageEn
+  user: typeof userEn
+}
+
+/** A file of messages that is loaded with the pages that need it. */
+export type Area = keyof Catalogues
+
+type Union<T> = (T extends unknown ? (value: T) => void : never) extends (value: infer All) => void ? All : never
+
+/** Every message of the console in English. */
+export type Messages = Union<Catalogues[Area]>
+export type MessageKey = keyof Messages & string
+
+/** What a translation of an area must have: all keys of English and no other. */
+export type Translation<A extends Area> = Readonly<Record<keyof Catalogues[A], string>>

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const folder = import.meta.dir
+const areas = readdirSync(folder).flatMap((name) => /^(.+)\.en\.ts$/.exec(name)?.[1] ?? [])
+
+async function catalogue(area: string, language: string): Promise<Record<string, string>> {
+  const [messages] = Object.values(await import(join(folder, `${area}.${language}.ts`)))
+  return messages as Record<string, string>
+}
+
+/** What a message needs: `{name}`, or the first word of `{n, plural, …}`. */
+function placeholders(message: string): string[] {
+  const found = [...message.matchAll(/\{(\w+)(?:,|\})/g)].map((match) => match[1] ?? '')
+  return [...new Set(found)].sort()
+}
+
+describe('messages', () => {
+  test('every file is one of the areas', () => {
+    const table = readFileSync(join(folder, 'areas.ts'), 'utf8')
+    expect(areas.filter((area) => !table.includes(`  ${area}: typeof`))).toEqual([])
+  })
+
+  for (const area of areas) {
+    test(`${area}: both languages have the same keys and placeholders, and no text is empty`, async () => {
+      const [english, chinese] = [await catalogue(area, 'en'), await catalogue(area, 'zh')]
+      expect(Object.keys(chinese).sort()).toEqual(Object.keys(english).sort())
+      for (const [key, message] of Object.entries(english)) {
+        expect([key, placeholders(chinese[key] ?? '')]).toEqual([key, placeholders(message)])
+        expect([key, message.trim() !== '' && chinese[key]?.trim() !== '']).toEqual([key, true])
+      }
+    })
+  }
+
+  test('none is left over: each key, or a beginning that it is put together from, stands in the source', async () => {
+    const root = resolve(folder, '..')
+    const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|^messages\//.test(name))
+      .map((name) => readFileSync(join(root, name), 'utf8'))
+      .join('\n')
+    const prefixes = [...sources.matchAll(/`([\w.]+\.)\$\{/g)].map((match) => match[1] ?? '')
+    const keys = (await Promise.all(areas.map((area) => catalogue(area, 'en')))).flatMap((each) => Object.keys(each))
+    const unused = keys.filter(
+      (key) => !sources.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
+    )
+    expect(unused).toEqual([])
+  })
+})

@@ -1,0 +1,28 @@
+import type { Translation } from './areas.ts'
+
+export const paletteZh = {
+  'palette.title': '搜索与命令',
+  'palette.placeholder': '输入页面或命令…',
+  'palette.pages': '页面',
+  'palette.actions': '操作',
+  'palette.recent': '最近使用',
+  'palette.none': '未找到结果。',
+  'palette.theme': '主题：{theme}',
+  'palette.language': '语言：{language}',
+  'palette.newToken': '新建令牌',
+  'keys.title': '键盘快捷键',
+  'keys.palette': '搜索与命令',
+  'keys.help': '本帮助',
+  'keys.go': '前往页面：先按 g，再按 h t l c r u s p',
+  'keys.search': '搜索列表',
+  'keys.rows': '下一行与上一行',
+  'keys.select': '选择此行',
+  'keys.edit': '编辑此行',
+  'keys.copy': '复制此行的密钥',
+  'keys.new': '新建',
+  'keys.pages': '上一页与下一页',
+  'keys.close': '关闭最上层',
+  'keys.submit': '提交表单',
+  'keys.enabled': '单键快捷键',
+  'keys.enabledHint': '关闭后仅 Ctrl+K 与 Esc 可用。',
+} as const satisfies Translation<'palette'>

@@ -1,0 +1,22 @@
+/** Texts of the register page. */
+export const registerEn = {
+  'register.title': 'new user registration',
+  'register.username': 'Username',
+  'register.username.placeholder': 'max 12 characters',
+  'register.password': 'Password',
+  'register.password.placeholder': '8 to 20 characters',
+  'register.password2': 'Repeat the password',
+  'register.email': 'E-mail address',
+  'register.code': 'Verification code',
+  'register.submit': 'Register',
+  'register.done': 'registration succeeded!',
+  'register.tooShort': 'password length must not be less than 8 characters!',
+  'register.mismatch': 'the two passwords entered do not match',
+  'register.codeSent': 'verification code sent successfully, please check your mailbox!',
+  'register.haveAccount': 'Already have an account?',
+  'register.login': 'Log in',
+  'register.invited': 'You were invited',
+  'register.common': 'This is one of the most used passwords. Another one is safer.',
+  'register.closed': 'The administrator has closed registration.',
+  'register.refused': 'The registration was refused',
+} as const

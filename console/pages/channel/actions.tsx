@@ -1,0 +1,119 @@
+import { Ban, CircleCheck, Copy, CopyPlus, Gauge, Pencil, RefreshCw, Trash2 } from 'lucide-react'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import { copyText } from '../../lib/clipboard.ts'
+import { type Text, text } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
+import { hasBalance, nameOf } from './channel-parts.tsx'
+import { copyChannel, isEnabled, removeChannel, setChannelStatus, testChannel, updateBalance } from './queries.ts'
+
+/** Switches between enabled and disabled and offers to undo it. */
+export async function toggleChannel(channel: Channel): Promise<void> {
+  const enable = !isEnabled(channel)
+  const name = nameOf(channel, text)
+  const [next, before] = enable
+    ? [channelStatus.enabled, channelStatus.disabled]
+    : [channelStatus.disabled, channelStatus.enabled]
+  await setChannelStatus(channel, next)
+  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
+    setChannelStatus(channel, before),
+  )
+}
+
+/** Tests a channel and says how long it took. */
+export async function test(channel: Channel): Promise<void> {
+  const seconds = await testChannel(channel.id)
+  toast.info(text('channel.test.done', { name: nameOf(channel, text), seconds: seconds.toFixed(2) }))
+}
+
+/** Asks the upstream what is left, and says that it did. */
+export async function askBalance(channel: Channel): Promise<void> {
+  await updateBalance(channel)
+  toast.info(text('channel.balance.updated', { name: nameOf(channel, text) }))
+}
+
+async function duplicate(channel: Channel): Promise<void> {
+  await copyChannel(channel)
+  toast.success(text('channel.copied', { name: nameOf(channel, text) }))
+}
+
+/** Deletes a channel and says so. */
+export async function deleteChannel(channel: Channel): Promise<void> {
+  await removeChannel(channel)
+  toast.success(text('table.deleted', { name: nameOf(channel, text) }))
+}
+
+// A refusal is shown by the call itself.
+const quietly = (work: Promise<unknown>) => void work.catch(() => undefined)
+
+interface Handlers {
+  edit(channel: Channel): void
+  /** Asks, then deletes. */
+  remove(channel: Channel): void
+}
+
+/** What can be done with a channel. */
+export function channelActions(channel: Channel, t: Text, on: Handlers): RowAction[] {
+  const enabled = isEnabled(channel)
+  return [
+    {
+      id: 'test',
+      label: t('channel.test'),
+      icon: <Gauge />,
+      primary: true,
+      keys: 't',
+      run: () => quietly(test(channel)),
+    },
+    { id: 'edit', label: t('do.edit'), icon: <Pencil />, primary: true, keys: 'e', run: () => on.edit(channel) },
+    {
+      id: 'toggle',
+      label: t(enabled ? 'do.disable' : 'do.enable'),
+      icon: enabled ? <Ban /> : <CircleCheck />,
+      run: () => quietly(toggleChannel(channel)),
+    },
+    {
+      id: 'balance',
+      label: t('channel.updateBalance'),
+      icon: <RefreshCw />,
+      disabled: !hasBalance(channel.type),
+      hint: hasBalance(channel.type) ? undefined : t('channel.balance.unsupported'),
+      run: () => quietly(askBalance(channel)),
+    },
+    { id: 'duplicate', label: t('channel.copy'), icon: <CopyPlus />, run: () => quietly(duplicate(channel)) },
+    { id: 'copy id', label: t('channel.copyId'), icon: <Copy />, run: () => void copyText(String(channel.id)) },
+    { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(channel) },
+  ]
+}
+
+/** What can be done with several channels; `edit` opens the page's dialog. */
+export function channelBulk(t: Text, edit: (rows: readonly Channel[]) => void): BulkAction<Channel>[] {
+  return [
+    { id: 'test', label: t('channel.test'), run: (channel) => testChannel(channel.id, { quiet: true }) },
+    {
+      id: 'enable',
+      label: t('do.enable'),
+      applies: (channel) => !isEnabled(channel),
+      run: (channel) => setChannelStatus(channel, channelStatus.enabled),
+    },
+    {
+      id: 'disable',
+      label: t('do.disable'),
+      applies: isEnabled,
+      run: (channel) => setChannelStatus(channel, channelStatus.disabled),
+    },
+    { id: 'edit', label: t('channel.bulkEdit'), open: edit, run: async () => undefined },
+    {
+      id: 'delete',
+      label: t('do.delete'),
+      danger: true,
+      confirm: (rows) => ({
+        title: t('table.delete.many', { count: rows.length }),
+        text: t('channel.delete.manyText'),
+        typed: rows.length > 5 ? String(rows.length) : undefined,
+      }),
+      run: removeChannel,
+    },
+  ]
+}

@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useText } from '../../lib/text.ts'
+import { ChannelStatus, latencyColor, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { isEnabled, watchedQuery } from './queries.ts'
+import { TestStrip } from './test-strip.tsx'
+
+/** What needs a look comes first: switched off by the gateway, then slow, then the rest; disabled ones last. */
+function urgency(channel: Channel): number {
+  if (channel.status > 2) return 0
+  if (!isEnabled(channel)) return 4
+  const color = latencyColor(channel.response_time)
+  if (color === 'red') return 1
+  return color === 'yellow' ? 2 : 3
+}
+
+/** A card for each channel with its last tests; trouble first. */
+export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
+  const t = useText()
+  const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
+  if (isPending) return <Skeleton className="h-64 w-full rounded-lg" />
+  if (error) {
+    return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
+  }
+  if (data.length === 0) return <EmptyState title={t('channel.board.empty')} />
+  const sorted = [...data].sort((a, b) => urgency(a) - urgency(b) || b.response_time - a.response_time)
+  return (
+    <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+      {sorted.map((channel) => (
+        <li key={channel.id}>
+          <button
+            type="button"
+            onClick={() => onPeek(channel)}
+            className={`flex w-full flex-col gap-2 rounded-lg border bg-surface px-4 py-3 text-start hover:bg-hover ${
+              urgency(channel) < 2 ? 'border-bad' : 'border-line'
+            }`}
+          >
+            <span className="flex w-full items-center justify-between gap-2">
+              <span className="truncate font-medium">{nameOf(channel, t)}</span>
+              <span className="text-sm">
+                <ChannelStatus channel={channel} />
+              </span>
+            </span>
+            <span className="flex w-full items-center justify-between gap-2 text-sm">
+              <TypeBadge type={channel.type} />
+              <ResponseTime channel={channel} />
+            </span>
+            <span className="flex h-5 items-end">
+              <TestStrip id={channel.id} />
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,143 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
+import { formatNumber, formatTime } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+import { typesQuery } from './queries.ts'
+
+/** What a channel is called where its name is empty. */
+export function nameOf(channel: Channel, t: Text): string {
+  return channel.name === '' ? t('channel.none') : channel.name
+}
+
+/** The parts of a comma-separated text. */
+export function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+/** The word for a status. */
+export function statusText(status: number, t: Text): string {
+  if (status === channelStatus.enabled) return t('status.enabled')
+  if (status === channelStatus.disabled) return t('status.disabled')
+  if (status === channelStatus.autoDisabled) return t('channel.status.auto')
+  return t('status.unknown')
+}
+
+/** Whether a channel takes calls. */
+export function ChannelStatus({ channel }: { channel: Channel }) {
+  const t = useText()
+  const { status } = channel
+  const color = status === channelStatus.enabled ? 'green' : status === channelStatus.disabled ? 'red' : 'orange'
+  const known = status === channelStatus.autoDisabled ? { title: t('channel.status.auto.hint') } : {}
+  return (
+    <Status color={status > channelStatus.autoDisabled || status < 1 ? 'grey' : color} {...known}>
+      {statusText(status, t)}
+    </Status>
+  )
+}
+
+/** Colour of a response time in milliseconds; 0 = untested. */
+export function latencyColor(ms: number): DotColor {
+  if (ms === 0) return 'grey'
+  if (ms <= 1000) return 'green'
+  if (ms <= 3000) return 'olive'
+  return ms <= 5000 ? 'yellow' : 'red'
+}
+
+/** Milliseconds as seconds with two decimals. */
+export function secondsOf(ms: number): string {
+  return (ms / 1000).toFixed(2)
+}
+
+/** The response time of the last test; when that was is its title. */
+export function ResponseTime({ channel }: { channel: Channel }) {
+  const t = useText()
+  const title = channel.test_time > 0 ? t('channel.testedAt', { time: formatTime(channel.test_time) }) : undefined
+  return (
+    <Status color={latencyColor(channel.response_time)} {...(title !== undefined && { title })}>
+      {channel.response_time === 0
+        ? t('channel.untested')
+        : t('channel.seconds', { seconds: secondsOf(channel.response_time) })}
+    </Status>
+  )
+}
+
+/** Types whose upstream can be asked what is left; their balances are in the currency of the upstream. */
+const dollars = new Set([1, 8])
+const yuan = new Set([4, 12])
+const numbers = new Set([10, 13])
+const azure = 3
+const openaiSb = 5
+
+/** Whether the balance of a type can be asked for. */
+export function hasBalance(type: number): boolean {
+  return type !== azure && (dollars.has(type) || yuan.has(type) || numbers.has(type) || type === openaiSb)
+}
+
+/** A balance as it is written for its type. */
+export function balanceText({ type, balance }: Channel, t: Text): string {
+  if (dollars.has(type)) return `$${balance.toFixed(2)}`
+  if (yuan.has(type)) return `¥${balance.toFixed(2)}`
+  if (type === openaiSb) return `¥${(balance / 10_000).toFixed(2)}`
+  if (numbers.has(type)) return formatNumber(balance)
+  return type === azure ? t('channel.balance.azure') : t('channel.balance.unsupported')
+}
+
+const colors: Readonly<Record<string, DotColor>> = {
+  green: 'green',
+  olive: 'olive',
+  yellow: 'yellow',
+  orange: 'orange',
+  red: 'red',
+  purple: 'purple',
+  violet: 'purple',
+  pink: 'red',
+  blue: 'accent',
+  teal: 'green',
+  black: 'grey',
+  grey: 'grey',
+  brown: 'orange',
+}
+
+/** The name of a type. */
+export function useTypeName(): (type: number) => string {
+  const t = useText()
+  const types = useQuery(typesQuery)
+  return (type) => {
+    const entry = types.data?.find((each) => each.type === type)
+    if (entry) return entry.label
+    return types.isPending ? '…' : t('type.unknown')
+  }
+}
+
+/** The type of a channel as a label in its colour. */
+export function TypeBadge({ type }: { type: number }) {
+  const types = useQuery(typesQuery)
+  const name = useTypeName()
+  const color = colors[types.data?.find((entry) => entry.type === type)?.color ?? ''] ?? 'grey'
+  return <Badge color={color}>{name(type)}</Badge>
+}
+
+const groupColors: Readonly<Record<string, DotColor>> = { vip: 'yellow', pro: 'yellow', svip: 'red', premium: 'red' }
+
+/** The groups of a channel. */
+export function Groups({ group }: { group: string }) {
+  const t = useText()
+  const names = listOf(group).sort()
+  return (
+    <span className="inline-flex flex-wrap gap-1">
+      {(names.length > 0 ? names : [t('value.default')]).map((name) => {
+        const color = groupColors[name]
+        return (
+          <Badge key={name} {...(color !== undefined && { color })}>
+            {name}
+          </Badge>
+        )
+      })}
+    </span>
+  )
+}

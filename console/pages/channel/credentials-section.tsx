@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import type { UseFormReturn } from 'react-hook-form'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { SelectField, SwitchField } from '../../components/form/choice-fields.tsx'
+import { PasswordField, TextAreaField, TextField } from '../../components/form/text-field.tsx'
+import { useText } from '../../lib/text.ts'
+import { FormSection } from './form-section.tsx'
+import { type ChannelValues, channelType, keyLines, otherDefault } from './form-values.ts'
+import { typesQuery } from './queries.ts'
+
+/** Key, address and what else the type asks for. */
+export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
+  const { form, channel } = props
+  const t = useText()
+  const { control } = form
+  const type = Number(form.watch('type'))
+  const entry = useQuery(typesQuery).data?.find((each) => each.type === type)
+  const uses = [
+    { value: 'one', label: t('channel.form.batch.one') },
+    ...(channel ? [] : [{ value: 'each', label: t('channel.form.batch.each') }]),
+    { value: 'multi', label: t('channel.form.batch.multi') },
+  ]
+  return (
+    <FormSection title={t('channel.form.credentials')}>
+      <SelectField
+        control={control}
+        name="key_use"
+        label={t('channel.form.batch')}
+        options={uses}
+        {...(form.watch('key_use') === 'multi' && { hint: t('channel.form.batch.multi.hint') })}
+      />
+      <KeyField form={form} stored={channel !== undefined} hint={entry?.keyHint} />
+      {channel && form.watch('key_use') === 'multi' && (
+        <SwitchField control={control} name="key_append" label={t('channel.form.append')} />
+      )}
+      <TextField
+        control={control}
+        name="base_url"
+        label={t(addressLabel(type))}
+        placeholder={entry?.defaultBaseUrl ?? ''}
+        optional={type !== channelType.azure && type !== channelType.custom}
+        spellCheck={false}
+        {...(addressLabel(type) === 'channel.form.proxy' && { hint: t('channel.form.proxy.hint') })}
+      />
+      <TextField
+        control={control}
+        name="other"
+        label={t(otherLabel(type))}
+        placeholder={otherDefault(type) || (entry?.otherDefault ?? '')}
+        optional
+        spellCheck={false}
+      />
+    </FormSection>
+  )
+}
+
+function addressLabel(type: number) {
+  if (type === channelType.azure) return 'channel.form.endpoint'
+  return type === channelType.custom ? 'channel.form.baseUrl' : 'channel.form.proxy'
+}
+
+function otherLabel(type: number) {
+  if (type === channelType.azure) return 'channel.form.other.azure'
+  return type === channelType.spark ? 'channel.form.other.spark' : 'channel.form.other'
+}
+
+/** The key, one line or several. It is never shown again, so an empty one keeps what is stored. */
+function KeyField(props: { form: UseFormReturn<ChannelValues>; stored: boolean; hint: string | undefined }) {
+  const { form, stored, hint } = props
+  const t = useText()
+  const [use, key] = form.watch(['key_use', 'key'])
+  const hints = [hint, stored ? t('channel.form.key.keep') : undefined].filter((each) => each)
+  if (use === 'one') {
+    return (
+      <PasswordField
+        control={form.control}
+        name="key"
+        label={t('channel.form.key')}
+        autoComplete="off"
+        hint={hints.join(' · ') || undefined}
+      />
+    )
+  }
+  const { keys, skipped } = keyLines(key)
+  const counts = [
+    t('channel.form.key.lines', { count: keys.length }),
+    skipped > 0 ? t('channel.form.key.skipped', { count: skipped }) : undefined,
+    ...hints,
+  ]
+  return (
+    <TextAreaField
+      control={form.control}
+      name="key"
+      label={t('channel.form.key')}
+      rows={6}
+      mono
+      hint={counts.filter((each) => each).join(' · ')}
+    />
+  )
+}

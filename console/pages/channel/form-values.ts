@@ -1,0 +1,172 @@
+import * as z from 'zod/mini'
+import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
+import { listOf } from './channel-parts.tsx'
+
+/** Types whose form differs. */
+export const channelType = { openai: 1, azure: 3, custom: 8, ernie: 15, spark: 18 } as const
+
+/** How the lines of a key are meant: one key, a channel for each, or all in one channel. */
+export type KeyUse = 'one' | 'each' | 'multi'
+
+/** What the form holds. Time limits are in seconds; undefined = as in the settings. */
+export interface ChannelValues {
+  /** A type's number as text. */
+  type: string
+  name: string
+  groups: string[]
+  key: string
+  key_use: KeyUse
+  key_append: boolean
+  base_url: string
+  other: string
+  models: string[]
+  model_mapping: string
+  priority: number | undefined
+  weight: number | undefined
+  connect_timeout: number | undefined
+  first_byte_timeout: number | undefined
+  stream_idle_timeout: number | undefined
+  relay_timeout: number | undefined
+  http_version: string
+  strip_deployment_dots: boolean
+  system_prompt: string
+}
+
+const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
+
+/** The rules of single fields; what is missing altogether is said by `problemOf`. */
+export const channelFormSchema = z.object({
+  type: z.string(),
+  name: z.string().check(z.maxLength(100)),
+  priority: z.optional(z.int().check(z.gte(-1e9), z.lte(1e9))),
+  weight: z.optional(z.int().check(z.gte(0), z.lte(1e6))),
+  connect_timeout: seconds,
+  first_byte_timeout: seconds,
+  stream_idle_timeout: seconds,
+  relay_timeout: seconds,
+})
+
+function configOf(channel: Channel | undefined): ChannelConfig {
+  try {
+    const parsed = z.safeParse(channelConfigSchema, JSON.parse(channel?.config || '{}'))
+    return parsed.success ? parsed.data : {}
+  } catch {
+    return {}
+  }
+}
+
+function prettyMapping(text: string): string {
+  if (text.trim() === '' || text.trim() === '{}') return ''
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** A new channel, or the values of one that exists. */
+export function channelValues(channel?: Channel): ChannelValues {
+  const config = configOf(channel)
+  return {
+    type: String(channel?.type ?? channelType.openai),
+    name: channel?.name ?? '',
+    groups: channel ? listOf(channel.group) : ['default'],
+    key: '',
+    key_use: channel?.key_mode === 'multi' ? 'multi' : 'one',
+    key_append: false,
+    base_url: channel?.base_url ?? '',
+    other: channel?.other ?? '',
+    models: channel ? listOf(channel.models) : [],
+    model_mapping: prettyMapping(channel?.model_mapping ?? ''),
+    priority: channel?.priority ?? 0,
+    weight: channel?.weight ?? 1,
+    connect_timeout: config.connect_timeout,
+    first_byte_timeout: config.first_byte_timeout,
+    stream_idle_timeout: config.stream_idle_timeout,
+    relay_timeout: config.relay_timeout,
+    http_version: config.http_version ?? 'auto',
+    strip_deployment_dots: config.strip_deployment_dots ?? false,
+    system_prompt: channel?.system_prompt ?? '',
+  }
+}
+
+/** True for a JSON object whose values are all texts. */
+export function isMapping(text: string): boolean {
+  if (text.trim() === '') return true
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    return Object.values(value).every((each) => typeof each === 'string')
+  } catch {
+    return false
+  }
+}
+
+/** What keeps a form from being sent: the field, and the message. */
+export interface Problem {
+  field: 'name' | 'key' | 'models' | 'model_mapping'
+  message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
+}
+
+/** The first thing that is missing or wrong, in the order of the product. */
+export function problemOf(values: ChannelValues, isNew: boolean): Problem | undefined {
+  if (isNew && values.name.trim() === '') return { field: 'name', message: 'channel.form.needsName' }
+  if (isNew && values.key.trim() === '') return { field: 'key', message: 'channel.form.needsName' }
+  if (values.models.length === 0) return { field: 'models', message: 'channel.form.needsModel' }
+  return isMapping(values.model_mapping) ? undefined : { field: 'model_mapping', message: 'channel.form.badMapping' }
+}
+
+/** The lines of a key that count, and how many do not. */
+export function keyLines(key: string): { keys: string[]; skipped: number } {
+  const lines = key.trim() === '' ? [] : key.trim().split('\n')
+  const keys = [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]
+  return { keys, skipped: lines.length - keys.length }
+}
+
+/** What `other` is when nobody filled it in. */
+const otherDefaults: Readonly<Record<number, string>> = {
+  [channelType.azure]: '2023-06-01-preview',
+  [channelType.spark]: 'v2.1',
+}
+
+/** The default of `other` for a type. */
+export function otherDefault(type: number): string {
+  return otherDefaults[type] ?? ''
+}
+
+function configText(values: ChannelValues, before: Channel | undefined): string {
+  const { connect_timeout, first_byte_timeout, stream_idle_timeout, relay_timeout, http_version } = values
+  const { strip_deployment_dots: _dots, http_version: _http, ...kept } = configOf(before)
+  const config: ChannelConfig = {
+    ...kept,
+    connect_timeout,
+    first_byte_timeout,
+    stream_idle_timeout,
+    relay_timeout,
+    ...(http_version !== 'auto' && { http_version: http_version as '1.1' | '2' }),
+    ...(values.strip_deployment_dots && { strip_deployment_dots: true }),
+  }
+  return JSON.stringify(config)
+}
+
+/** What is sent. Untouched secrets are left out, and nothing of the form is changed. */
+export function channelBody(values: ChannelValues, before?: Channel) {
+  const type = Number(values.type)
+  const { keys } = keyLines(values.key)
+  const key = values.key_use === 'one' ? values.key.trim() : keys.join('\n')
+  return {
+    name: values.name.trim(),
+    type,
+    ...(key !== '' && { key }),
+    ...(values.key_use === 'multi' && { key_mode: 'multi' as const, key_append: values.key_append }),
+    base_url: values.base_url.trim().replace(/\/+$/, ''),
+    other: values.other.trim() || otherDefault(type),
+    models: values.models.join(','),
+    group: values.groups.join(','),
+    model_mapping: values.model_mapping.trim() === '' ? '{}' : values.model_mapping,
+    priority: values.priority ?? 0,
+    weight: values.weight ?? 1,
+    config: configText(values, before),
+    system_prompt: values.system_prompt,
+  }
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { Form } from '../../components/form/form.tsx'
+import { useAppForm } from '../../components/form/use-app-form.ts'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Page } from '../../components/ui/page.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { text, useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { AdvancedSection } from './advanced-section.tsx'
+import { CredentialsSection } from './credentials-section.tsx'
+import { ChannelFormFooter, type TestState } from './form-footer.tsx'
+import { type ChannelValues, channelBody, channelFormSchema, channelValues, problemOf } from './form-values.ts'
+import { MappingField } from './mapping-field.tsx'
+import { ModelsSection } from './models-section.tsx'
+import { ProviderSection } from './provider-section.tsx'
+import { channelQuery, createChannel, testChannel, updateChannel } from './queries.ts'
+
+/** `/channel/add` and `/channel/edit/{id}`. */
+export function ChannelFormPage() {
+  const t = useText()
+  const { id } = useParams({ strict: false })
+  return (
+    <Page title={t(id === undefined ? 'channel.addTitle' : 'channel.editTitle')} width="narrow">
+      {id === undefined ? <ChannelForm /> : <EditChannel id={id} />}
+    </Page>
+  )
+}
+
+function EditChannel({ id }: { id: string }) {
+  const t = useText()
+  const query = useQuery({ ...channelQuery(id), staleTime: 0, gcTime: 0 })
+  if (query.isPending) return <Skeleton className="h-[44rem] w-full rounded-lg" />
+  if (query.isError) {
+    return (
+      <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
+        <Link to="/channel" className={buttonClass()}>
+          {t('do.back')}
+        </Link>
+      </ErrorState>
+    )
+  }
+  return <ChannelForm channel={query.data} />
+}
+
+function ChannelForm({ channel }: { channel?: Channel }) {
+  const t = useText()
+  const navigate = useNavigate()
+  const form = useAppForm<ChannelValues>({ schema: channelFormSchema, values: channelValues(channel) })
+  const [test, setTest] = useState<TestState>()
+
+  /** Saves; gives the id of the channel, undefined where there is none or nothing was saved. */
+  const save = async (values: ChannelValues): Promise<number | undefined> => {
+    const problem = problemOf(values, channel === undefined)
+    if (problem) {
+      toast.info(t(problem.message))
+      form.setError(problem.field, { message: text(problem.message) }, { shouldFocus: true })
+      return undefined
+    }
+    const body = channelBody(values, channel)
+    if (channel) {
+      await updateChannel({ id: channel.id, ...body })
+      form.reset({ ...values, key: '' })
+      toast.success(t('channel.form.updated'))
+      return channel.id
+    }
+    const { key_append: _append, ...created } = { key_append: false, ...body }
+    const [id] = await createChannel(created)
+    form.reset(channelValues())
+    toast.success(t('channel.form.created'))
+    return id
+  }
+  const saveAndTest = form.handleSubmit(async (values) => {
+    setTest({ state: 'running' })
+    try {
+      const id = await save(values)
+      if (id === undefined) return setTest(undefined)
+      setTest({ state: 'ok', seconds: await testChannel(id, { quiet: true }) })
+      if (!channel) await navigate({ to: '/channel/edit/$id', params: { id: String(id) } })
+    } catch (error) {
+      setTest({ state: 'failed', message: error instanceof Error ? error.message : String(error) })
+    }
+  })
+  return (
+    <div className="rounded-lg border border-line bg-surface px-4 pt-4">
+      <Form form={form} label={t(channel ? 'channel.editTitle' : 'channel.addTitle')} onSubmit={save}>
+        <ProviderSection form={form} />
+        <CredentialsSection form={form} channel={channel} />
+        <ModelsSection form={form} channel={channel} />
+        <MappingField form={form} />
+        <AdvancedSection form={form} />
+        <ChannelFormFooter
+          busy={form.formState.isSubmitting}
+          test={test}
+          onTest={() => void saveAndTest()}
+          onCancel={() => void navigate({ to: '/channel' })}
+        />
+      </Form>
+    </div>
+  )
+}

@@ -1,0 +1,171 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Ellipsis, Plus, RefreshCw, Trash2 } from 'lucide-react'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { useList } from '../../components/data-table/use-list.ts'
+import { Button, buttonClass } from '../../components/ui/button.tsx'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { Menu } from '../../components/ui/menu.tsx'
+import { Page } from '../../components/ui/page.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { EmptyState, Loading } from '../../components/ui/states.tsx'
+import { useConfirm } from '../../components/ui/use-confirm.tsx'
+import { useHotkeys } from '../../lib/hotkeys.ts'
+import { text, useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { channelActions, channelBulk, deleteChannel } from './actions.tsx'
+import { nameOf, useTypeName } from './channel-parts.tsx'
+import { channelColumns } from './columns.tsx'
+import { channels, removeDisabledChannels, updateAllBalances } from './queries.ts'
+import { parseChannelSearch } from './search.ts'
+import { TestAllButton } from './test-all.tsx'
+
+const ChannelPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.ChannelPeek })))
+const HealthBoard = lazy(() => import('./board.tsx').then((it) => ({ default: it.HealthBoard })))
+const ModelsMap = lazy(() => import('./models-map.tsx').then((it) => ({ default: it.ModelsMap })))
+const BulkEditDialog = lazy(() => import('./bulk-edit.tsx').then((it) => ({ default: it.BulkEditDialog })))
+
+const rowId = (channel: Channel) => String(channel.id)
+
+/** `/channel`: the upstream services, as a list, as a health board or by their models. */
+export function ChannelListPage() {
+  const t = useText()
+  const navigate = useNavigate()
+  const [search, setSearch] = useUrlState(parseChannelSearch)
+  const edit = (channel: Channel) => void navigate({ to: '/channel/edit/$id', params: { id: rowId(channel) } })
+  useHotkeys({ n: () => void navigate({ to: '/channel/add' }) })
+  const views = [
+    { value: 'list', label: t('channel.view.list') },
+    { value: 'board', label: t('channel.view.board') },
+    { value: 'models', label: t('channel.view.models') },
+  ] as const
+  return (
+    <Page title={t('channel.title')} text={t('channel.intro')} width="full" actions={<PageActions />}>
+      <div className="pb-3">
+        <Segmented
+          label={t('channel.view')}
+          options={views}
+          value={search.view ?? 'list'}
+          onChange={(view) => setSearch({ view: view === 'list' ? undefined : view })}
+        />
+      </div>
+      <Suspense fallback={<Loading what={t('channel.title')} />}>
+        {search.view === undefined && <ChannelTable edit={edit} />}
+        {search.view === 'board' && <HealthBoard onPeek={(channel) => setSearch({ peek: rowId(channel) })} />}
+        {search.view === 'models' && (
+          <ModelsMap group={search.group} onGroup={(group) => setSearch({ group }, { replace: true })} />
+        )}
+      </Suspense>
+      <Suspense fallback={null}>
+        {search.peek !== undefined && (
+          <ChannelPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
+        )}
+      </Suspense>
+    </Page>
+  )
+}
+
+function AddLink() {
+  const t = useText()
+  return (
+    <Link to="/channel/add" className={buttonClass({ look: 'primary' })}>
+      <Plus aria-hidden="true" />
+      {t('channel.add')}
+    </Link>
+  )
+}
+
+function ChannelTable({ edit }: { edit(channel: Channel): void }) {
+  const t = useText()
+  const [search, setSearch] = useUrlState(parseChannelSearch)
+  const list = useList(channels, search, setSearch)
+  const typeName = useTypeName()
+  const [ask, question] = useConfirm()
+  const [editing, setEditing] = useState<readonly Channel[]>()
+  const columns = useMemo(() => channelColumns(t, typeName), [t, typeName])
+  const remove = (channel: Channel) =>
+    ask({
+      title: t('table.delete.title', { name: nameOf(channel, t) }),
+      text: t('channel.delete.text'),
+      confirm: t('do.delete'),
+      danger: true,
+      onConfirm: () => deleteChannel(channel),
+    })
+  return (
+    <>
+      <DataTable
+        name="channels"
+        caption={t('channel.title')}
+        columns={columns}
+        list={list}
+        search={search}
+        setSearch={setSearch}
+        rowId={rowId}
+        rowName={(channel) => nameOf(channel, t)}
+        actions={(channel) => channelActions(channel, t, { edit, remove })}
+        bulk={channelBulk(t, setEditing)}
+        peeks
+        searchLabel={t('channel.search')}
+        empty={
+          <EmptyState title={t('channel.empty')} text={t('channel.empty.text')}>
+            <AddLink />
+          </EmptyState>
+        }
+      />
+      {question}
+      <Suspense fallback={null}>
+        {editing && <BulkEditDialog channels={editing} onClose={() => setEditing(undefined)} />}
+      </Suspense>
+    </>
+  )
+}
+
+/** What is done with all channels, and the way to a new one. */
+function PageActions() {
+  const t = useText()
+  const [ask, question] = useConfirm()
+  const [busy, setBusy] = useState(false)
+  const balances = async () => {
+    setBusy(true)
+    try {
+      await updateAllBalances()
+      toast.info(t('channel.balances.done'))
+    } catch {
+      // The call has shown what was wrong.
+    }
+    setBusy(false)
+  }
+  const removeDisabled = () =>
+    ask({
+      title: t('channel.removeDisabled.title'),
+      text: t('channel.removeDisabled.text'),
+      confirm: t('do.delete'),
+      danger: true,
+      onConfirm: async () => {
+        const count = await removeDisabledChannels()
+        toast.success(text('channel.removeDisabled.done', { count }))
+      },
+    })
+  const entries = [
+    {
+      id: 'remove',
+      label: t('channel.removeDisabled'),
+      icon: <Trash2 />,
+      danger: true,
+      run: removeDisabled,
+    },
+  ]
+  return (
+    <>
+      <TestAllButton />
+      <Button icon={<RefreshCw />} busy={busy} onClick={() => void balances()}>
+        {t('channel.balances')}
+      </Button>
+      <Menu entries={entries} trigger={<IconButton label={t('channel.more')} icon={<Ellipsis />} />} align="end" />
+      <AddLink />
+      {question}
+    </>
+  )
+}

@@ -1,0 +1,123 @@
+import { Plus, X } from 'lucide-react'
+import { useId, useState } from 'react'
+import type { UseFormReturn } from 'react-hook-form'
+import { TextAreaField } from '../../components/form/text-field.tsx'
+import { Button } from '../../components/ui/button.tsx'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { Input } from '../../components/ui/input.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { useText } from '../../lib/text.ts'
+import { FormSection } from './form-section.tsx'
+import { type ChannelValues, isMapping } from './form-values.ts'
+
+/** What is filled in on request: names that were retired, and their successors. */
+const example = {
+  'gpt-3.5-turbo-0301': 'gpt-3.5-turbo',
+  'gpt-4-0314': 'gpt-4',
+  'gpt-4-32k-0314': 'gpt-4-32k',
+}
+
+type Pair = readonly [string, string]
+
+function pairsOf(text: string): Pair[] {
+  if (text.trim() === '' || !isMapping(text)) return []
+  return Object.entries(JSON.parse(text) as Record<string, string>)
+}
+
+function textOf(pairs: readonly Pair[]): string {
+  const filled = pairs.filter(([from]) => from.trim() !== '')
+  return filled.length === 0 ? '' : JSON.stringify(Object.fromEntries(filled), null, 2)
+}
+
+/** Asked model → upstream model, as a table or as JSON. */
+export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
+  const t = useText()
+  const mapping = form.watch('model_mapping')
+  const [view, setView] = useState<'table' | 'json'>('table')
+  const shown = isMapping(mapping) ? view : 'json'
+  const views = [
+    { value: 'table', label: t('channel.form.mapping.table') },
+    { value: 'json', label: t('channel.form.mapping.json') },
+  ] as const
+  const set = (text: string) => form.setValue('model_mapping', text, { shouldDirty: true })
+  return (
+    <FormSection title={t('channel.form.mapping')}>
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p className="text-sm text-muted">{t('channel.form.mapping.hint')}</p>
+        <Segmented<'table' | 'json'>
+          label={t('channel.form.mapping')}
+          value={shown}
+          onChange={setView}
+          options={views}
+        />
+      </div>
+      {shown === 'json' ? (
+        <TextAreaField
+          control={form.control}
+          name="model_mapping"
+          label={t('channel.form.mapping')}
+          rows={6}
+          placeholder={JSON.stringify(example, null, 2)}
+          mono
+        />
+      ) : (
+        <Pairs models={form.watch('models')} mapping={mapping} onChange={set} />
+      )}
+      <Button size="small" className="self-start" onClick={() => set(JSON.stringify(example, null, 2))}>
+        {t('channel.form.mapping.example')}
+      </Button>
+    </FormSection>
+  )
+}
+
+function Pairs(props: { models: readonly string[]; mapping: string; onChange(text: string): void }) {
+  const { models, mapping, onChange } = props
+  const t = useText()
+  const listId = useId()
+  const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(mapping))
+  // Filled in from outside, such as by the example: the table follows. Lines without a name live only here.
+  const current = textOf(pairs) === textOf(pairsOf(mapping)) ? pairs : pairsOf(mapping)
+  const change = (next: readonly Pair[]) => {
+    setPairs(next)
+    onChange(textOf(next))
+  }
+  const edit = (index: number, pair: Pair) => change(current.map((each, at) => (at === index ? pair : each)))
+  return (
+    <div className="flex flex-col gap-2">
+      <datalist id={listId}>
+        {models.map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+      {current.map(([from, to], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place; its texts change while they are typed
+        <div key={index} className="flex items-center gap-2">
+          <Input
+            aria-label={t('channel.form.mapping.from', { row: index + 1 })}
+            list={listId}
+            value={from}
+            spellCheck={false}
+            onChange={(event) => edit(index, [event.target.value, to])}
+          />
+          <span aria-hidden="true" className="text-muted">
+            →
+          </span>
+          <Input
+            aria-label={t('channel.form.mapping.to', { row: index + 1 })}
+            value={to}
+            spellCheck={false}
+            onChange={(event) => edit(index, [from, event.target.value])}
+          />
+          <IconButton
+            label={t('channel.form.mapping.remove', { row: index + 1 })}
+            icon={<X />}
+            onClick={() => change(current.filter((_, at) => at !== index))}
+          />
+        </div>
+      ))}
+      <Button size="small" className="self-start" icon={<Plus />} onClick={() => setPairs([...current, ['', '']])}>
+        {t('channel.form.mapping.add')}
+      </Button>
+    </div>
+  )
+}

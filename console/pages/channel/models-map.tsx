@@ -1,0 +1,166 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { Badge, Status } from '../../components/ui/badge.tsx'
+import { Checkbox } from '../../components/ui/checkbox.tsx'
+import { Input, Select } from '../../components/ui/input.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useText } from '../../lib/text.ts'
+import { listOf, nameOf } from './channel-parts.tsx'
+import { isEnabled, mostWatched, watchedQuery } from './queries.ts'
+
+/** One model, and who serves it. */
+interface ModelRow {
+  model: string
+  channels: Channel[]
+  enabled: number
+}
+
+function rowsOf(channels: readonly Channel[], group: string | undefined): ModelRow[] {
+  const rows = new Map<string, ModelRow>()
+  for (const channel of channels) {
+    if (group !== undefined && !listOf(channel.group || 'default').includes(group)) continue
+    for (const model of listOf(channel.models)) {
+      const row = rows.get(model) ?? { model, channels: [], enabled: 0 }
+      row.channels.push(channel)
+      if (isEnabled(channel)) row.enabled++
+      rows.set(model, row)
+    }
+  }
+  return [...rows.values()].sort((a, b) => a.enabled - b.enabled || a.model.localeCompare(b.model))
+}
+
+/** Model → channels that serve it; what has one route or none comes first. */
+export function ModelsMap(props: { group: string | undefined; onGroup(group: string | undefined): void }) {
+  const { group, onGroup } = props
+  const t = useText()
+  const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
+  const [filter, setFilter] = useState('')
+  const [only, setOnly] = useState(false)
+  const groups = useMemo(
+    () => [...new Set((data ?? []).flatMap((channel) => listOf(channel.group || 'default')))].sort(),
+    [data],
+  )
+  const rows = useMemo(() => rowsOf(data ?? [], group), [data, group])
+  if (isPending) return <Skeleton className="h-64 w-full rounded-lg" />
+  if (error) {
+    return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
+  }
+  const shown = rows.filter(
+    (row) => row.model.toLowerCase().includes(filter.trim().toLowerCase()) && (!only || row.enabled < 2),
+  )
+  return (
+    <section aria-label={t('channel.view.models')}>
+      <p className="pb-3 text-sm text-muted">{t('channel.map.text')}</p>
+      <div className="flex flex-wrap items-center gap-3 pb-3">
+        <Input
+          type="search"
+          aria-label={t('channel.map.filter')}
+          placeholder={t('channel.map.filter')}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+          className="max-w-64"
+        />
+        <Select
+          aria-label={t('channel.map.group')}
+          value={group ?? ''}
+          onChange={(event) => onGroup(event.target.value === '' ? undefined : event.target.value)}
+          className="w-auto!"
+        >
+          <option value="">{t('channel.map.allGroups')}</option>
+          {groups.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </Select>
+        <label className="flex items-center gap-2 text-sm">
+          <Checkbox checked={only} onChange={(event) => setOnly(event.target.checked)} />
+          {t('channel.map.only')}
+        </label>
+        {data.length >= mostWatched && (
+          <span className="text-sm text-muted">{t('channel.map.partial', { count: mostWatched })}</span>
+        )}
+      </div>
+      {shown.length === 0 ? <EmptyState title={t('channel.map.empty')} /> : <MapTable rows={shown} />}
+    </section>
+  )
+}
+
+function MapTable({ rows }: { rows: readonly ModelRow[] }) {
+  const t = useText()
+  return (
+    <section
+      aria-label={t('channel.view.models')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+      className="overflow-x-auto rounded-lg border border-line bg-surface"
+    >
+      <table className="w-full text-sm">
+        <caption className="sr-only">{t('channel.map.text')}</caption>
+        <thead>
+          <tr className="border-b border-line bg-sunken text-start text-muted">
+            <th scope="col" className="px-3 py-2 text-start font-medium">
+              {t('channel.map.model')}
+            </th>
+            <th scope="col" className="px-3 py-2 text-start font-medium whitespace-nowrap">
+              {t('channel.map.count')}
+            </th>
+            <th scope="col" className="px-3 py-2 text-start font-medium">
+              {t('channel.title')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.model} className="border-b border-line last:border-0">
+              <th scope="row" className="px-3 py-2 text-start font-mono text-xs font-normal break-all">
+                {row.model}
+              </th>
+              <td className="px-3 py-2 whitespace-nowrap">
+                <Routes enabled={row.enabled} />
+              </td>
+              <td className="px-3 py-2">
+                <span className="flex flex-wrap gap-1">
+                  {row.channels.map((channel) => (
+                    <Serving key={channel.id} channel={channel} model={row.model} />
+                  ))}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Routes({ enabled }: { enabled: number }) {
+  const t = useText()
+  if (enabled === 0) return <Status color="red">{t('channel.map.none')}</Status>
+  if (enabled === 1) return <Status color="yellow">1 · {t('channel.map.single')}</Status>
+  return <Status color="green">{enabled}</Status>
+}
+
+function mappedModel(channel: Channel, model: string): string | undefined {
+  try {
+    const mapped: unknown = (JSON.parse(channel.model_mapping || '{}') as Record<string, unknown>)[model]
+    return typeof mapped === 'string' && mapped !== model ? mapped : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function Serving({ channel, model }: { channel: Channel; model: string }) {
+  const t = useText()
+  const mapped = mappedModel(channel, model)
+  return (
+    <Badge
+      color={isEnabled(channel) ? 'green' : 'grey'}
+      {...(mapped !== undefined && { title: t('channel.map.mapped', { model: mapped }) })}
+    >
+      {nameOf(channel, t)}
+      {mapped !== undefined && ` → ${mapped}`}
+    </Badge>
+  )
+}

@@ -1,0 +1,163 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Channel } from '../../../contract/api/channel.ts'
+import { Badge, Status } from '../../components/ui/badge.tsx'
+import { Button } from '../../components/ui/button.tsx'
+import { Drawer } from '../../components/ui/drawer.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { test } from './actions.tsx'
+import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { careForKeys, channelQuery, keysQuery, testsQuery } from './queries.ts'
+import { TestStrip } from './test-strip.tsx'
+
+/** The drawer of a channel: its last tests, its keys' health, its models. */
+export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel: Channel): void }) {
+  const { id, onClose, onEdit } = props
+  const t = useText()
+  const query = useQuery(channelQuery(id))
+  const channel = query.data
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      title={channel ? nameOf(channel, t) : t('channel.title')}
+      aside={channel && <ChannelStatus channel={channel} />}
+      footer={
+        channel && (
+          <>
+            <Button onClick={() => void test(channel).catch(() => undefined)}>{t('channel.test')}</Button>
+            <Button onClick={() => onEdit(channel)}>{t('do.edit')}</Button>
+          </>
+        )
+      }
+    >
+      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isError && (
+        <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
+      )}
+      {channel && <Details channel={channel} />}
+    </Drawer>
+  )
+}
+
+function Details({ channel }: { channel: Channel }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const mapping = channel.model_mapping.trim()
+  return (
+    <>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
+        <Fact name={t('channel.type')}>
+          <TypeBadge type={channel.type} />
+        </Fact>
+        <Fact name={t('channel.responseTime')}>
+          <ResponseTime channel={channel} />
+        </Fact>
+        <Fact name={t('channel.balance')}>{balanceText(channel, t)}</Fact>
+        <Fact name={t('channel.used')}>{formatQuota(channel.used_quota)}</Fact>
+        <Fact name={t('channel.group')}>
+          <Groups group={channel.group} />
+        </Fact>
+        <Fact name={t('channel.priority')}>{channel.priority}</Fact>
+        <Fact name={t('channel.weight')}>{channel.weight}</Fact>
+        <Fact name={t('channel.peek.address')}>{channel.base_url || t('channel.peek.defaultAddress')}</Fact>
+        <Fact name={t('channel.created')}>{formatTime(channel.created_time)}</Fact>
+      </dl>
+      <Tests id={channel.id} />
+      {channel.key_count > 1 && <Keys channel={channel} />}
+      <section aria-label={t('channel.models')}>
+        <h3 className="mb-2 text-sm font-medium">{t('channel.models')}</h3>
+        <div className="flex flex-wrap gap-1">
+          {listOf(channel.models).map((model) => (
+            <Badge key={model}>{model}</Badge>
+          ))}
+        </div>
+      </section>
+      {mapping !== '' && mapping !== '{}' && (
+        <section aria-label={t('channel.peek.mapping')}>
+          <h3 className="mb-2 text-sm font-medium">{t('channel.peek.mapping')}</h3>
+          <pre className="overflow-x-auto rounded-md bg-sunken p-2 font-mono text-xs">{mapping}</pre>
+        </section>
+      )}
+      <Link to="/log" search={{ channel: String(channel.id) }} className="text-sm text-link hover:underline">
+        {t('channel.peek.logs')}
+      </Link>
+    </>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="num min-w-0 text-end break-words">{children}</dd>
+    </>
+  )
+}
+
+function Tests({ id }: { id: number }) {
+  const t = useText()
+  const tests = useQuery(testsQuery(id))
+  return (
+    <section aria-label={t('channel.peek.tests')}>
+      <h3 className="mb-2 text-sm font-medium">{t('channel.peek.tests')}</h3>
+      <TestStrip id={id} />
+      <ul className="num mt-2 divide-y divide-line text-sm">
+        {tests.data?.slice(0, 5).map((result) => (
+          <li key={`${result.time} ${result.model}`} className="flex flex-wrap items-center gap-x-3 py-1.5">
+            <span className="text-muted">{formatTime(result.time)}</span>
+            <span className="min-w-0 flex-1 truncate">{result.model}</span>
+            <Status color={result.ok ? 'green' : 'red'}>
+              {result.ok ? t('channel.seconds', { seconds: (result.response_time / 1000).toFixed(2) }) : result.message}
+            </Status>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Keys({ channel }: { channel: Channel }) {
+  const t = useText()
+  const keys = useQuery(keysQuery(channel.id))
+  const care = async (action: 'revive' | 'remove') => {
+    try {
+      const count = await careForKeys(channel.id, action)
+      toast.success(t(action === 'revive' ? 'channel.peek.revived' : 'channel.peek.removedDead', { count }))
+    } catch {
+      // The call has shown what was wrong.
+    }
+  }
+  return (
+    <section aria-label={t('channel.peek.keys')}>
+      <h3 className="mb-2 text-sm font-medium">{t('channel.peek.keys')}</h3>
+      {keys.isPending && <Skeleton className="h-16 w-full" />}
+      {keys.isError && <p className="text-sm text-bad">{keys.error.message}</p>}
+      <ul className="num divide-y divide-line text-sm">
+        {keys.data?.map((key) => (
+          <li key={key.index} className="flex flex-wrap items-center gap-x-3 py-1.5">
+            <span>{t('channel.peek.key', { index: key.index })}</span>
+            <Status color={key.healthy ? 'green' : 'red'}>
+              {t(key.healthy ? 'channel.peek.key.ok' : 'channel.peek.key.dead')}
+            </Status>
+            {!key.healthy && <span className="min-w-0 flex-1 truncate text-muted">{key.reason}</span>}
+          </li>
+        ))}
+      </ul>
+      {channel.keys_dead > 0 && (
+        <div className="mt-2 flex flex-wrap gap-2">
+          <Button size="small" onClick={() => void care('revive')}>
+            {t('channel.peek.revive')}
+          </Button>
+          <Button size="small" className="text-bad!" onClick={() => void care('remove')}>
+            {t('channel.peek.removeDead')}
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import type { UseFormReturn } from 'react-hook-form'
+import { ComboboxField, SearchSelectField } from '../../components/form/combobox-field.tsx'
+import { TextField } from '../../components/form/text-field.tsx'
+import { Banner } from '../../components/ui/banner.tsx'
+import { useText } from '../../lib/text.ts'
+import { FormSection } from './form-section.tsx'
+import { type ChannelValues, channelType } from './form-values.ts'
+import { groupsQuery, typesQuery } from './queries.ts'
+
+/** Type, name and groups. Another type brings its models when none were chosen. */
+export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }) {
+  const t = useText()
+  const types = useQuery(typesQuery)
+  const groups = useQuery(groupsQuery)
+  const type = form.watch('type')
+  useTypeModels(form, type)
+  const options = (types.data ?? []).map((entry) => ({
+    value: String(entry.type),
+    label: entry.label,
+    words: `${entry.type} ${entry.name}`,
+  }))
+  return (
+    <FormSection title={t('channel.form.provider')}>
+      <SearchSelectField
+        control={form.control}
+        name="type"
+        label={t('channel.form.type')}
+        hint={t('channel.form.type.hint')}
+        options={options}
+      />
+      {Number(type) === channelType.azure && <Banner kind="info">{t('channel.form.azure')}</Banner>}
+      <TextField control={form.control} name="name" label={t('channel.form.name')} autoComplete="off" />
+      <ComboboxField
+        control={form.control}
+        name="groups"
+        label={t('channel.form.groups')}
+        hint={t('channel.form.groups.hint')}
+        options={(groups.data ?? []).map((name) => ({ value: name, label: name }))}
+        creatable
+      />
+    </FormSection>
+  )
+}
+
+/** Fills in the models of a type that was just chosen, unless some are chosen. */
+function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
+  const types = useQuery(typesQuery)
+  const before = useRef(type)
+  useEffect(() => {
+    if (before.current === type || !types.data) return
+    before.current = type
+    const entry = types.data.find((each) => String(each.type) === type)
+    if (entry && entry.models.length > 0 && form.getValues('models').length === 0) {
+      form.setValue('models', [...entry.models], { shouldDirty: true })
+    }
+  }, [form, type, types.data])
+}

@@ -1,0 +1,187 @@
+import { queryOptions } from '@tanstack/react-query'
+import type * as z from 'zod/mini'
+import {
+  type Channel,
+  channelApi,
+  type createChannelBody,
+  type updateChannelBody,
+} from '../../../contract/api/channel.ts'
+import type { batchBody } from '../../../contract/api/channel-operations.ts'
+import { groupApi } from '../../../contract/api/group.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { call, callFull } from '../../lib/call.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { queryClient } from '../../lib/query-client.ts'
+
+/** All channels. */
+export const channels = listSource<Channel>('channel', { list: channelApi.list, search: channelApi.search })
+
+/** One channel. */
+export const channelQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['channel', 'one', id],
+    queryFn: ({ signal }) => call(channelApi.get, { params: { id } }, { signal, quiet: true }),
+  })
+
+/** Most channels that the board and the models map look at. */
+export const mostWatched = 500
+const pageSize = 100
+
+/** As many channels as the board and the models map look at. */
+export const watchedQuery = queryOptions({
+  queryKey: ['channel', 'watched'],
+  queryFn: async ({ signal }) => {
+    const rows: Channel[] = []
+    for (let p = 0; rows.length < mostWatched; p++) {
+      const page = await callFull(channelApi.list, { query: { p, size: pageSize } }, { signal, quiet: true })
+      rows.push(...page.data)
+      // A server that knows no page size sends ten at a time.
+      if (page.data.length === 0 || rows.length >= (page.total ?? Number.POSITIVE_INFINITY)) break
+      if (page.total === undefined && page.data.length < 10) break
+    }
+    return rows
+  },
+})
+
+/** The catalogue of channel types. */
+export const typesQuery = queryOptions({
+  queryKey: ['channel', 'types'],
+  queryFn: ({ signal }) => call(channelApi.types, {}, { signal, quiet: true }),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** Names of all built-in models. */
+export const modelsQuery = queryOptions({
+  queryKey: ['channel', 'models'],
+  queryFn: async ({ signal }) =>
+    (await call(channelApi.models, {}, { signal, quiet: true })).data.map((model) => model.id),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** Names of all groups. */
+export const groupsQuery = queryOptions({
+  queryKey: ['group'],
+  queryFn: ({ signal }) => call(groupApi.list, {}, { signal, quiet: true }),
+})
+
+/** The last tests of a channel, newest first. */
+export const testsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['channel', 'tests', id],
+    queryFn: ({ signal }) => call(channelApi.tests, { params: { id } }, { signal, quiet: true }),
+  })
+
+/** The health of a channel's keys. */
+export const keysQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['channel', 'keys', id],
+    queryFn: ({ signal }) => call(channelApi.keys, { params: { id } }, { signal, quiet: true }),
+  })
+
+/** How far the test of all channels is. */
+export const progressQuery = queryOptions({
+  queryKey: ['channel', 'progress'],
+  queryFn: ({ signal }) => call(channelApi.testProgress, {}, { signal, quiet: true }),
+})
+
+const patch = (id: number, change: Partial<Channel>) =>
+  channels.patch(
+    (row) => row.id === id,
+    (row) => ({ ...row, ...change }),
+  )
+
+/** Asks for everything about channels again. */
+export async function refreshChannels(): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: ['channel'], predicate: ({ queryKey }) => !fixed.has(queryKey[1]) })
+}
+
+const fixed = new Set<unknown>(['types', 'models'])
+
+/** Enables (1) or disables (2) a channel; its row shows what the server answers. */
+export async function setChannelStatus(channel: Channel, status: number): Promise<void> {
+  const changed = await call(channelApi.update, { body: { id: channel.id, status } })
+  patch(channel.id, { status: changed?.status ?? status })
+  void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
+}
+
+/** Deletes a channel; the list fills the gap. */
+export async function removeChannel(channel: Channel): Promise<void> {
+  await call(channelApi.remove, { params: { id: channel.id } })
+  await refreshChannels()
+}
+
+/** Deletes all disabled channels; gives how many. */
+export async function removeDisabledChannels(): Promise<number> {
+  const count = await call(channelApi.removeDisabled, {})
+  await refreshChannels()
+  return count
+}
+
+/** Tests a channel; gives the seconds it took. What the list shows follows, also after a failure. */
+export async function testChannel(id: number, options: { quiet?: boolean } = {}): Promise<number> {
+  try {
+    const { time } = await call(channelApi.test, { params: { id }, query: {} }, options)
+    patch(id, { response_time: Math.round(time * 1000), test_time: Math.floor(Date.now() / 1000) })
+    return time
+  } finally {
+    void queryClient.invalidateQueries({ queryKey: ['channel', 'tests', id] })
+    void queryClient.invalidateQueries({ queryKey: ['channel', 'one', String(id)] })
+    void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
+  }
+}
+
+/** Asks the upstream what is left. */
+export async function updateBalance(channel: Channel): Promise<void> {
+  const { balance } = await call(channelApi.updateBalance, { params: { id: channel.id } })
+  patch(channel.id, { balance, balance_updated_time: Math.floor(Date.now() / 1000) })
+}
+
+/** Asks the upstreams of all enabled channels what is left. */
+export async function updateAllBalances(): Promise<void> {
+  await call(channelApi.updateAllBalances, {})
+  await refreshChannels()
+}
+
+/** Makes a disabled copy of a channel. */
+export async function copyChannel(channel: Channel): Promise<void> {
+  await call(channelApi.copy, { params: { id: channel.id }, body: {} })
+  await refreshChannels()
+}
+
+/** Changes many channels in one call. */
+export async function changeMany(body: z.input<typeof batchBody>): Promise<number> {
+  const count = await call(channelApi.batch, { body })
+  await refreshChannels()
+  return count
+}
+
+/** Makes channels; gives their ids, none from servers that do not tell. */
+export async function createChannel(body: z.input<typeof createChannelBody>): Promise<readonly number[]> {
+  const ids = await call(channelApi.create, { body })
+  await refreshChannels()
+  return ids ?? []
+}
+
+/** Changes a channel. */
+export async function updateChannel(body: z.input<typeof updateChannelBody>): Promise<void> {
+  await call(channelApi.update, { body })
+  await refreshChannels()
+}
+
+/** The models that a channel's upstream says it has. */
+export function upstreamModels(id: number): Promise<string[]> {
+  return call(channelApi.upstreamModels, { params: { id } })
+}
+
+/** Uses set-aside keys again, or deletes them; gives how many. */
+export async function careForKeys(id: number, action: 'revive' | 'remove'): Promise<number> {
+  const endpoint = action === 'revive' ? channelApi.reviveKeys : channelApi.removeDeadKeys
+  const count = await call(endpoint, { params: { id } })
+  await refreshChannels()
+  return count
+}
+
+/** True for a channel that takes calls. */
+export function isEnabled(channel: Channel): boolean {
+  return channel.status === channelStatus.enabled
+}

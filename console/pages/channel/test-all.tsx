@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query'
+import { Gauge } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { channelApi } from '../../../contract/api/channel.ts'
+import { Button } from '../../components/ui/button.tsx'
+import { call } from '../../lib/call.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { text, useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { progressQuery, refreshChannels } from './queries.ts'
+
+const pollMs = 1000
+
+/** Starts the test of all channels and shows how far it is; rows fill as their tests end. */
+export function TestAllButton() {
+  const t = useText()
+  const [starting, setStarting] = useState(false)
+  const progress = useQuery({
+    ...progressQuery,
+    refetchInterval: ({ state }) => (state.data?.running ? pollMs : false),
+  })
+  const { running = false, done = 0, total = 0, failed = 0 } = progress.data ?? {}
+  useWhileRunning(running, done, total, failed)
+  const start = async () => {
+    setStarting(true)
+    try {
+      await call(channelApi.testAll, { query: {} })
+      toast.info(t('channel.testAll.started'))
+      await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
+    } catch {
+      // The call has shown what was wrong.
+    }
+    setStarting(false)
+  }
+  return (
+    <Button icon={<Gauge />} busy={running || starting} onClick={() => void start()}>
+      {running ? (
+        <span role="status" className="num">
+          {t('channel.testAll.progress', { done, total })}
+        </span>
+      ) : (
+        t('channel.testAll')
+      )}
+    </Button>
+  )
+}
+
+/** Asks for the channels again while tests end, and says how it went after the last one. */
+function useWhileRunning(running: boolean, done: number, total: number, failed: number): void {
+  const was = useRef(running)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each test that ended changes a row
+  useEffect(() => {
+    if (running) void refreshRows()
+  }, [done, running])
+  useEffect(() => {
+    if (was.current && !running) {
+      void refreshChannels()
+      const summary = text('channel.testAll.done', { ok: total - failed, failed })
+      if (failed > 0) toast.warning(summary)
+      else toast.success(summary)
+    }
+    was.current = running
+  }, [running, total, failed])
+}
+
+function refreshRows(): Promise<void> {
+  return queryClient.invalidateQueries({
+    queryKey: ['channel'],
+    predicate: ({ queryKey }) => queryKey[1] === 'list' || queryKey[1] === 'watched' || queryKey[1] === 'tests',
+  })
+}

@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
+import { Strip } from '../../components/chart/strip.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
+import { formatTime } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import { latencyColor, secondsOf } from './channel-parts.tsx'
+import { testsQuery } from './queries.ts'
+
+/** Response times are drawn against this. */
+const fullMs = 8000
+
+/** The last tests of a channel, oldest first. */
+export function TestStrip({ id }: { id: number }) {
+  const t = useText()
+  const { data, isPending, isError } = useQuery(testsQuery(id))
+  if (isPending) return <Skeleton className="h-5 w-28" />
+  if (isError) return <span className="text-sm text-muted">{t('channel.board.error')}</span>
+  if (data.length === 0) return <span className="text-sm text-muted">{t('channel.board.none')}</span>
+  const ok = data.filter((test) => test.ok).length
+  const marks = [...data].reverse().map((test, index) => ({
+    id: `${test.time} ${index}`,
+    color: test.ok ? latencyColor(test.response_time) : ('red' as const),
+    size: test.ok ? test.response_time / fullMs : 1,
+    title: `${formatTime(test.time)} · ${test.model} · ${
+      test.ok ? t('channel.seconds', { seconds: secondsOf(test.response_time) }) : test.message
+    }`,
+  }))
+  return <Strip marks={marks} summary={t('channel.board.summary', { ok, count: data.length })} />
+}

@@ -1,0 +1,125 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Circle, CircleCheck, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { Card } from '../../components/ui/page.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
+import { selfQuery } from '../../lib/self.ts'
+import { isAdmin, type SessionUser } from '../../lib/session.ts'
+import { useServerStatus } from '../../lib/status.ts'
+import { readStored, writeStored } from '../../lib/storage.ts'
+import { useText } from '../../lib/text.ts'
+import { channelsQuery, hasCallQuery, hasTokenQuery } from './queries.ts'
+
+type StepId = 'address' | 'channel' | 'test' | 'quota' | 'token' | 'call'
+
+interface Step {
+  id: StepId
+  to: string
+  search?: Record<string, string>
+  /** Undefined while it is not known. */
+  done: boolean | undefined
+}
+
+/** What is to be done before calls can be made. Ticks itself; goes for good when all is done or it was dismissed. */
+export function FirstSteps({ user }: { user: SessionUser }) {
+  const key = `ui.start.${user.id}` as const
+  const [gone, setGone] = useState(() => readStored(key) !== undefined)
+  if (gone) return null
+  const dismiss = () => {
+    writeStored(key, 'dismissed')
+    setGone(true)
+  }
+  return <Steps user={user} onDismiss={dismiss} onFinish={() => writeStored(key, 'done')} />
+}
+
+function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }) {
+  const { user, onDismiss, onFinish } = props
+  const t = useText()
+  const steps = useSteps(user)
+  const known = steps.every((step) => step.done !== undefined)
+  const done = steps.filter((step) => step.done).length
+  const finished = known && done === steps.length
+  // Whoever comes when all is done does not need the list; whoever sees the last tick may see that it was the last.
+  const shown = useRef(false)
+  shown.current ||= known && !finished
+  const finish = useRef(onFinish)
+  finish.current = onFinish
+  useEffect(() => {
+    if (finished) finish.current()
+  }, [finished])
+  if (finished && !shown.current) return null
+  return (
+    <Card
+      title={t('home.steps')}
+      actions={
+        <span className="flex items-center gap-2 text-sm text-muted">
+          <span role="status">{known && t('home.steps.progress', { done, all: steps.length })}</span>
+          <IconButton label={t('home.steps.dismiss')} icon={<X />} onClick={onDismiss} />
+        </span>
+      }
+    >
+      <ul className="-my-2 divide-y divide-line">
+        {steps.map((step) => (
+          <StepLine key={step.id} step={step} />
+        ))}
+      </ul>
+      {finished && <p className="mt-4 text-sm text-good">{t('home.steps.finished')}</p>}
+    </Card>
+  )
+}
+
+function StepLine({ step }: { step: Step }) {
+  const t = useText()
+  const { id, done } = step
+  return (
+    <li className="flex min-h-13 items-center gap-3 py-1.5" data-done={done}>
+      {done ? (
+        <CircleCheck className="size-4.5 shrink-0 text-good" aria-hidden="true" />
+      ) : (
+        <Circle className="size-4.5 shrink-0 text-muted" aria-hidden="true" />
+      )}
+      <span className="min-w-0 flex-1">
+        <span className={`block text-sm font-medium ${done ? 'text-muted line-through' : ''}`}>
+          {t(`home.step.${id}`)}
+          <span className="sr-only"> ({t(done ? 'home.step.done' : 'home.step.open')})</span>
+        </span>
+        <span className="block text-sm text-muted">{t(`home.step.${id}.why`)}</span>
+      </span>
+      {done === undefined && <Skeleton className="h-7 w-24" />}
+      {done === false && (
+        <Link to={step.to} search={step.search ?? {}} className={buttonClass({ size: 'small' })}>
+          {t(`home.step.${id}.do`)}
+        </Link>
+      )}
+    </li>
+  )
+}
+
+function useSteps(user: SessionUser): Step[] {
+  const admin = isAdmin(user)
+  const { server_address } = useServerStatus()
+  const channels = useQuery({ ...channelsQuery, enabled: admin })
+  const self = useQuery(selfQuery)
+  const token = useQuery(hasTokenQuery)
+  const call = useQuery(hasCallQuery(admin))
+  // What cannot be found out counts as to do.
+  const of = <T,>(query: { data: T | undefined; isError: boolean }, done: (data: T) => boolean) =>
+    query.data === undefined ? (query.isError ? false : undefined) : done(query.data)
+  const both: Step[] = [
+    { id: 'token', to: '/token/add', done: of(token, Boolean) },
+    { id: 'call', to: '/playground', done: of(call, Boolean) },
+  ]
+  if (!admin) {
+    const funded = of(self, ({ quota, used_quota }) => quota > 0 || used_quota > 0)
+    return [{ id: 'quota', to: '/topup', done: funded }, ...both]
+  }
+  return [
+    { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
+    { id: 'channel', to: '/channel/add', done: of(channels, ({ any }) => any) },
+    { id: 'test', to: '/channel', done: of(channels, ({ tested }) => tested) },
+    ...both,
+  ]
+}

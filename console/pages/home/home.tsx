@@ -1,0 +1,54 @@
+import { lazy, Suspense } from 'react'
+import { statusApi } from '../../../contract/api/status.ts'
+import { PageHeading } from '../../components/ui/page.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
+import { WrittenPage } from '../../components/written-page.tsx'
+import { useSessionUser } from '../../lib/session.ts'
+import { useText } from '../../lib/text.ts'
+import { useNotice } from './notice.ts'
+import { Welcome } from './welcome.tsx'
+
+const StartPage = lazy(() => import('./start.tsx').then((it) => ({ default: it.StartPage })))
+
+/** `/`: what an administrator wrote; where nothing is, a welcome, or for people who are logged in where to go on. */
+export function HomePage() {
+  const t = useText()
+  const user = useSessionUser()
+  useNotice()
+  const waiting = <Waiting />
+  const empty = user ? (
+    <Suspense fallback={waiting}>
+      <StartPage user={user} />
+    </Suspense>
+  ) : (
+    <Welcome />
+  )
+  return (
+    <div className="mx-auto w-full max-w-[1280px]">
+      <PageHeading title={t('home.title')} className="sr-only" />
+      <WrittenPage
+        endpoint={statusApi.homePageContent}
+        input={{}}
+        storageKey="home_page_content"
+        title={t('home.title')}
+        failed={t('home.failed')}
+        empty={empty}
+        loading={waiting}
+        quiet={false}
+      />
+    </div>
+  )
+}
+
+/** As high as what mostly comes, so that nothing moves. */
+function Waiting() {
+  const t = useText()
+  return (
+    <div role="status" className="flex flex-col gap-4">
+      <span className="sr-only">{t('app.loading', { page: t('home.title') })}</span>
+      <Skeleton className="h-8 w-40" />
+      <Skeleton className="h-64 w-full rounded-lg" />
+      <Skeleton className="h-64 w-full rounded-lg" />
+    </div>
+  )
+}

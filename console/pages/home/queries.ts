@@ -1,0 +1,77 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { channelApi } from '../../../contract/api/channel.ts'
+import { logApi } from '../../../contract/api/log.ts'
+import { tokenApi } from '../../../contract/api/token.ts'
+import { usageApi } from '../../../contract/api/usage.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { call } from '../../lib/call.ts'
+
+/** Days that the line of the start page shows, today included. */
+export const spendDays = 14
+/** Rows of the log that the start page shows. */
+export const latestRows = 5
+/** How often the first call is looked for. */
+const callPollMs = 5000
+
+/** Epoch seconds at which the day began that is so many days before today, in local time. */
+function dayStart(daysAgo: number): number {
+  const now = new Date()
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000
+}
+
+/** What was used on each of the last `days` days: everybody's for administrators unless `username` is given. */
+export const usageQuery = (days: number, username: string | undefined) =>
+  queryOptions({
+    queryKey: ['usage', 'start', days, username],
+    queryFn: ({ signal }) => {
+      const query = {
+        metric: 'quota',
+        rollup: 'day',
+        start_timestamp: dayStart(days - 1),
+        utc_offset: -new Date().getTimezoneOffset(),
+        username,
+      }
+      return call(usageApi.read, { query }, { signal, quiet: true })
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** The newest rows of the log, everybody's or the own ones. */
+export const latestQuery = (everybody: boolean) =>
+  queryOptions({
+    queryKey: ['log', 'latest', everybody],
+    queryFn: async ({ signal }) => {
+      const query = { p: 0, size: latestRows }
+      const rows = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
+      return rows.slice(0, latestRows)
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** Whether there is a channel, and whether one was tested. */
+export const channelsQuery = queryOptions({
+  queryKey: ['channel', 'steps'],
+  queryFn: async ({ signal }) => {
+    const query = { p: 0, size: 1, sort: 'test_time', order: 'desc' }
+    const rows = await call(channelApi.list, { query }, { signal, quiet: true })
+    return { any: rows.length > 0, tested: rows.some((channel) => channel.test_time > 0) }
+  },
+})
+
+/** Whether the account has a token. */
+export const hasTokenQuery = queryOptions({
+  queryKey: ['token', 'steps'],
+  queryFn: async ({ signal }) =>
+    (await call(tokenApi.list, { query: { p: 0, size: 1 } }, { signal, quiet: true })).length > 0,
+})
+
+/** Whether a call was made, by anybody or by oneself; looked for again until there is one. */
+export const hasCallQuery = (everybody: boolean) =>
+  queryOptions({
+    queryKey: ['log', 'steps', everybody],
+    queryFn: async ({ signal }) => {
+      const query = { p: 0, size: 1, type: logType.consume }
+      return (await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })).length > 0
+    },
+    refetchInterval: ({ state }) => (state.data === true ? false : callPollMs),
+  })

@@ -1,0 +1,154 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Spark } from '../../components/chart/spark.tsx'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { Card } from '../../components/ui/page.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { formatCount, formatNumber, useFormatQuota } from '../../lib/format.ts'
+import { selfQuery } from '../../lib/self.ts'
+import { isAdmin, type SessionUser } from '../../lib/session.ts'
+import { useText } from '../../lib/text.ts'
+import { oneOf, type RawSearch, useUrlState } from '../../lib/url-state.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { Latest } from './latest.tsx'
+import { spendDays, usageQuery } from './queries.ts'
+
+const scopes = ['all', 'own'] as const
+const weekDays = 7
+
+/** The start page keeps whose figures it shows; everybody's is left out. */
+const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
+
+/** For people who are logged in: first steps, figures, the latest of the log. */
+export function StartPage({ user }: { user: SessionUser }) {
+  const t = useText()
+  const [search, setSearch] = useUrlState(parseHomeSearch)
+  const everybody = isAdmin(user) && search.scope === undefined
+  const username = isAdmin(user) && !everybody ? user.username : undefined
+  return (
+    <div className="flex flex-col gap-4">
+      <header className="flex min-h-8 flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <p className="text-xl font-semibold tracking-[-0.01em] first-letter:uppercase" aria-hidden="true">
+          {t('home.title')}
+        </p>
+        {isAdmin(user) && (
+          <Segmented
+            label={t('home.scope')}
+            options={scopes.map((value) => ({ value, label: t(`home.scope.${value}`) }))}
+            value={everybody ? 'all' : 'own'}
+            onChange={(scope) => setSearch({ scope: scope === 'own' ? scope : undefined }, { replace: true })}
+          />
+        )}
+      </header>
+      <FirstSteps key={user.id} user={user} />
+      <Figures username={username} />
+      <div className="grid items-start gap-4 lg:grid-cols-3">
+        <div className="min-w-0 lg:col-span-2">
+          <Latest everybody={everybody} />
+        </div>
+        <Spend username={username} />
+      </div>
+    </div>
+  )
+}
+
+function Figures({ username }: { username: string | undefined }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const self = useQuery(selfQuery)
+  const week = useQuery(usageQuery(weekDays, username))
+  const failed = self.error ?? week.error
+  if (failed) {
+    const retry = () => void Promise.all([self.refetch(), week.refetch()])
+    return (
+      <div className="rounded-lg border border-line bg-surface">
+        <ErrorState title={t('home.figures.failed')} text={failed.message} onRetry={retry} busy={week.isFetching} />
+      </div>
+    )
+  }
+  const total = week.data?.total
+  // A space keeps the place of a note that is not known yet.
+  const blank = '\u00a0'
+  return (
+    <section aria-label={t('home.figures')} className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <Kpi
+        label={t('home.remaining')}
+        loading={self.isPending}
+        value={self.data && formatQuota(self.data.quota)}
+        note={self.data ? t('home.used', { quota: formatQuota(self.data.used_quota) }) : blank}
+      />
+      <Kpi
+        label={t('home.today')}
+        loading={week.isPending}
+        value={formatQuota(week.data?.values.at(-1) ?? 0)}
+        note={total ? t('home.week', { quota: formatQuota(total.quota) }) : blank}
+      />
+      <Kpi
+        label={t('home.requests')}
+        loading={week.isPending}
+        value={formatCount(total?.requests ?? 0)}
+        note={total ? t('home.requests.failed', { count: total.failed }) : blank}
+      />
+      <Kpi
+        label={t('home.tokens')}
+        loading={week.isPending}
+        value={formatNumber(total?.tokens ?? 0)}
+        note={
+          total
+            ? t('home.tokens.parts', {
+                prompt: formatNumber(total.prompt_tokens),
+                completion: formatNumber(total.completion_tokens),
+              })
+            : blank
+        }
+      />
+    </section>
+  )
+}
+
+function Spend({ username }: { username: string | undefined }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const { data, error, refetch, isFetching } = useQuery(usageQuery(spendDays, username))
+  const values = data?.values.slice(-spendDays) ?? []
+  const total = formatQuota(data?.total.quota ?? 0)
+  return (
+    <Card
+      title={t('home.spend')}
+      actions={
+        <Link to="/usage" className={buttonClass({ look: 'quiet', size: 'small' })}>
+          {t('home.spend.open')}
+        </Link>
+      }
+    >
+      {error ? (
+        <ErrorState
+          title={t('home.figures.failed')}
+          text={error.message}
+          onRetry={() => void refetch()}
+          busy={isFetching}
+        />
+      ) : (
+        <>
+          <p className="num text-2xl font-semibold tracking-[-0.02em]">
+            {data ? total : <Skeleton className="h-8 w-24" />}
+          </p>
+          <div className="mt-3 h-7">
+            {data && (
+              <Spark
+                values={values}
+                summary={t('home.spend.summary', { total, today: formatQuota(values.at(-1) ?? 0) })}
+              />
+            )}
+          </div>
+          <p className="mt-1 flex justify-between text-xs text-muted">
+            <span>{t('home.spend.from')}</span>
+            <span>{t('home.spend.to')}</span>
+          </p>
+        </>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,106 @@
+import type { Log } from '../../../contract/api/log.ts'
+import type { Column } from '../../components/data-table/types.ts'
+import { formatCount, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
+import type { Text } from '../../lib/text.ts'
+import { LogTypeLabel, typeText } from './log-parts.tsx'
+
+const logDecimals = 6
+
+/** The columns of the list; `everybody` adds who made the call and which channel served it. */
+export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
+  const count = (id: 'prompt_tokens' | 'completion_tokens', header: string): Column<Log> => ({
+    id,
+    header,
+    cell: (log) => (log[id] === 0 ? '' : formatCount(log[id])),
+    value: (log) => log[id],
+    sortable: true,
+    align: 'end',
+    skeleton: 'w-10',
+  })
+  const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
+    id,
+    header,
+    cell: (log) => (
+      <span className="block max-w-44 truncate" title={log[id]}>
+        {log[id]}
+      </span>
+    ),
+    value: (log) => log[id],
+    skeleton: 'w-20',
+  })
+  return [
+    {
+      id: 'created_at',
+      header: t('log.time'),
+      cell: (log) => <time title={formatRelative(log.created_at)}>{formatTime(log.created_at)}</time>,
+      value: (log) => formatTime(log.created_at),
+      sortable: true,
+      required: true,
+      card: 'title',
+      skeleton: 'w-36',
+    },
+    ...(everybody ? [name('username', t('log.user'))] : []),
+    name('token_name', t('log.token')),
+    {
+      id: 'type',
+      header: t('log.type'),
+      cell: (log) => <LogTypeLabel type={log.type} />,
+      value: (log) => typeText(log.type, t),
+      card: 'badge',
+      skeleton: 'w-20',
+    },
+    name('model_name', t('log.model')),
+    count('prompt_tokens', t('log.prompt')),
+    count('completion_tokens', t('log.completion')),
+    {
+      id: 'quota',
+      header: t('log.quota'),
+      cell: (log) => (log.quota === 0 ? '' : formatQuota(log.quota, logDecimals)),
+      value: (log) => log.quota,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-16',
+    },
+    {
+      id: 'content',
+      header: t('log.detail'),
+      cell: (log) => (
+        <span className="block max-w-64 truncate" title={log.content}>
+          {log.content}
+        </span>
+      ),
+      value: (log) => log.content,
+      skeleton: 'w-40',
+    },
+    ...times(t),
+    ...(everybody ? [channelColumn(t)] : []),
+  ]
+}
+
+function channelColumn(t: Text): Column<Log> {
+  return {
+    id: 'channel',
+    header: t('log.channel'),
+    cell: (log) => (log.channel > 0 ? log.channel : ''),
+    value: (log) => log.channel,
+    align: 'end',
+    hidden: true,
+    card: 'hide',
+    skeleton: 'w-8',
+  }
+}
+
+function times(t: Text): Column<Log>[] {
+  const time = (id: 'elapsed_time' | 'first_byte_time', header: string): Column<Log> => ({
+    id,
+    header,
+    cell: (log) => (log[id] > 0 ? t('log.ms', { value: formatCount(log[id]) }) : ''),
+    value: (log) => log[id],
+    sortable: true,
+    align: 'end',
+    hidden: true,
+    card: 'hide',
+    skeleton: 'w-12',
+  })
+  return [time('elapsed_time', t('log.duration')), time('first_byte_time', t('log.firstByte'))]
+}

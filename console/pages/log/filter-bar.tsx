@@ -1,0 +1,133 @@
+import { useEffect, useState } from 'react'
+import { Button } from '../../components/ui/button.tsx'
+import { Input, Select } from '../../components/ui/input.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { useText } from '../../lib/text.ts'
+import type { SetSearch } from '../../lib/url-state.ts'
+import { isFiltered, noFilters, type Span, spanOf } from './filters.ts'
+import { shownTypes, typeText } from './log-parts.tsx'
+import type { LogSearch } from './search.ts'
+
+interface FilterBarProps {
+  search: LogSearch
+  setSearch: SetSearch<LogSearch>
+  everybody: boolean
+}
+
+const local = (seconds: string | undefined) => {
+  const value = Number(seconds)
+  if (seconds === undefined || !Number.isFinite(value)) return ''
+  const at = new Date(value * 1000 - new Date(value * 1000).getTimezoneOffset() * 60_000)
+  return at.toISOString().slice(0, 19)
+}
+const epoch = (text: string) => {
+  const ms = new Date(text).getTime()
+  return Number.isNaN(ms) ? undefined : String(Math.floor(ms / 1000))
+}
+
+/** What the list is narrowed to. Choices work at once; texts by Enter or the button. */
+export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
+  const t = useText()
+  const [typed, setTyped] = useState(() => textsOf(search))
+  useEffect(() => setTyped(textsOf(search)), [search])
+  const ranges = [
+    { value: 'all', label: t('log.range.all') },
+    { value: '1h', label: t('log.range.1h') },
+    { value: '24h', label: t('log.range.24h') },
+    { value: '7d', label: t('log.range.7d') },
+    { value: '30d', label: t('log.range.30d') },
+    { value: 'custom', label: t('log.range.custom') },
+  ] as const
+  const span = spanOf(search)
+  const chooseRange = (next: Span | 'all' | 'custom') => {
+    const from = next === 'all' ? undefined : next === 'custom' ? '0' : next
+    setSearch({ from, to: undefined, page: undefined })
+  }
+  const apply = () =>
+    setSearch({
+      token: typed.token.trim() || undefined,
+      model: typed.model.trim() || undefined,
+      user: typed.user.trim() || undefined,
+      channel: typed.channel.trim() || undefined,
+      page: undefined,
+    })
+  const fields = [
+    ['token', t('log.filter.token')],
+    ['model', t('log.filter.model')],
+    ...(everybody
+      ? ([
+          ['user', t('log.filter.user')],
+          ['channel', t('log.filter.channel')],
+        ] as const)
+      : []),
+  ] as const
+  return (
+    <form
+      aria-label={t('log.filter.more')}
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        apply()
+      }}
+    >
+      <Select
+        aria-label={t('log.filter.type')}
+        value={search.type ?? '0'}
+        onChange={(event) =>
+          setSearch({ type: event.target.value === '0' ? undefined : event.target.value, page: undefined })
+        }
+        className="w-auto!"
+      >
+        <option value="0">{t('log.type.all')}</option>
+        {shownTypes.map((type) => (
+          <option key={type} value={type}>
+            {typeText(type, t)}
+          </option>
+        ))}
+      </Select>
+      <Segmented label={t('log.filter.range')} options={ranges} value={span} onChange={chooseRange} />
+      {span === 'custom' && (
+        <>
+          <Input
+            type="datetime-local"
+            step={1}
+            aria-label={t('log.filter.from')}
+            value={local(search.from)}
+            onChange={(event) => setSearch({ from: epoch(event.target.value), page: undefined }, { replace: true })}
+            className="w-auto!"
+          />
+          <Input
+            type="datetime-local"
+            step={1}
+            aria-label={t('log.filter.to')}
+            value={local(search.to)}
+            onChange={(event) => setSearch({ to: epoch(event.target.value), page: undefined }, { replace: true })}
+            className="w-auto!"
+          />
+        </>
+      )}
+      {fields.map(([name, label]) => (
+        <Input
+          key={name}
+          aria-label={label}
+          placeholder={label}
+          value={typed[name]}
+          spellCheck={false}
+          autoComplete="off"
+          onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+          className="w-32!"
+        />
+      ))}
+      <Button type="submit">{t('log.filter.query')}</Button>
+      {isFiltered(search) && (
+        <Button look="quiet" onClick={() => setSearch(noFilters)}>
+          {t('log.filter.clear')}
+        </Button>
+      )}
+    </form>
+  )
+}
+
+function textsOf({ token = '', model = '', user = '', channel = '' }: LogSearch) {
+  return { token, model, user, channel }
+}

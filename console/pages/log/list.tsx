@@ -1,0 +1,100 @@
+import { lazy, Suspense, useMemo } from 'react'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { useList } from '../../components/data-table/use-list.ts'
+import { Page } from '../../components/ui/page.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import { isAdmin, useSessionUser } from '../../lib/session.ts'
+import { useText } from '../../lib/text.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { logColumns } from './columns.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { filterOf, isFiltered, noFilters } from './filters.ts'
+import { rowIdOf } from './log-parts.tsx'
+import { allLogs, exportAddress, ownLogs } from './queries.ts'
+import { SavedViews } from './saved-views.tsx'
+import { parseLogSearch } from './search.ts'
+import { Statistics } from './statistics.tsx'
+import { Tail } from './tail.tsx'
+
+const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
+const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogPeek })))
+
+/** `/log`: what was called and what it cost; admins see everybody's. */
+export function LogListPage() {
+  const t = useText()
+  const admin = isAdmin(useSessionUser())
+  const [search, setSearch] = useUrlState(parseLogSearch)
+  const everybody = admin && search.mine === undefined
+  // The end of the range moves with the clock; it is read anew only when the address changes.
+  const filter = useMemo(() => filterOf(search, everybody), [search, everybody])
+  const source = everybody ? allLogs : ownLogs
+  const list = useList(source, search, setSearch, filter)
+  const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
+  const whose = [
+    { value: 'all', label: t('log.loadAll') },
+    { value: 'mine', label: t('log.loadMine') },
+  ] as const
+  return (
+    <Page title={t('log.title')} text={t('log.intro')} width="full">
+      <div className="flex flex-wrap items-center gap-2 pb-3">
+        {admin && (
+          <Segmented
+            label={t('log.whose')}
+            options={whose}
+            value={everybody ? 'all' : 'mine'}
+            onChange={(value) => setSearch({ mine: value === 'mine' ? '1' : undefined, page: undefined })}
+          />
+        )}
+        <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
+      </div>
+      <Statistics filter={filter} everybody={everybody} rows={list.total} />
+      <Suspense fallback={<Skeleton className="mb-3 h-[8.5rem] w-full rounded-lg" />}>
+        <Histogram
+          filter={filter}
+          everybody={everybody}
+          onRange={(from, to) => setSearch({ from: String(from), to: String(to), page: undefined })}
+        />
+      </Suspense>
+      <DataTable
+        name="logs"
+        caption={t('log.title')}
+        columns={columns}
+        list={list}
+        search={search}
+        setSearch={setSearch}
+        rowId={rowIdOf}
+        rowName={(log) => `${log.model_name} ${rowIdOf(log)}`.trim()}
+        peeks
+        filtered={isFiltered(search)}
+        onClearFilters={() => setSearch(noFilters)}
+        filters={
+          <>
+            <SavedViews />
+            <Tail filter={filter} everybody={everybody} />
+          </>
+        }
+        toolbar={
+          <a
+            href={exportAddress(filter, everybody)}
+            download
+            className="px-2 text-sm text-link hover:underline max-sm:hidden"
+          >
+            {t('log.export')}
+          </a>
+        }
+        empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
+      />
+      <Suspense fallback={null}>
+        {search.peek !== undefined && (
+          <LogPeek
+            log={list.rows.find((log) => rowIdOf(log) === search.peek)}
+            everybody={everybody}
+            onClose={() => setSearch({ peek: undefined })}
+            onSearch={(change) => setSearch({ ...noFilters, peek: undefined, ...change })}
+          />
+        )}
+      </Suspense>
+    </Page>
+  )
+}

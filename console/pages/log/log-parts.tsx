@@ -1,0 +1,44 @@
+import type { Log } from '../../../contract/api/log.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { type DotColor, Status } from '../../components/ui/badge.tsx'
+import { type Text, useText } from '../../lib/text.ts'
+
+/** The types that can be filtered by, in the order of the product. */
+export const shownTypes = [logType.topUp, logType.consume, logType.manage, logType.system, logType.test] as const
+
+/** The word for a type. */
+export function typeText(type: number, t: Text): string {
+  switch (type) {
+    case logType.topUp:
+      return t('log.type.topUp')
+    case logType.consume:
+      return t('log.type.consume')
+    case logType.manage:
+      return t('log.type.manage')
+    case logType.system:
+      return t('log.type.system')
+    case logType.test:
+      return t('log.type.test')
+    default:
+      return t('log.type.unknown')
+  }
+}
+
+const colors: Readonly<Record<number, DotColor>> = {
+  [logType.topUp]: 'green',
+  [logType.consume]: 'olive',
+  [logType.manage]: 'orange',
+  [logType.system]: 'purple',
+  [logType.test]: 'accent',
+}
+
+/** The type of a row. */
+export function LogTypeLabel({ type }: { type: number }) {
+  const t = useText()
+  return <Status color={colors[type] ?? 'grey'}>{typeText(type, t)}</Status>
+}
+
+/** A row's place in the address: rows of some servers all have the id 0. */
+export function rowIdOf(log: Log): string {
+  return log.id > 0 ? String(log.id) : `${log.created_at}.${log.model_name}.${log.quota}.${log.prompt_tokens}`
+}

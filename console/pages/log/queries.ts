@@ -1,0 +1,49 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { type Log, logApi } from '../../../contract/api/log.ts'
+import { addressOf, call } from '../../lib/call.ts'
+import { listSourceOf } from '../../lib/list-source.ts'
+import type { filterOf } from './filters.ts'
+
+export type LogFilter = ReturnType<typeof filterOf>
+
+/** Own rows, and those of everybody. */
+export const ownLogs = listSourceOf<Log>('log own', false, () => logApi.self)
+export const allLogs = listSourceOf<Log>('log all', false, () => logApi.list)
+
+/** Quota and tokens of the filtered calls. */
+export const statQuery = (filter: LogFilter, everybody: boolean) =>
+  queryOptions({
+    queryKey: ['log', 'stat', everybody, filter],
+    queryFn: ({ signal }) =>
+      everybody
+        ? call(logApi.stat, { query: filter }, { signal, quiet: true })
+        : call(logApi.selfStat, { query: filter }, { signal, quiet: true }),
+    placeholderData: keepPreviousData,
+  })
+
+/** Bars of the histogram. */
+const buckets = 48
+
+/** Rows over time. */
+export const histogramQuery = (filter: LogFilter, everybody: boolean) =>
+  queryOptions({
+    queryKey: ['log', 'histogram', everybody, filter],
+    queryFn: ({ signal }) => {
+      const query = { ...filter, buckets, utc_offset: -new Date().getTimezoneOffset() }
+      return everybody
+        ? call(logApi.histogram, { query }, { signal, quiet: true })
+        : call(logApi.selfHistogram, { query }, { signal, quiet: true })
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** Where the browser gets the filtered rows as CSV. */
+export function exportAddress(filter: LogFilter, everybody: boolean): string {
+  return everybody ? addressOf(logApi.export, { query: filter }) : addressOf(logApi.selfExport, { query: filter })
+}
+
+/** Where new rows come from as they are written. */
+export function tailAddress(filter: LogFilter, everybody: boolean): string {
+  const { start_timestamp: _start, end_timestamp: _end, ...query } = filter
+  return everybody ? addressOf(logApi.stream, { query }) : addressOf(logApi.selfStream, { query })
+}

@@ -1,0 +1,34 @@
+import { type ListSearch, parseListSearch, type RawSearch, someText } from '../../lib/url-state.ts'
+
+/** What the log page keeps in its address; numbers as text. Absent means no filter. */
+export interface LogSearch extends ListSearch {
+  /** A log type: 1 top-up … 4 system. */
+  type?: string | undefined
+  token?: string | undefined
+  model?: string | undefined
+  /** Admins only. */
+  user?: string | undefined
+  /** Id of a channel; admins only. */
+  channel?: string | undefined
+  /** Epoch seconds, or a span such as `24h` that ends now. */
+  from?: string | undefined
+  /** Epoch seconds. */
+  to?: string | undefined
+  /** `1`: admins see their own rows only. */
+  mine?: string | undefined
+}
+
+/** Reads the query of the log page. */
+export function parseLogSearch(raw: RawSearch): LogSearch {
+  return {
+    ...parseListSearch(raw),
+    type: someText(raw['type']),
+    token: someText(raw['token']),
+    model: someText(raw['model']),
+    user: someText(raw['user']),
+    channel: someText(raw['channel']),
+    from: someText(raw['from']),
+    to: someText(raw['to']),
+    mine: someText(raw['mine']),
+  }
+}

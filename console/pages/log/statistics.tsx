@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { formatCount, useFormatQuota } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import { type LogFilter, statQuery } from './queries.ts'
+
+/** Quota and tokens of what the list shows, as figures and as a sentence. */
+export function Statistics(props: { filter: LogFilter; everybody: boolean; rows: number | undefined }) {
+  const { filter, everybody, rows } = props
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const { data, isPending, error } = useQuery(statQuery(filter, everybody))
+  if (error) {
+    return (
+      <p role="alert" className="pb-3 text-sm text-bad">
+        {t('log.kpi.failed')}: {error.message}
+      </p>
+    )
+  }
+  const quota = data ? formatQuota(data.quota) : '–'
+  const tokens = data ? formatCount(data.token ?? 0) : '–'
+  return (
+    <section aria-label={t('log.stat', { quota, tokens })} className="grid grid-cols-2 gap-3 pb-3 lg:grid-cols-4">
+      <Kpi label={t('log.kpi.quota')} loading={isPending} value={quota} />
+      <Kpi label={t('log.kpi.tokens')} loading={isPending} value={tokens} />
+      <Kpi label={t('log.kpi.requests')} value={rows === undefined ? '–' : formatCount(rows)} />
+      <Kpi
+        label={t('log.kpi.average')}
+        loading={isPending}
+        value={data && rows ? formatQuota(data.quota / rows, 6) : '–'}
+      />
+    </section>
+  )
+}

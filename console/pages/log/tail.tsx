@@ -1,0 +1,68 @@
+import { useEffect, useState } from 'react'
+import { SwitchRow } from '../../components/form/choice-fields.tsx'
+import { Button } from '../../components/ui/button.tsx'
+import { Switch } from '../../components/ui/switch.tsx'
+import { queryClient } from '../../lib/query-client.ts'
+import { useText } from '../../lib/text.ts'
+import { allLogs, type LogFilter, ownLogs, tailAddress } from './queries.ts'
+
+/** Rows that come closer together than this are shown in one go. */
+const gatherMs = 500
+
+/** Shows new rows as they are written, while it is on and the page is in sight. */
+export function Tail({ filter, everybody }: { filter: LogFilter; everybody: boolean }) {
+  const t = useText()
+  const [on, setOn] = useState(false)
+  const [fresh, setFresh] = useState(0)
+  const [lost, setLost] = useState(false)
+  const address = tailAddress(filter, everybody)
+  useEffect(() => {
+    if (!on) return
+    const events = new EventSource(address)
+    let waiting: ReturnType<typeof setTimeout> | undefined
+    events.onopen = () => setLost(false)
+    events.onerror = () => setLost(true)
+    // The server says that this person may not read on.
+    events.addEventListener('end', () => {
+      events.close()
+      setOn(false)
+    })
+    events.onmessage = () => {
+      setFresh((count) => count + 1)
+      waiting ??= setTimeout(() => {
+        waiting = undefined
+        void (everybody ? allLogs : ownLogs).refresh()
+        void queryClient.invalidateQueries({ queryKey: ['log'] })
+      }, gatherMs)
+    }
+    return () => {
+      clearTimeout(waiting)
+      events.close()
+    }
+  }, [on, address, everybody])
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <SwitchRow label={t('log.tail')}>
+        {(ids) => (
+          <Switch
+            {...ids}
+            checked={on}
+            onChange={(event) => {
+              setOn(event.target.checked)
+              setFresh(0)
+              setLost(false)
+            }}
+          />
+        )}
+      </SwitchRow>
+      <p role="status" className="text-sm text-muted">
+        {on && (lost ? t('log.tail.lost') : fresh > 0 ? t('log.tail.count', { count: fresh }) : t('log.tail.on'))}
+      </p>
+      {on && fresh > 0 && (
+        <Button size="small" look="quiet" onClick={() => setFresh(0)}>
+          {t('do.clear')}
+        </Button>
+      )}
+    </div>
+  )
+}

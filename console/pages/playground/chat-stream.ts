@@ -1,0 +1,100 @@
+import type { ChatRequest } from '../../components/chat-snippets.ts'
+import { absoluteUrl } from '../../lib/base-path.ts'
+import { EventReader } from './event-reader.ts'
+
+/** Tokens of a call as the gateway reports them. */
+export interface Usage {
+  prompt: number
+  completion: number
+}
+
+/** A call that failed, before or in the middle of its answer. */
+export class ChatFailure extends Error {
+  /** HTTP status; 0 where there was no answer, or the answer had begun. */
+  readonly status: number
+  readonly code: string | undefined
+
+  constructor(message: string, status = 0, code?: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+interface Listener {
+  /** Id of the request in the log. */
+  onStart(requestId: string | undefined): void
+  onText(text: string): void
+  onReasoning(text: string): void
+  onUsage(usage: Usage): void
+}
+
+interface StreamOptions {
+  key: string
+  request: ChatRequest
+  signal: AbortSignal
+  /** Words for an answer that ended too early. */
+  brokenOff: string
+  listener: Listener
+}
+
+interface Failure {
+  message?: string
+  code?: string | number | null
+}
+
+interface Chunk {
+  choices?: { delta?: { content?: string | null; reasoning_content?: string | null } }[]
+  usage?: { prompt_tokens?: number; completion_tokens?: number } | null
+  error?: Failure
+}
+
+/** Calls a path of the relay with a key of the person, without the session. */
+export function callRelay(path: string, key: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(absoluteUrl(path), {
+    ...init,
+    credentials: 'omit',
+    headers: { authorization: `Bearer ${key}`, ...(init.body !== undefined && { 'content-type': 'application/json' }) },
+  })
+}
+
+function failureOf(error: Failure | undefined, fallback: string, status: number): ChatFailure {
+  const code = error?.code === undefined || error.code === null ? undefined : String(error.code)
+  return new ChatFailure(error?.message || fallback, status, code)
+}
+
+/** What an answer that is no success says. */
+export async function relayFailure(response: Response): Promise<ChatFailure> {
+  const body = (await response.json().catch(() => undefined)) as { error?: Failure } | undefined
+  return failureOf(body?.error, response.statusText, response.status)
+}
+
+/**
+ * Asks for a streamed answer and tells of it as it comes. Throws ChatFailure when the gateway or the upstream refuses or
+ * the answer breaks off, and the signal's reason when it was stopped.
+ */
+export async function streamChat({ key, request, signal, brokenOff, listener }: StreamOptions): Promise<void> {
+  const body = JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } })
+  const response = await callRelay('/v1/chat/completions', key, { method: 'POST', body, signal })
+  listener.onStart(response.headers.get('x-oneapi-request-id') ?? undefined)
+  if (!response.ok || !response.body) throw await relayFailure(response)
+  const events = new EventReader()
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) throw new ChatFailure(brokenOff)
+    for (const data of events.push(value)) {
+      if (data === '[DONE]') return
+      tell(JSON.parse(data) as Chunk, listener, brokenOff)
+    }
+  }
+}
+
+function tell(chunk: Chunk, listener: Listener, brokenOff: string): void {
+  if (chunk.error) throw failureOf(chunk.error, brokenOff, 0)
+  const delta = chunk.choices?.[0]?.delta
+  if (delta?.reasoning_content) listener.onReasoning(delta.reasoning_content)
+  if (delta?.content) listener.onText(delta.content)
+  const { prompt_tokens: prompt, completion_tokens: completion } = chunk.usage ?? {}
+  if (prompt !== undefined && completion !== undefined) listener.onUsage({ prompt, completion })
+}

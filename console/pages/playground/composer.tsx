@@ -1,0 +1,59 @@
+import { SendHorizontal, Square } from 'lucide-react'
+import { useId } from 'react'
+import { Button } from '../../components/ui/button.tsx'
+import { Textarea } from '../../components/ui/input.tsx'
+import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useText } from '../../lib/text.ts'
+
+interface ComposerProps {
+  draft: string
+  setDraft(draft: string): void
+  onSend(): void
+  onStop(): void
+  /** An answer is coming. */
+  busy: boolean
+  disabled: boolean
+}
+
+/** The box for the next message. */
+export function Composer({ draft, setDraft, onSend, onStop, busy, disabled }: ComposerProps) {
+  const t = useText()
+  const id = useId()
+  useHotkeys({ 'mod+enter': onSend })
+  return (
+    <form
+      className="sticky bottom-0 bg-bg pt-3 pb-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSend()
+      }}
+    >
+      <label htmlFor={id} className="sr-only">
+        {t('playground.message')}
+      </label>
+      <Textarea
+        id={id}
+        rows={3}
+        value={draft}
+        placeholder={t('playground.placeholder')}
+        aria-describedby={`${id}-hint`}
+        className="resize-none"
+        onChange={(event) => setDraft(event.target.value)}
+      />
+      <div className="mt-2 flex items-center justify-end gap-3">
+        <span id={`${id}-hint`} className="text-sm text-muted">
+          {t('playground.hint')}
+        </span>
+        {busy ? (
+          <Button icon={<Square />} onClick={onStop}>
+            {t('playground.stop')}
+          </Button>
+        ) : (
+          <Button type="submit" look="primary" icon={<SendHorizontal />} disabled={disabled}>
+            {t('playground.send')}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}

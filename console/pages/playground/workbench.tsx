@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { Code, Eraser } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import type { Token } from '../../../contract/api/token.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
+import { Button } from '../../components/ui/button.tsx'
+import { useText } from '../../lib/text.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { Composer } from './composer.tsx'
+import { requestFor, useConversation } from './conversation.ts'
+import { ConversationView } from './conversation-view.tsx'
+import { emptySettings, isTemperature, isTokenLimit, parametersOf } from './parameters.ts'
+import { modelsQuery } from './queries.ts'
+import { parsePlaygroundSearch } from './search.ts'
+import { SettingsPanel } from './settings-panel.tsx'
+
+const CodeDialog = lazy(() => import('./code-dialog.tsx').then((it) => ({ default: it.CodeDialog })))
+
+const isUsable = (token: Token) => token.status === tokenStatus.enabled
+
+/** Settings at the side, the conversation beside them. */
+export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest: Token }) {
+  const t = useText()
+  const [search, setSearch] = useUrlState(parsePlaygroundSearch)
+  const [settings, setSettings] = useState(emptySettings)
+  const [draft, setDraft] = useState('')
+  const [code, setCode] = useState(false)
+  const token = tokens.find(({ id }) => id === search.token) ?? tokens.find(isUsable) ?? newest
+  const models = useQuery(modelsQuery(token))
+  const model = search.model ?? models.data?.[0]
+  const chosen = [model, search.compare].filter((each) => each !== undefined)
+  const parameters = parametersOf(settings)
+  const conversation = useConversation(token, parameters)
+  const { turns, busy } = conversation
+  const valid = isTemperature(settings.temperature) && isTokenLimit(settings.maxTokens)
+  const ready = valid && model !== undefined && !busy
+
+  const send = () => {
+    if (!ready || draft.trim() === '') return
+    conversation.send(draft.trim(), chosen)
+    setDraft('')
+  }
+  const last = turns.at(-1)
+  const question = draft.trim() || last?.question || 'Hello'
+  const history = draft.trim() === '' ? turns.slice(0, -1) : turns
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[18rem_minmax(0,1fr)]">
+      <SettingsPanel
+        tokens={tokens}
+        token={token}
+        models={models}
+        search={{ ...search, model }}
+        setSearch={(patch) => setSearch(patch, { replace: true })}
+        settings={settings}
+        setSettings={setSettings}
+      />
+      <div className="flex min-h-[calc(100dvh-13rem)] min-w-0 flex-col">
+        <div className="mb-3 flex justify-end gap-2">
+          <Button size="small" icon={<Eraser />} disabled={turns.length === 0} onClick={conversation.clear}>
+            {t('playground.clear')}
+          </Button>
+          <Button size="small" icon={<Code />} disabled={model === undefined} onClick={() => setCode(true)}>
+            {t('playground.code')}
+          </Button>
+        </div>
+        <ConversationView
+          turns={turns}
+          onRetry={ready ? (lane, asked) => conversation.retry(lane, chosen[lane] ?? asked) : undefined}
+        />
+        <Composer
+          draft={draft}
+          setDraft={setDraft}
+          onSend={send}
+          onStop={conversation.stop}
+          busy={busy}
+          disabled={!ready || draft.trim() === ''}
+        />
+      </div>
+      <Suspense fallback={null}>
+        {code && model !== undefined && (
+          <CodeDialog
+            token={token}
+            request={{ ...requestFor(history, { lane: 0, model, question, ...parameters }), stream: true }}
+            onClose={() => setCode(false)}
+          />
+        )}
+      </Suspense>
+    </div>
+  )
+}

@@ -1,0 +1,85 @@
+import { Ban, CircleCheck, Copy, Pencil, Trash2 } from 'lucide-react'
+import type { Redemption } from '../../../contract/api/redemption.ts'
+import { redemptionStatus } from '../../../contract/statuses.ts'
+import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import { type Text, text } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
+import { nameOf } from './code-parts.tsx'
+import { removeRedemption, setRedemptionStatus } from './queries.ts'
+
+/** Switches between redeemable and disabled and offers to undo it. */
+async function toggle(code: Redemption): Promise<void> {
+  const enable = code.status !== redemptionStatus.unused
+  const [next, before] = enable
+    ? [redemptionStatus.unused, redemptionStatus.disabled]
+    : [redemptionStatus.disabled, redemptionStatus.unused]
+  await setRedemptionStatus(code, next)
+  const name = nameOf(code, text)
+  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
+    setRedemptionStatus(code, before),
+  )
+}
+
+interface Handlers {
+  copy(code: Redemption): Promise<boolean>
+  edit(code: Redemption): void
+  /** Asks, then deletes. */
+  remove(code: Redemption): void
+}
+
+/** What can be done with a code. */
+export function redemptionActions(code: Redemption, t: Text, on: Handlers): RowAction[] {
+  const unused = code.status === redemptionStatus.unused
+  const used = code.status === redemptionStatus.used
+  return [
+    { id: 'copy', label: t('redemption.copy'), icon: <Copy />, keys: 'c', run: () => void on.copy(code) },
+    { id: 'edit', label: t('do.edit'), icon: <Pencil />, primary: true, keys: 'e', run: () => on.edit(code) },
+    {
+      id: 'toggle',
+      label: t(unused ? 'do.disable' : 'do.enable'),
+      icon: unused ? <Ban /> : <CircleCheck />,
+      primary: true,
+      disabled: used,
+      hint: used ? t('redemption.used.hint') : undefined,
+      // A refusal is shown by the call itself.
+      run: () => void toggle(code).catch(() => undefined),
+    },
+    { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(code) },
+  ]
+}
+
+/** What can be done with several codes. */
+export function redemptionBulk(t: Text): BulkAction<Redemption>[] {
+  return [
+    {
+      id: 'enable',
+      label: t('do.enable'),
+      applies: (code) => code.status === redemptionStatus.disabled,
+      run: (code) => setRedemptionStatus(code, redemptionStatus.unused),
+    },
+    {
+      id: 'disable',
+      label: t('do.disable'),
+      applies: (code) => code.status === redemptionStatus.unused,
+      run: (code) => setRedemptionStatus(code, redemptionStatus.disabled),
+    },
+    {
+      id: 'delete',
+      label: t('do.delete'),
+      danger: true,
+      confirm: (rows) => ({
+        title: t('table.delete.many', { count: rows.length }),
+        text: t('redemption.delete.manyText'),
+        typed: rows.length > 5 ? String(rows.length) : undefined,
+      }),
+      run: removeRedemption,
+    },
+  ]
+}
+
+/** Deletes a code and says so. */
+export async function deleteCode(code: Redemption): Promise<void> {
+  await removeRedemption(code)
+  toast.success(text('table.deleted', { name: nameOf(code, text) }))
+}

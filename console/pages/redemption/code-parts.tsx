@@ -1,0 +1,29 @@
+import type { Redemption } from '../../../contract/api/redemption.ts'
+import { redemptionStatus } from '../../../contract/statuses.ts'
+import { type DotColor, Status } from '../../components/ui/badge.tsx'
+import { type Text, useText } from '../../lib/text.ts'
+
+/** How a code is called where it has no name. */
+export function nameOf(code: Redemption, t: Text): string {
+  return code.name || t('redemption.noName', { id: code.id })
+}
+
+/** The word for a status. */
+export function statusText(status: number, t: Text): string {
+  if (status === redemptionStatus.unused) return t('redemption.status.unused')
+  if (status === redemptionStatus.disabled) return t('redemption.status.disabled')
+  if (status === redemptionStatus.used) return t('redemption.status.used')
+  return t('status.unknown')
+}
+
+const colors: Readonly<Record<number, DotColor>> = {
+  [redemptionStatus.unused]: 'green',
+  [redemptionStatus.disabled]: 'red',
+  [redemptionStatus.used]: 'grey',
+}
+
+/** Whether a code can still be redeemed, as dot and word. */
+export function CodeStatus({ code }: { code: Redemption }) {
+  const t = useText()
+  return <Status color={colors[code.status] ?? 'grey'}>{statusText(code.status, t)}</Status>
+}

@@ -1,0 +1,113 @@
+import { Check, Copy } from 'lucide-react'
+import { useState } from 'react'
+import type { Redemption } from '../../../contract/api/redemption.ts'
+import type { Column } from '../../components/data-table/types.ts'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+import { CodeStatus, nameOf, statusText } from './code-parts.tsx'
+
+/** The columns of the list; `copy` puts a code on the clipboard. */
+export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<boolean>): Column<Redemption>[] {
+  return [
+    {
+      id: 'name',
+      header: t('redemption.name'),
+      cell: (code) => <span className="block max-w-48 truncate">{nameOf(code, t)}</span>,
+      value: (code) => code.name,
+      sortable: true,
+      required: true,
+      card: 'title',
+      skeleton: 'w-32',
+    },
+    {
+      id: 'id',
+      header: t('redemption.id'),
+      cell: (code) => code.id,
+      value: (code) => code.id,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-8',
+    },
+    {
+      id: 'status',
+      header: t('redemption.status'),
+      cell: (code) => <CodeStatus code={code} />,
+      value: (code) => statusText(code.status, t),
+      sortable: true,
+      card: 'badge',
+      skeleton: 'w-16',
+    },
+    {
+      id: 'key',
+      header: t('redemption.code'),
+      cell: (code) => <KeyCell code={code} onCopy={() => copy(code)} />,
+      skeleton: 'w-24',
+    },
+    {
+      id: 'quota',
+      header: t('redemption.quota'),
+      cell: (code) => formatQuota(code.quota),
+      value: (code) => code.quota,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-14',
+    },
+    {
+      id: 'created_time',
+      header: t('redemption.created'),
+      cell: (code) => <When seconds={code.created_time} />,
+      value: (code) => code.created_time,
+      sortable: true,
+      skeleton: 'w-36',
+    },
+    {
+      id: 'redeemed_time',
+      header: t('redemption.redeemed'),
+      cell: (code) =>
+        code.redeemed_time ? (
+          <When seconds={code.redeemed_time} />
+        ) : (
+          <span className="text-muted">{t('redemption.notRedeemed')}</span>
+        ),
+      value: (code) => code.redeemed_time,
+      sortable: true,
+      skeleton: 'w-36',
+    },
+    {
+      id: 'redeemed_user_id',
+      header: t('redemption.redeemedBy'),
+      cell: (code) => (code.redeemed_user_id ? t('redemption.redeemedBy.id', { id: code.redeemed_user_id }) : ''),
+      value: (code) => code.redeemed_user_id,
+      sortable: true,
+      hidden: true,
+      card: 'hide',
+      skeleton: 'w-16',
+    },
+  ]
+}
+
+function When({ seconds }: { seconds: number }) {
+  return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
+}
+
+function KeyCell({ code, onCopy }: { code: Redemption; onCopy(): Promise<boolean> }) {
+  const t = useText()
+  const [copied, setCopied] = useState(false)
+  const name = nameOf(code, t)
+  const copy = async () => {
+    if (!(await onCopy())) return
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return (
+    <span className="inline-flex items-center gap-0.5">
+      <code className="font-mono text-xs text-muted">••••{code.key.slice(-4)}</code>
+      <IconButton
+        label={`${t('redemption.copy')}: ${name}`}
+        icon={copied ? <Check className="text-good" /> : <Copy />}
+        onClick={() => void copy()}
+      />
+    </span>
+  )
+}

@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { maxRedemptions, type Redemption } from '../../../contract/api/redemption.ts'
+import { Form, FormFooter } from '../../components/form/form.tsx'
+import { NumberField, QuotaField } from '../../components/form/number-field.tsx'
+import { TextField } from '../../components/form/text-field.tsx'
+import { useAppForm } from '../../components/form/use-app-form.ts'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Page } from '../../components/ui/page.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { downloadFile } from '../../lib/download.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { type NewCodes, newCodes, newCodesSchema, type RedemptionValues, redemptionSchema } from './form-values.ts'
+import { type Made, MadeCodes } from './made-codes.tsx'
+import { createCodes, redemptionQuery, updateRedemption } from './queries.ts'
+
+/** `/redemption/add` and `/redemption/edit/{id}`. */
+export function RedemptionFormPage() {
+  const t = useText()
+  const { id } = useParams({ strict: false })
+  return (
+    <Page title={t(id === undefined ? 'redemption.addTitle' : 'redemption.editTitle')} width="narrow">
+      {id === undefined ? <NewCodesForm /> : <EditCode id={id} />}
+    </Page>
+  )
+}
+
+function EditCode({ id }: { id: string }) {
+  const t = useText()
+  const query = useQuery({ ...redemptionQuery(id), staleTime: 0, gcTime: 0 })
+  if (query.isPending) return <Skeleton className="h-64 w-full rounded-lg" />
+  if (query.isError) {
+    return (
+      <ErrorState title={t('redemption.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
+        <Link to="/redemption" className={buttonClass()}>
+          {t('do.back')}
+        </Link>
+      </ErrorState>
+    )
+  }
+  return <EditForm code={query.data} />
+}
+
+function EditForm({ code }: { code: Redemption }) {
+  const t = useText()
+  const navigate = useNavigate()
+  const form = useAppForm<RedemptionValues>({
+    schema: redemptionSchema,
+    values: { name: code.name, quota: code.quota },
+  })
+  const save = async (values: RedemptionValues) => {
+    await updateRedemption(code.id, values)
+    await navigate({ to: '/redemption' })
+    toast.success(t('redemption.updated.done'))
+  }
+  return (
+    <div className="rounded-lg border border-line bg-surface px-4 pt-4">
+      <Form form={form} label={t('redemption.editTitle')} onSubmit={save}>
+        <TextField
+          control={form.control}
+          name="name"
+          label={t('redemption.form.name')}
+          hint={t('redemption.form.name.hint')}
+          autoComplete="off"
+        />
+        <QuotaField control={form.control} name="quota" label={t('redemption.form.quota')} min={1} />
+        <FormFooter
+          submit={t('do.submit')}
+          busy={form.formState.isSubmitting}
+          onCancel={() => void navigate({ to: '/redemption' })}
+        />
+      </Form>
+    </div>
+  )
+}
+
+function NewCodesForm() {
+  const t = useText()
+  const navigate = useNavigate()
+  const [made, setMade] = useState<Made>()
+  const form = useAppForm<NewCodes>({ schema: newCodesSchema, values: newCodes })
+  const save = async (values: NewCodes) => {
+    const name = values.name.trim()
+    const codes = await createCodes({ ...values, name })
+    const file = `${name}.txt`
+    downloadFile(file, codes.map((code) => `${code}\n`).join(''))
+    form.reset(newCodes)
+    setMade({ file, codes, quota: values.quota })
+    toast.success(t('redemption.created.done'))
+  }
+  if (made) return <MadeCodes made={made} onMore={() => setMade(undefined)} />
+  return (
+    <div className="rounded-lg border border-line bg-surface px-4 pt-4">
+      <Form form={form} label={t('redemption.addTitle')} onSubmit={save}>
+        <TextField
+          control={form.control}
+          name="name"
+          label={t('redemption.form.name')}
+          hint={t('redemption.form.name.hint')}
+          autoComplete="off"
+          autoFocus
+        />
+        <QuotaField control={form.control} name="quota" label={t('redemption.form.quota')} min={1} />
+        <NumberField
+          control={form.control}
+          name="count"
+          label={t('redemption.form.count')}
+          hint={t('redemption.form.count.hint', { max: maxRedemptions })}
+          min={1}
+          max={maxRedemptions}
+          step={1}
+        />
+        <FormFooter
+          submit={t('do.submit')}
+          busy={form.formState.isSubmitting}
+          onCancel={() => void navigate({ to: '/redemption' })}
+        />
+      </Form>
+    </div>
+  )
+}

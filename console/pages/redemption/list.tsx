@@ -1,0 +1,85 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useCallback, useMemo } from 'react'
+import type { Redemption } from '../../../contract/api/redemption.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { useList } from '../../components/data-table/use-list.ts'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Page } from '../../components/ui/page.tsx'
+import { EmptyState } from '../../components/ui/states.tsx'
+import { useConfirm } from '../../components/ui/use-confirm.tsx'
+import { writeClipboard } from '../../lib/clipboard.ts'
+import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { deleteCode, redemptionActions, redemptionBulk } from './actions.tsx'
+import { nameOf } from './code-parts.tsx'
+import { redemptionColumns } from './columns.tsx'
+import { redemptions } from './queries.ts'
+import { parseRedemptionSearch } from './search.ts'
+
+const rowId = (code: Redemption) => String(code.id)
+
+/** `/redemption`: the codes that can be redeemed for quota. */
+export function RedemptionListPage() {
+  const t = useText()
+  const navigate = useNavigate()
+  const [search, setSearch] = useUrlState(parseRedemptionSearch)
+  const list = useList(redemptions, search, setSearch)
+  const [ask, question] = useConfirm()
+
+  const copy = useCallback(
+    async (code: Redemption) => {
+      const copied = await writeClipboard(code.key)
+      if (copied) toast.success(t('done.copied'))
+      else {
+        toast.warning(t('redemption.clipboard'))
+        setSearch({ q: code.key }, { replace: true })
+      }
+      return copied
+    },
+    [t, setSearch],
+  )
+  const columns = useMemo(() => redemptionColumns(t, copy), [t, copy])
+  const edit = (code: Redemption) => void navigate({ to: '/redemption/edit/$id', params: { id: rowId(code) } })
+  const remove = (code: Redemption) =>
+    ask({
+      title: t('table.delete.title', { name: nameOf(code, t) }),
+      text: t('redemption.delete.text'),
+      confirm: t('do.delete'),
+      danger: true,
+      onConfirm: () => deleteCode(code),
+    })
+  useHotkeys({ n: () => void navigate({ to: '/redemption/add' }) })
+
+  const addButton = (
+    <Link to="/redemption/add" className={buttonClass({ look: 'primary' })}>
+      <Plus aria-hidden="true" />
+      {t('redemption.add')}
+    </Link>
+  )
+  return (
+    <Page title={t('redemption.title')} text={t('redemption.intro')} width="full" actions={addButton}>
+      <DataTable
+        name="redemptions"
+        caption={t('redemption.title')}
+        columns={columns}
+        list={list}
+        search={search}
+        setSearch={setSearch}
+        rowId={rowId}
+        rowName={(code) => nameOf(code, t)}
+        actions={(code) => redemptionActions(code, t, { copy, edit, remove })}
+        bulk={redemptionBulk(t)}
+        searchLabel={t('redemption.search')}
+        empty={
+          <EmptyState title={t('redemption.empty')} text={t('redemption.empty.text')}>
+            {addButton}
+          </EmptyState>
+        }
+      />
+      {question}
+    </Page>
+  )
+}

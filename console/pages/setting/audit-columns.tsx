@@ -1,0 +1,72 @@
+import type { AuditRow } from '../../../contract/api/audit.ts'
+import type { Column } from '../../components/data-table/types.ts'
+import { formatRelative, formatTime } from '../../lib/format.ts'
+import type { Text } from '../../lib/text.ts'
+
+/** The columns of the audit trail. */
+export function auditColumns(t: Text): Column<AuditRow>[] {
+  return [
+    {
+      id: 'created_at',
+      header: t('audit.time'),
+      cell: (row) => (
+        <time
+          className="num"
+          dateTime={new Date(row.created_at * 1000).toISOString()}
+          title={formatRelative(row.created_at)}
+        >
+          {formatTime(row.created_at)}
+        </time>
+      ),
+      value: (row) => formatTime(row.created_at),
+      sortable: true,
+      skeleton: 'w-36',
+    },
+    {
+      id: 'action',
+      header: t('audit.action'),
+      cell: (row) => <code className="font-mono text-xs">{row.action}</code>,
+      value: (row) => row.action,
+      required: true,
+      card: 'title',
+      skeleton: 'w-28',
+    },
+    {
+      id: 'actor_name',
+      header: t('audit.actor'),
+      cell: (row) =>
+        row.actor_name === '' ? <span className="text-muted">{t('audit.nobody')}</span> : <Cut text={row.actor_name} />,
+      value: (row) => row.actor_name,
+      skeleton: 'w-20',
+    },
+    {
+      id: 'target',
+      header: t('audit.target'),
+      cell: (row) => <Cut text={row.target} />,
+      value: (row) => row.target,
+      skeleton: 'w-28',
+    },
+    {
+      id: 'detail',
+      header: t('audit.detail'),
+      cell: (row) => <span className="block max-w-96 min-w-40 break-words whitespace-normal">{row.detail}</span>,
+      value: (row) => row.detail,
+      skeleton: 'w-48',
+    },
+    {
+      id: 'ip',
+      header: t('audit.ip'),
+      cell: (row) => <span className="num">{row.ip}</span>,
+      value: (row) => row.ip,
+      skeleton: 'w-24',
+    },
+  ]
+}
+
+function Cut({ text }: { text: string }) {
+  return (
+    <span className="block max-w-48 truncate" title={text}>
+      {text}
+    </span>
+  )
+}

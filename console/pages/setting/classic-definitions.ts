@@ -1,0 +1,32 @@
+import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
+import { isOptionKey, type OptionDefinition, optionDefinitions, optionSections } from '../../../contract/options.ts'
+
+const secretKeys = ['GitHubClientSecret', 'SMTPToken', 'WeChatServerToken', 'TurnstileSecretKey']
+
+/**
+ * The table of options for a server that has none of its own: those that it lists, and the secrets, which such servers
+ * keep to themselves. What we do not know of is shown as text.
+ */
+export function classicDefinitions(values: ReadonlyMap<string, string>): OptionDefinitionEntry[] {
+  const known = Object.keys(optionDefinitions).filter((key) => values.has(key) || secretKeys.includes(key))
+  const unknown = [...values.keys()].filter((key) => !isOptionKey(key))
+  return [...known, ...unknown].map(entryOf)
+}
+
+function entryOf(key: string): OptionDefinitionEntry {
+  const definition: OptionDefinition = isOptionKey(key)
+    ? optionDefinitions[key]
+    : { kind: 'text', default: '', section: 'general', writer: 'root', description: key }
+  const { choices, secret, ...rest } = definition
+  const { tab, title } = optionSections[rest.section]
+  return {
+    key,
+    ...rest,
+    ...(choices && { choices: [...choices] }),
+    secret: secret === true,
+    // Who may read options at all may write them there.
+    writer: 'admin',
+    section_title: title,
+    tab,
+  }
+}

@@ -1,0 +1,183 @@
+import { RotateCcw } from 'lucide-react'
+import { useState } from 'react'
+import { Badge, Status } from '../../components/ui/badge.tsx'
+import { Button } from '../../components/ui/button.tsx'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { Input } from '../../components/ui/input.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { formatCount, quotaPerUnit } from '../../lib/format.ts'
+import { useServerStatus } from '../../lib/status.ts'
+import { useText } from '../../lib/text.ts'
+import { EditNumber } from './edit-number.tsx'
+import { completionOf, type ModelRow, type PriceSource, promptOf, withRatio } from './ratio-draft.ts'
+import { AddRow, cellClass, headClass, Multiply, RatioTable } from './ratio-table.tsx'
+import type { RatioState } from './use-ratios.ts'
+
+/** Rows that are shown before more are asked for. */
+const firstRows = 50
+const sourceColor = { option: 'accent', default: 'grey', call: 'grey', none: 'red' } as const
+
+type Unit = 'price' | 'ratio'
+
+/** Ratios of models, as dollars for a million tokens or as they are stored. */
+export function ModelTable({ state }: { state: RatioState }) {
+  const t = useText()
+  useServerStatus()
+  const [unit, setUnit] = useState<Unit>('price')
+  const [words, setWords] = useState('')
+  const [all, setAll] = useState(false)
+  const { rows, mayWrite, ratios, change } = state
+  if (!ratios) return null
+  const found = rows.filter(({ model }) => model.toLowerCase().includes(words.trim().toLowerCase()))
+  const shown = all ? found : found.slice(0, firstRows)
+  const multiply = (factor: number) => {
+    let next = ratios.ModelRatio
+    for (const row of found) {
+      const prompt = promptOf(row)
+      if (prompt !== undefined && row.source !== 'call') next = withRatio(next, row.model, prompt * factor)
+    }
+    change('ModelRatio', next)
+  }
+  return (
+    <>
+      <p className="text-sm text-muted">{t('ratio.text')}</p>
+      <div className="flex flex-wrap items-center gap-2">
+        <Input
+          type="search"
+          aria-label={t('ratio.search')}
+          placeholder={t('ratio.search')}
+          value={words}
+          className="w-56! max-sm:w-full!"
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <Segmented<Unit>
+          label={t('ratio.unit')}
+          value={unit}
+          onChange={setUnit}
+          options={(['price', 'ratio'] as const).map((value) => ({ value, label: t(`ratio.unit.${value}`) }))}
+        />
+      </div>
+      <RatioTable caption={t('ratio.models')} head={<Head unit={unit} />}>
+        {shown.map((row) => (
+          <Row key={row.model} row={row} unit={unit} state={state} />
+        ))}
+        {shown.length === 0 && (
+          <tr>
+            <td colSpan={7} className="px-2 py-8 text-center text-muted">
+              {t('ratio.none')}
+            </td>
+          </tr>
+        )}
+      </RatioTable>
+      {shown.length < found.length && (
+        <Button className="self-center" onClick={() => setAll(true)}>
+          {t('ratio.more', { count: found.length })}
+        </Button>
+      )}
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <AddRow
+          label={t('ratio.add.model')}
+          known={rows.map(({ model }) => model)}
+          disabled={!mayWrite}
+          onAdd={(model) => {
+            change('ModelRatio', withRatio(ratios.ModelRatio, model, 1))
+            setWords(model)
+          }}
+        />
+        <Multiply disabled={!mayWrite || found.length === 0} onMultiply={multiply} />
+      </div>
+    </>
+  )
+}
+
+function Head({ unit }: { unit: Unit }) {
+  const t = useText()
+  const measure = t(`ratio.unit.${unit}`)
+  return (
+    <>
+      <th scope="col" className={headClass}>
+        {t('ratio.model')}
+      </th>
+      <th scope="col" className={`${headClass} text-right!`} title={measure}>
+        {t('ratio.prompt')}
+      </th>
+      <th scope="col" className={`${headClass} text-right!`} title={measure}>
+        {t('ratio.completion')}
+      </th>
+      <th scope="col" className={headClass}>
+        {t('ratio.source')}
+      </th>
+      <th scope="col" className={`${headClass} text-right!`}>
+        {t('ratio.channels')}
+      </th>
+      <th scope="col" className={`${headClass} text-right!`}>
+        {t('ratio.calls')}
+      </th>
+      <td className={headClass} />
+    </>
+  )
+}
+
+function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioState }) {
+  const t = useText()
+  const { ratios, change, mayWrite, prices } = state
+  if (!ratios) return null
+  const { model: name } = row
+  const prompt = promptOf(row)
+  // Dollars that a million prompt tokens cost at ratio 1.
+  const scale = unit === 'price' ? 1_000_000 / quotaPerUnit() : 1
+  const completionScale = unit === 'price' ? (prompt ?? 0) * scale : 1
+  const scaled = (value: number | undefined, by: number) => (value === undefined ? undefined : value * by)
+  const locked = !mayWrite || row.source === 'call'
+  const own = row.prompt !== undefined || row.completion !== undefined
+  return (
+    <tr>
+      <th scope="row" className={`${cellClass} max-w-64 truncate text-left font-medium`} title={name}>
+        {name}
+      </th>
+      <td className={`${cellClass} text-right`}>
+        <EditNumber
+          label={t('ratio.prompt.of', { name })}
+          value={scaled(row.prompt, scale)}
+          usual={scaled(row.usualPrompt, scale)}
+          disabled={locked}
+          onChange={(value) => change('ModelRatio', withRatio(ratios.ModelRatio, name, scaled(value, 1 / scale)))}
+        />
+      </td>
+      <td className={`${cellClass} text-right`}>
+        <EditNumber
+          label={t('ratio.completion.of', { name })}
+          value={scaled(row.completion, completionScale)}
+          usual={prompt === undefined ? undefined : completionOf({ ...row, completion: undefined }) * completionScale}
+          disabled={locked || completionScale === 0}
+          onChange={(value) =>
+            change('CompletionRatio', withRatio(ratios.CompletionRatio, name, scaled(value, 1 / completionScale)))
+          }
+        />
+      </td>
+      <td className={cellClass}>{prices.data && <Source source={row.source} />}</td>
+      <td className={`${cellClass} num text-right`}>
+        {row.channels > 0 || !prices.data ? formatCount(row.channels) : <Badge>{t('ratio.unused')}</Badge>}
+      </td>
+      <td className={`${cellClass} num text-right`}>{row.calls === undefined ? '' : formatCount(row.calls)}</td>
+      <td className={`${cellClass} w-9`}>
+        {own && mayWrite && (
+          <IconButton
+            label={t('ratio.reset', { name })}
+            icon={<RotateCcw />}
+            onClick={() => {
+              if (row.prompt !== undefined) change('ModelRatio', withRatio(ratios.ModelRatio, name, undefined))
+              if (row.completion !== undefined)
+                change('CompletionRatio', withRatio(ratios.CompletionRatio, name, undefined))
+            }}
+          />
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function Source({ source }: { source: PriceSource }) {
+  const t = useText()
+  return <Status color={sourceColor[source]}>{t(`ratio.source.${source}`)}</Status>
+}

@@ -1,0 +1,120 @@
+import { lazy, Suspense } from 'react'
+import { Input, inputClass, Select, Textarea } from '../../components/ui/input.tsx'
+import { useFormatQuota } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import { DomainChips } from './domain-chips.tsx'
+import { prettyJson } from './json-text.ts'
+import { choiceName, unitName } from './option-names.ts'
+import type { ControlProps } from './option-row.tsx'
+
+const PageText = lazy(() => import('./page-text.tsx').then((it) => ({ default: it.PageText })))
+const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']
+
+/** The control of an option that is saved with the others: by its kind, and by its key where it is special. */
+export function OptionControl(props: ControlProps) {
+  const { option, form, id, describedBy, invalid, disabled } = props
+  const stored = form.shown(option)
+  const value = option.kind === 'json' && form.drafts[option.key] === undefined ? prettyJson(stored) : stored
+  const shared = { id, disabled, 'aria-describedby': describedBy, 'aria-invalid': invalid || undefined }
+  const type = (draft: string) => form.type(option.key, draft)
+  if (pageTexts.includes(option.key)) {
+    return (
+      <Suspense fallback={<Textarea {...shared} rows={6} value={value} readOnly />}>
+        <PageText {...props} />
+      </Suspense>
+    )
+  }
+  switch (option.kind) {
+    case 'choice':
+      return (
+        <Select {...shared} value={value} onChange={(event) => type(event.target.value)}>
+          {option.choices?.map((choice) => (
+            <option key={choice} value={choice}>
+              {choiceName(option.key, choice)}
+            </option>
+          ))}
+        </Select>
+      )
+    case 'list':
+      return <DomainChips {...props} />
+    case 'json':
+      return (
+        <Textarea
+          {...shared}
+          rows={Math.min(12, Math.max(2, value.split('\n').length + 1))}
+          spellCheck={false}
+          className="font-mono text-sm!"
+          value={value}
+          onChange={(event) => type(event.target.value)}
+        />
+      )
+    case 'integer':
+    case 'number':
+      return <NumberControl {...props} />
+    default:
+      return (
+        <>
+          <Input
+            {...shared}
+            type={option.key === 'Logo' ? 'url' : 'text'}
+            value={value}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => type(event.target.value)}
+          />
+          {option.key === 'Logo' && <LogoPreview address={value} />}
+        </>
+      )
+  }
+}
+
+/** How numbers are counted up by the arrows of their box. */
+const steps: Readonly<Record<string, number>> = { QuotaPerUnit: 0.01, RetryTimes: 1 }
+
+function NumberControl({ option, form, id, describedBy, invalid, disabled }: ControlProps) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const value = form.shown(option)
+  const unit = option.unit && unitName(option.unit)
+  return (
+    <>
+      <div className="relative">
+        <input
+          id={id}
+          type="number"
+          min={option.min}
+          max={option.max}
+          step={steps[option.key] ?? (option.kind === 'integer' ? 1 : 'any')}
+          value={value}
+          placeholder={option.default}
+          disabled={disabled}
+          aria-describedby={describedBy}
+          aria-invalid={invalid || undefined}
+          onChange={(event) => form.type(option.key, event.target.value)}
+          className={`${inputClass} num ${unit ? 'pr-20' : ''}`}
+        />
+        {unit && (
+          <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-muted">
+            {unit}
+          </span>
+        )}
+      </div>
+      {option.unit === 'quota' && option.key !== 'QuotaPerUnit' && value !== '' && Number.isFinite(Number(value)) && (
+        <p className="num mt-1 text-sm text-muted">{t('form.quota.worth', { amount: formatQuota(Number(value)) })}</p>
+      )}
+    </>
+  )
+}
+
+function LogoPreview({ address }: { address: string }) {
+  const t = useText()
+  if (!/^(?:https?:\/\/|\/(?!\/)|data:image\/)/.test(address)) return null
+  return (
+    <img
+      src={address}
+      alt={t('setting.preview.logo')}
+      height={40}
+      className="mt-2 h-10 max-w-full rounded-sm border border-line object-contain"
+    />
+  )
+}

@@ -1,0 +1,38 @@
+import { textByKey } from '../../lib/text.ts'
+import type { Option } from './drafts.ts'
+
+type Named = Pick<Option, 'key' | 'description' | 'section' | 'section_title'>
+
+/** What an option is called; one that the console does not know goes by its key. */
+export function optionName({ key }: Named): string {
+  return textByKey(`option.${key}`) ?? key
+}
+
+/** What an option does. */
+export function optionHint(option: Named): string {
+  return textByKey(`option.${option.key}.hint`) ?? option.description
+}
+
+/** Heading of a section. */
+export function sectionName(option: Named): string {
+  return textByKey(`section.${option.section}`) ?? option.section_title
+}
+
+/** A unit in words. */
+export function unitName(unit: string): string {
+  return textByKey(`unit.${unit}`) ?? unit
+}
+
+/** One of the values of a choice. */
+export function choiceName(key: string, value: string): string {
+  return textByKey(`choice.${key}.${value}`) ?? value
+}
+
+/** Whether what was searched for stands in the name, the key or the hint. */
+export function isFound(option: Named, words: string): boolean {
+  const all = `${optionName(option)} ${option.key} ${optionHint(option)} ${sectionName(option)}`.toLowerCase()
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word))
+}

@@ -1,0 +1,151 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useEffect } from 'react'
+import { SearchBox } from '../../components/data-table/search-box.tsx'
+import { Card } from '../../components/ui/page.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useCommands } from '../../lib/commands.ts'
+import { text, useText } from '../../lib/text.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import type { Option } from './drafts.ts'
+import { isFound, optionName, sectionName } from './option-names.ts'
+import { OptionRow } from './option-row.tsx'
+import { parseSettingSearch, type SettingTab } from './search.ts'
+import { SectionExtra } from './section-extra.tsx'
+import type { OptionForm } from './use-option-form.ts'
+
+const tabOf: Readonly<Record<Option['tab'], SettingTab>> = { operations: 'operation', system: 'system', other: 'other' }
+
+/** Sections that come first on their tabs, in this order; the others keep the order that the server has. */
+const firstSections = ['general', 'monitoring', 'quota', 'ratios', 'address', 'login', 'mail', 'updates']
+
+function placeOf(section: string): number {
+  const place = firstSections.indexOf(section)
+  return place < 0 ? firstSections.length : place
+}
+
+/** The options of one tab in their sections; of all tabs while something is searched for. */
+export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm }) {
+  const t = useText()
+  const { query, options } = form
+  const [search, setSearch] = useUrlState(parseSettingSearch)
+  const words = search.q ?? ''
+  useOptionCommands(options)
+  useShownAnchor(query.isSuccess)
+  if (query.isPending) return <Loading />
+  if (query.isError) {
+    return (
+      <ErrorState
+        title={t('setting.failed')}
+        text={query.error.message}
+        onRetry={() => void query.refetch()}
+        busy={query.isFetching}
+      />
+    )
+  }
+  const shown = options.filter((option) => (words === '' ? tabOf[option.tab] === tab : isFound(option, words)))
+  const sections = [...new Set(shown.map((option) => option.section))].sort((a, b) => placeOf(a) - placeOf(b))
+  const optionsOf = (section: string) => shown.filter((option) => option.section === section)
+  return (
+    <div className="grid gap-x-8 gap-y-4 lg:grid-cols-[11rem_minmax(0,1fr)]">
+      <div className="lg:sticky lg:top-18 lg:self-start">
+        <SearchBox
+          value={words}
+          label={t('setting.search')}
+          onSearch={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
+        />
+        <SectionLinks sections={sections.map((id) => ({ id, options: optionsOf(id) }))} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        {words !== '' && (
+          <p role="status" className="text-sm text-muted">
+            {t('setting.search.found', { count: shown.length })}
+          </p>
+        )}
+        {sections.length === 0 && <EmptyState title={t('setting.search.none')} />}
+        {sections.map((id) => (
+          <Section key={id} id={id} options={optionsOf(id)} form={form} whole={words === ''} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function SectionLinks({ sections }: { sections: readonly { id: string; options: readonly Option[] }[] }) {
+  const t = useText()
+  return (
+    <nav aria-label={t('setting.sections')} className="mt-3 max-lg:hidden">
+      <ul className="flex flex-col border-l border-line text-sm">
+        {sections.map(({ id, options: [first] }) => (
+          <li key={id}>
+            <Link
+              to="."
+              search={(before) => before}
+              hash={id}
+              className="-ml-px block border-l border-transparent py-1 pl-3 text-muted hover:border-accent hover:text-fg"
+            >
+              {first && sectionName(first)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+interface SectionProps {
+  id: string
+  options: readonly Option[]
+  form: OptionForm
+  /** Not a search: what belongs to the section besides its options is shown, too. */
+  whole: boolean
+}
+
+function Section({ id, options, form, whole }: SectionProps) {
+  const [first] = options
+  if (!first) return null
+  return (
+    <div id={id} className="scroll-mt-18">
+      <Card title={sectionName(first)}>
+        <div className="-my-4 divide-y divide-line">
+          {whole && <SectionExtra section={id} form={form} />}
+          {options.map((option) => (
+            <OptionRow key={option.key} option={option} form={form} inEditor={whole} />
+          ))}
+        </div>
+      </Card>
+    </div>
+  )
+}
+
+function Loading(): ReactNode {
+  const t = useText()
+  return (
+    <div role="status" className="flex flex-col gap-4 lg:ml-52">
+      <span className="sr-only">{t('app.loading', { page: t('setting.title') })}</span>
+      <Skeleton className="h-80 w-full rounded-lg" />
+      <Skeleton className="h-80 w-full rounded-lg" />
+    </div>
+  )
+}
+
+/** Every option can be found in the palette by its name. */
+function useOptionCommands(options: readonly Option[]): void {
+  const navigate = useNavigate()
+  useCommands(() =>
+    options.map((option) => ({
+      id: `option ${option.key}`,
+      group: text('setting.palette'),
+      label: optionName(option),
+      words: option.key,
+      run: () => void navigate({ to: '/setting', search: { tab: tabOf[option.tab] }, hash: option.key }),
+    })),
+  )
+}
+
+/** The options come after the page: what the address points to is gone to when they are here. */
+function useShownAnchor(ready: boolean): void {
+  useEffect(() => {
+    if (!ready || location.hash.length < 2) return
+    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView()
+  }, [ready])
+}

@@ -1,0 +1,56 @@
+import { lazy, Suspense, useDeferredValue } from 'react'
+import { Textarea } from '../../components/ui/input.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
+import { useText } from '../../lib/text.ts'
+import { optionName } from './option-names.ts'
+import type { ControlProps } from './option-row.tsx'
+
+const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
+/** These may be one address, whose page is shown in a frame. */
+const framed = ['About', 'HomePageContent']
+
+const previewClass = 'max-h-80 min-h-24 overflow-auto rounded-md border border-dashed border-line bg-bg p-3 text-sm'
+
+/** Text that people will read, and beside it how they will see it. */
+export function PageText({ option, form, id, describedBy, invalid, disabled }: ControlProps) {
+  const t = useText()
+  const value = form.shown(option)
+  const shown = useDeferredValue(value)
+  return (
+    <div className="grid gap-3 md:grid-cols-2">
+      <Textarea
+        id={id}
+        rows={8}
+        value={value}
+        disabled={disabled}
+        aria-describedby={describedBy}
+        aria-invalid={invalid || undefined}
+        onChange={(event) => form.type(option.key, event.target.value)}
+      />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <section aria-label={t('setting.preview', { name: optionName(option) })} tabIndex={0} className={previewClass}>
+        <Preview source={shown} frame={framed.includes(option.key) && shown.startsWith('https://')} />
+      </section>
+    </div>
+  )
+}
+
+function Preview({ source, frame }: { source: string; frame: boolean }) {
+  const t = useText()
+  if (source.trim() === '') return <p className="text-muted">{t('setting.preview.empty')}</p>
+  if (frame) {
+    return (
+      <>
+        <p className="text-muted">{t('setting.preview.frame')}</p>
+        <code className="break-all">{source.trim()}</code>
+      </>
+    )
+  }
+  return (
+    <Suspense fallback={<Skeleton className="h-16 w-full" />}>
+      <div data-verbatim>
+        <SafeHtml source={source} />
+      </div>
+    </Suspense>
+  )
+}

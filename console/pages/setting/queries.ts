@@ -1,0 +1,107 @@
+import { queryOptions } from '@tanstack/react-query'
+import { type AuditRow, auditApi } from '../../../contract/api/audit.ts'
+import { authApi } from '../../../contract/api/auth.ts'
+import { type OptionDefinitionEntry, optionApi } from '../../../contract/api/option.ts'
+import { usageApi } from '../../../contract/api/usage.ts'
+import { userApi } from '../../../contract/api/user.ts'
+import { CallError, call } from '../../lib/call.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { selfQuery } from '../../lib/self.ts'
+import { setSessionUser } from '../../lib/session.ts'
+import { loadStatus } from '../../lib/status.ts'
+import type { Option } from './drafts.ts'
+
+/** Who did what. */
+export const auditTrail = listSource<AuditRow>('audit', { list: auditApi.list })
+
+const optionsKey = ['option', 'all']
+
+/** Every option with its value. */
+export const optionsQuery = queryOptions({
+  queryKey: optionsKey,
+  queryFn: async ({ signal }): Promise<Option[]> => {
+    const options = { signal, quiet: true }
+    const [stored, known] = await Promise.all([call(optionApi.list, {}, options), definitions(signal)])
+    const values = new Map(stored.map(({ key, value }) => [key, value]))
+    const all = known ?? (await import('./classic-definitions.ts')).classicDefinitions(values)
+    return all.map((definition) => ({
+      ...definition,
+      value: definition.secret ? '' : (values.get(definition.key) ?? definition.default),
+    }))
+  },
+  staleTime: 30_000,
+})
+
+/** The table of options; undefined from servers that have none. */
+async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[] | undefined> {
+  try {
+    return await call(optionApi.definitions, {}, { signal, quiet: true })
+  } catch (error) {
+    if (error instanceof CallError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+/** Saves one option, and what is shown follows. */
+export async function saveOption(key: string, value: string): Promise<void> {
+  await call(optionApi.update, { body: { key, value } })
+  queryClient.setQueryData<Option[]>(optionsKey, (options) =>
+    options?.map((option) => (option.key === key ? saved(option, value) : option)),
+  )
+}
+
+function saved(option: Option, value: string): Option {
+  return option.secret ? { ...option, is_set: value !== '' } : { ...option, value }
+}
+
+/** What the rest of the console shows of the options is asked for anew. */
+export async function afterSaving(keys: readonly string[]): Promise<void> {
+  if (keys.some((key) => key.endsWith('Ratio') || key === 'ModelPrice')) {
+    await queryClient.invalidateQueries({ queryKey: pricesQuery.queryKey })
+  }
+  await Promise.all([loadStatus(), queryClient.invalidateQueries({ queryKey: ['written'] })])
+}
+
+/** What models cost; servers that do not tell count as knowing none. */
+export const pricesQuery = queryOptions({
+  queryKey: ['option', 'prices'],
+  queryFn: ({ signal }) =>
+    call(optionApi.prices, {}, { signal, quiet: true }).catch((error: unknown) => {
+      if (error instanceof CallError && error.status === 404) return []
+      throw error
+    }),
+  staleTime: 60_000,
+})
+
+const weekSeconds = 7 * 86_400
+/** As many models as the server names. */
+const mostModels = 50
+
+/** What everybody's calls of the last 7 days used, by model. */
+export const weekQuery = queryOptions({
+  queryKey: ['usage', 'week of models'],
+  queryFn: ({ signal }) => {
+    const start_timestamp = Math.floor(Date.now() / 1000) - weekSeconds
+    const query = { start_timestamp, group_by: 'model', top: mostModels }
+    return call(usageApi.read, { query }, { signal, quiet: true })
+  },
+  staleTime: 60_000,
+})
+
+/** Makes a new access token; the old one is no more. */
+export const newAccessToken = () => call(userApi.accessToken, {})
+
+/** The own invite code. */
+export const inviteCode = () => call(userApi.aff, {})
+
+/** The own account is asked for again, after it was bound to something. */
+export const refreshSelf = () => queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
+
+/** Deletes the own account and forgets who was logged in. */
+export async function deleteOwnAccount(): Promise<void> {
+  await call(userApi.deleteSelf, {})
+  // The account is gone, and with it the right to log out.
+  await call(authApi.logout, {}, { quiet: true }).catch(() => undefined)
+  setSessionUser(undefined)
+}

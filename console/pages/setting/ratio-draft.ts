@@ -1,0 +1,142 @@
+import type { ModelPriceEntry } from '../../../contract/api/option.ts'
+import { parseJson } from './json-text.ts'
+
+/** The options that the ratio editor shows as tables. */
+export const ratioKeys = ['ModelRatio', 'CompletionRatio', 'GroupRatio'] as const
+export type RatioKey = (typeof ratioKeys)[number]
+
+/** Name → ratio. */
+export type Ratios = Readonly<Record<string, number>>
+
+/** The entries of a ratio option; undefined when its text holds anything else. */
+export function readRatios(source: string): Ratios | undefined {
+  const entries = parseJson(source)
+  if (!entries || !Object.values(entries).every((value) => typeof value === 'number')) return undefined
+  return entries as Ratios
+}
+
+/** The text of a ratio option. */
+export function writeRatios(ratios: Ratios): string {
+  return JSON.stringify(ratios, null, 2)
+}
+
+/** Ratios have six decimals. */
+export function rounded(value: number): number {
+  return Number(value.toFixed(6))
+}
+
+/** The entries with one of them set; undefined removes it. */
+export function withRatio(ratios: Ratios, name: string, value: number | undefined): Ratios {
+  const { [name]: _old, ...rest } = ratios
+  if (value === undefined) return rest
+  // An entry that exists keeps its place.
+  return { ...(Object.hasOwn(ratios, name) ? ratios : rest), [name]: rounded(value) }
+}
+
+/** Own entries of models. */
+export interface ModelRatios {
+  prompt: Ratios
+  completion: Ratios
+}
+
+export type PriceSource = ModelPriceEntry['source']
+
+/** A model in the table. */
+export interface ModelRow {
+  model: string
+  /** Own entries; undefined = the built-in price holds. */
+  prompt: number | undefined
+  completion: number | undefined
+  /** What holds without an own entry; undefined = no price. */
+  usualPrompt: number | undefined
+  usualCompletion: number
+  source: PriceSource
+  /** How many channels serve it. */
+  channels: number
+  /** Calls of the last 7 days; undefined = not known. */
+  calls: number | undefined
+}
+
+/** Every model that is served or has an entry: those that are called most come first. */
+export function modelRows(
+  own: ModelRatios,
+  prices: readonly ModelPriceEntry[],
+  calls: ReadonlyMap<string, number> | undefined,
+): ModelRow[] {
+  const known = new Map(prices.map((price) => [price.model, price]))
+  const names = new Set([...known.keys(), ...Object.keys(own.prompt), ...Object.keys(own.completion)])
+  const rows = [...names].map((model): ModelRow => {
+    const price = known.get(model)
+    return {
+      model,
+      prompt: own.prompt[model],
+      completion: own.completion[model],
+      ...usual(price),
+      source: own.prompt[model] === undefined ? sourceWithout(price) : 'option',
+      channels: price?.channels ?? 0,
+      calls: calls && (calls.get(model) ?? 0),
+    }
+  })
+  return rows.sort((a, b) => (b.calls ?? 0) - (a.calls ?? 0) || a.model.localeCompare(b.model))
+}
+
+function usual(price: ModelPriceEntry | undefined): Pick<ModelRow, 'usualPrompt' | 'usualCompletion'> {
+  const priced = price !== undefined && sourceWithout(price) === 'default'
+  return {
+    usualPrompt: priced ? price.default_ratio : undefined,
+    usualCompletion: price?.default_completion_ratio || 1,
+  }
+}
+
+function sourceWithout(price: ModelPriceEntry | undefined): PriceSource {
+  if (!price) return 'none'
+  if (price.source === 'call' || price.source === 'default') return price.source
+  return price.default_ratio > 0 ? 'default' : 'none'
+}
+
+/** Ratio of prompts in force; undefined = no price. */
+export function promptOf(row: ModelRow): number | undefined {
+  return row.prompt ?? row.usualPrompt
+}
+
+/** Completion ratio in force. */
+export function completionOf(row: ModelRow): number {
+  return row.completion ?? row.usualCompletion
+}
+
+/** The tokens that a model used, and what they cost. */
+export interface ModelUse {
+  model: string
+  quota: number
+  prompt_tokens: number
+  completion_tokens: number
+}
+
+/** How much more, in quota, the calls would have cost at other ratios; less is negative. */
+export function costDifference(
+  uses: readonly ModelUse[],
+  prices: readonly ModelPriceEntry[],
+  before: ModelRatios,
+  after: ModelRatios,
+): number {
+  const known = new Map(prices.map((price) => [price.model, price]))
+  let difference = 0
+  for (const use of uses) {
+    const price = known.get(use.model)
+    if (price?.source === 'call') continue
+    const [old, fresh] = [before, after].map((own) => rawCost(use, own, price))
+    if (old === fresh || fresh === undefined) continue
+    // What was charged tells of group ratios and cached tokens; without it the price itself has to do.
+    const cost = old !== undefined && old > 0 ? (use.quota * fresh) / old : fresh
+    difference += cost - use.quota
+  }
+  return difference
+}
+
+function rawCost(use: ModelUse, own: ModelRatios, price: ModelPriceEntry | undefined): number | undefined {
+  const { usualPrompt, usualCompletion } = usual(price)
+  const ratio = own.prompt[use.model] ?? usualPrompt
+  if (ratio === undefined) return undefined
+  const completion = own.completion[use.model] ?? usualCompletion
+  return ratio * (use.prompt_tokens + completion * use.completion_tokens)
+}

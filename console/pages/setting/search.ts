@@ -1,0 +1,27 @@
+import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
+
+export const settingTabs = ['personal', 'operation', 'system', 'other', 'audit'] as const
+export type SettingTab = (typeof settingTabs)[number]
+
+/** What the settings keep in their address: the tab and, of the audit trail, list and filters. `q` searches settings. */
+export interface SettingSearch extends ListSearch {
+  /** The first tab is left out. */
+  tab?: SettingTab | undefined
+  actor?: string | undefined
+  action?: string | undefined
+  /** Epoch seconds. */
+  from?: number | undefined
+  to?: number | undefined
+}
+
+/** Reads the query of the settings. */
+export function parseSettingSearch(raw: RawSearch): SettingSearch {
+  return {
+    ...parseListSearch(raw),
+    tab: oneOf(raw['tab'], settingTabs),
+    actor: someText(raw['actor']?.trim()),
+    action: someText(raw['action']),
+    from: wholeNumber(raw['from']),
+    to: wholeNumber(raw['to']),
+  }
+}

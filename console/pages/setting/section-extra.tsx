@@ -1,0 +1,58 @@
+import { lazy, Suspense } from 'react'
+import { CopyField } from '../../components/ui/copy-field.tsx'
+import { Skeleton } from '../../components/ui/states.tsx'
+import { absoluteUrl } from '../../lib/base-path.ts'
+import { useText } from '../../lib/text.ts'
+import type { OptionForm } from './use-option-form.ts'
+
+const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ default: it.RatioEditor })))
+const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
+const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
+
+/** What a section has besides its options. */
+export function SectionExtra({ section, form }: { section: string; form: OptionForm }) {
+  if (section === 'code-hosting') return <OAuthHelp form={form} />
+  if (section === 'ratios') {
+    return (
+      <Suspense fallback={<Skeleton className="my-4 h-96 w-full" />}>
+        <RatioEditor form={form} />
+      </Suspense>
+    )
+  }
+  if (section === 'mail') {
+    return (
+      <Suspense fallback={<div className="h-21" />}>
+        <MailTest form={form} />
+      </Suspense>
+    )
+  }
+  if (section === 'updates') {
+    return (
+      <Suspense fallback={<div className="h-16" />}>
+        <UpdateCheck form={form} />
+      </Suspense>
+    )
+  }
+  return null
+}
+
+/** What the code-hosting service wants to know of this server. */
+function OAuthHelp({ form }: { form: OptionForm }) {
+  const t = useText()
+  const home = form.find('ServerAddress')?.value || absoluteUrl('')
+  const rows = [
+    [t('setting.oauth.home'), home],
+    [t('setting.oauth.callback'), `${home}/oauth/github`],
+  ] as const
+  return (
+    <div className="flex flex-col gap-2 py-4">
+      <p className="text-sm text-muted">{t('setting.oauth.help')}</p>
+      {rows.map(([label, value]) => (
+        <div key={label} className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[10rem_1fr]">
+          <span className="text-sm font-medium">{label}</span>
+          <CopyField label={label} value={value} />
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { mayAccess } from '../../../contract/roles.ts'
+import { CallError } from '../../lib/call.ts'
+import { useSessionUser } from '../../lib/session.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { type Drafts, isChanged, type Option, problemOf, sentValue } from './drafts.ts'
+import { optionName } from './option-names.ts'
+import { afterSaving, optionsQuery, saveOption } from './queries.ts'
+
+/** The options, and what was typed and not saved yet; it outlives a change of tabs. */
+export interface OptionForm {
+  query: ReturnType<typeof useQuery<Option[]>>
+  options: readonly Option[]
+  drafts: Drafts
+  /** What was wrong with the last try to save, by key. */
+  problems: Drafts
+  /** Keys that the save under way has saved. */
+  done: readonly string[]
+  changed: readonly Option[]
+  busy: boolean
+  find(key: string): Option | undefined
+  /** What the box of an option shows. */
+  shown(option: Option): string
+  /** Types into the box of an option; undefined takes it back. */
+  type(key: string, draft: string | undefined): void
+  discard(): void
+  save(): Promise<void>
+  mayWrite(option: Option): boolean
+}
+
+/** Holds the option form of the page; `enabled`: the options are asked for. */
+export function useOptionForm(enabled: boolean): OptionForm {
+  const t = useText()
+  const user = useSessionUser()
+  const query = useQuery({ ...optionsQuery, enabled })
+  const [drafts, setDrafts] = useState<Drafts>({})
+  const [problems, setProblems] = useState<Drafts>({})
+  const [done, setDone] = useState<readonly string[]>([])
+  const [busy, setBusy] = useState(false)
+  const options = query.data ?? []
+  const changed = options.filter((option) => done.includes(option.key) || isChanged(option, drafts[option.key]))
+
+  const save = async () => {
+    setBusy(true)
+    const result = await saveAll(changed, drafts, (key) => setDone((before) => [...before, key]))
+    setDrafts((now) => without(now, result.saved))
+    setProblems(result.failed)
+    setDone([])
+    setBusy(false)
+    const failed = Object.keys(result.failed).length
+    if (failed === 0) toast.success(t('done.ok'))
+    else if (result.saved.length > 0) toast.info(t('setting.saved.some', { saved: result.saved.length, failed }))
+    await afterSaving(result.saved)
+  }
+  return {
+    query,
+    options,
+    drafts,
+    problems,
+    done,
+    changed,
+    busy,
+    find: (key) => options.find((option) => option.key === key),
+    shown: (option) => drafts[option.key] ?? option.value,
+    type(key, draft) {
+      setDrafts((now) => (draft === undefined ? without(now, [key]) : { ...now, [key]: draft }))
+      setProblems((now) => without(now, [key]))
+    },
+    discard() {
+      setDrafts({})
+      setProblems({})
+    },
+    save,
+    mayWrite: (option) => mayAccess(user?.role ?? 0, option.writer),
+  }
+}
+
+/** One call for each changed option, one after the other; what fails does not stop the rest. */
+async function saveAll(changed: readonly Option[], drafts: Drafts, onSaved: (key: string) => void) {
+  const saved: string[] = []
+  const failed: Record<string, string> = {}
+  for (const option of changed) {
+    const draft = drafts[option.key] ?? ''
+    const problem = problemOf(option, draft, optionName(option))
+    if (problem !== undefined) {
+      failed[option.key] = problem
+      toast.error(problem)
+      continue
+    }
+    try {
+      await saveOption(option.key, sentValue(option, draft))
+      saved.push(option.key)
+      onSaved(option.key)
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error
+      failed[option.key] = error.message
+    }
+  }
+  return { saved, failed }
+}
+
+function without(drafts: Drafts, keys: readonly string[]): Drafts {
+  return Object.fromEntries(Object.entries(drafts).filter(([key]) => !keys.includes(key)))
+}

@@ -1,0 +1,112 @@
+import { Ban, CircleCheck, Copy, ExternalLink, Link2, MessageSquare, Pencil, Trash2 } from 'lucide-react'
+import type { Token } from '../../../contract/api/token.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
+import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import { copyText } from '../../lib/clipboard.ts'
+import { type Text, text } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { keyOf } from '../../lib/token-key.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
+import { appLinks } from './app-links.ts'
+import { removeToken, setTokenStatus } from './queries.ts'
+import { blockedReason, nameOf } from './token-parts.tsx'
+
+/** Switches between enabled and disabled and offers to undo it. */
+async function toggle(token: Token): Promise<void> {
+  const enable = token.status !== tokenStatus.enabled
+  const name = nameOf(token, text)
+  const [next, before] = enable
+    ? [tokenStatus.enabled, tokenStatus.disabled]
+    : [tokenStatus.disabled, tokenStatus.enabled]
+  await setTokenStatus(token, next)
+  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
+    setTokenStatus(token, before),
+  )
+}
+
+interface Handlers {
+  copy(token: Token): Promise<boolean>
+  edit(token: Token): void
+  /** Asks, then deletes. */
+  remove(token: Token): void
+  /** Opens the built-in chat with the token. */
+  chat(token: Token): void
+}
+
+/** What can be done with a token. */
+export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
+  const enabled = token.status === tokenStatus.enabled
+  const blocked = blockedReason(token.status, t)
+  const links = appLinks(keyOf(token))
+  return [
+    {
+      id: 'copy',
+      label: t('token.copy'),
+      icon: <Copy />,
+      keys: 'c',
+      run: () => void on.copy(token),
+    },
+    { id: 'edit', label: t('do.edit'), icon: <Pencil />, primary: true, keys: 'e', run: () => on.edit(token) },
+    {
+      id: 'toggle',
+      label: t(enabled ? 'do.disable' : 'do.enable'),
+      icon: enabled ? <Ban /> : <CircleCheck />,
+      primary: true,
+      disabled: blocked !== undefined,
+      hint: blocked,
+      // A refusal is shown by the call itself.
+      run: () => void toggle(token).catch(() => undefined),
+    },
+    ...(links.some((link) => link.id === 'next')
+      ? []
+      : [{ id: 'chat', label: t('token.app.chat'), icon: <MessageSquare />, run: () => on.chat(token) }]),
+    ...links.map((link) => ({
+      id: `open ${link.id}`,
+      label: t('token.app.open', { app: t(link.name) }),
+      icon: <ExternalLink />,
+      run: () => void window.open(link.href, '_blank', 'noopener'),
+    })),
+    ...links.map((link) => ({
+      id: `copy ${link.id}`,
+      label: t('token.app.copy', { app: t(link.name) }),
+      icon: <Link2 />,
+      run: () => void copyText(link.href),
+    })),
+    { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(token) },
+  ]
+}
+
+/** What can be done with several tokens. */
+export function tokenBulk(t: Text): BulkAction<Token>[] {
+  return [
+    {
+      id: 'enable',
+      label: t('do.enable'),
+      applies: (token) => token.status === tokenStatus.disabled,
+      run: (token) => setTokenStatus(token, tokenStatus.enabled),
+    },
+    {
+      id: 'disable',
+      label: t('do.disable'),
+      applies: (token) => token.status === tokenStatus.enabled,
+      run: (token) => setTokenStatus(token, tokenStatus.disabled),
+    },
+    {
+      id: 'delete',
+      label: t('do.delete'),
+      danger: true,
+      confirm: (rows) => ({
+        title: t('table.delete.many', { count: rows.length }),
+        text: t('token.delete.manyText'),
+        typed: rows.length > 5 ? String(rows.length) : undefined,
+      }),
+      run: removeToken,
+    },
+  ]
+}
+
+/** Deletes a token and says so. */
+export async function deleteToken(token: Token): Promise<void> {
+  await removeToken(token)
+  toast.success(text('table.deleted', { name: nameOf(token, text) }))
+}

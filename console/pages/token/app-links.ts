@@ -1,0 +1,30 @@
+import { serverAddress } from '../../lib/server-address.ts'
+import { serverStatus } from '../../lib/status.ts'
+import type { MessageKey } from '../../messages/areas.ts'
+
+/** A client app that can be set up by a link. */
+export interface AppLink {
+  id: 'next' | 'ama' | 'opencat'
+  name: Extract<MessageKey, `token.app.${'next' | 'ama' | 'opencat'}`>
+  href: string
+}
+
+/** Links that set up client apps with the key and the server's address; the web chat only where one is configured. */
+export function appLinks(key: string): AppLink[] {
+  const server = serverAddress()
+  const encoded = encodeURIComponent(server)
+  const chat = serverStatus().chat_link?.replace(/\/+$/, '')
+  return [
+    ...(chat
+      ? [
+          {
+            id: 'next' as const,
+            name: 'token.app.next' as const,
+            href: `${chat}/#/?settings={"key":"${key}","url":"${server}"}`,
+          },
+        ]
+      : []),
+    { id: 'ama', name: 'token.app.ama', href: `ama://set-api-key?server=${encoded}&key=${key}` },
+    { id: 'opencat', name: 'token.app.opencat', href: `opencat://team/join?domain=${encoded}&token=${key}` },
+  ]
+}

@@ -1,0 +1,115 @@
+import { Check, Copy, Eye, EyeOff } from 'lucide-react'
+import { useState } from 'react'
+import type { Token } from '../../../contract/api/token.ts'
+import type { Column } from '../../components/data-table/types.ts'
+import { IconButton } from '../../components/ui/icon-button.tsx'
+import { formatQuota } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+import { keyOf, maskedKey } from '../../lib/token-key.ts'
+import { Expiry, Moment, nameOf, Remaining, statusText, TokenStatus } from './token-parts.tsx'
+
+/** The columns of the list; `copy` puts a key on the clipboard. */
+export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>): Column<Token>[] {
+  return [
+    {
+      id: 'name',
+      header: t('token.name'),
+      cell: (token) => <span className="block max-w-56 truncate">{nameOf(token, t)}</span>,
+      value: (token) => token.name,
+      sortable: true,
+      required: true,
+      card: 'title',
+      skeleton: 'w-28',
+    },
+    {
+      id: 'status',
+      header: t('token.status'),
+      cell: (token) => <TokenStatus token={token} />,
+      value: (token) => statusText(token.status, t),
+      sortable: true,
+      card: 'badge',
+      skeleton: 'w-16',
+    },
+    {
+      id: 'key',
+      header: t('token.key'),
+      cell: (token) => <KeyCell token={token} onCopy={() => copy(token)} />,
+      skeleton: 'w-32',
+    },
+    {
+      id: 'used_quota',
+      header: t('token.used'),
+      cell: (token) => formatQuota(token.used_quota),
+      value: (token) => token.used_quota,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-14',
+    },
+    {
+      id: 'remain_quota',
+      header: t('token.remaining'),
+      cell: (token) => <Remaining token={token} />,
+      value: (token) => (token.unlimited_quota ? t('value.unlimited') : token.remain_quota),
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-24',
+    },
+    {
+      id: 'created_time',
+      header: t('token.created'),
+      cell: (token) => <Moment seconds={token.created_time} none="" />,
+      value: (token) => token.created_time,
+      sortable: true,
+      card: 'hide',
+      skeleton: 'w-36',
+    },
+    {
+      id: 'expired_time',
+      header: t('token.expiry'),
+      cell: (token) => <Expiry token={token} />,
+      value: (token) => token.expired_time,
+      sortable: true,
+      skeleton: 'w-36',
+    },
+    {
+      id: 'accessed_time',
+      header: t('token.accessed'),
+      cell: (token) => <Moment seconds={token.accessed_time} none={t('token.notUsed')} />,
+      value: (token) => token.accessed_time,
+      sortable: true,
+      hidden: true,
+      card: 'hide',
+      skeleton: 'w-36',
+    },
+  ]
+}
+
+function KeyCell({ token, onCopy }: { token: Token; onCopy(): Promise<boolean> }) {
+  const t = useText()
+  const [shown, setShown] = useState(false)
+  const [copied, setCopied] = useState(false)
+  const name = nameOf(token, t)
+  const copy = async () => {
+    if (!(await onCopy())) return
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return (
+    <span className="inline-flex items-center gap-0.5">
+      <code className={`font-mono text-xs ${shown ? 'break-all whitespace-normal select-all' : 'text-muted'}`}>
+        {shown ? keyOf(token) : maskedKey(token)}
+      </code>
+      <IconButton
+        label={t(shown ? 'token.hide' : 'token.reveal', { name })}
+        aria-pressed={shown}
+        icon={shown ? <EyeOff /> : <Eye />}
+        onClick={() => setShown(!shown)}
+      />
+      <IconButton
+        label={`${t('token.copy')}: ${name}`}
+        icon={copied ? <Check className="text-good" /> : <Copy />}
+        onClick={() => void copy()}
+      />
+    </span>
+  )
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod/mini'
+import { createTokenBody, type Token } from '../../../contract/api/token.ts'
+import { type LimitValues, limitRules, limitValues } from '../../components/form/limit-fields.tsx'
+
+/** New tokens start with this quota. */
+const defaultTokenQuota = 500_000
+
+/** What the form holds. `expired_time` is in epoch seconds, -1 = never; empty texts mean no limit. */
+export interface TokenValues extends LimitValues {
+  name: string
+  remain_quota: number
+  expired_time: number
+  unlimited_quota: boolean
+  models: string
+  subnet: string
+}
+
+/** The rules of the contract, and the words of the product for an expiry that is no time. */
+export const tokenSchema = z.extend(createTokenBody, {
+  name: createTokenBody.shape.name,
+  expired_time: z
+    .custom<number>((value) => Number.isInteger(value), { error: 'token.form.expiry.invalid' })
+    .check(z.gte(-1, { error: 'token.form.expiry.invalid' })),
+  remain_quota: z.int().check(z.gte(-1e15), z.lte(1e15)),
+  ...limitRules,
+})
+
+/** A new token, or the values of one that exists. */
+export function tokenValues(token?: Token): TokenValues {
+  return {
+    name: token?.name ?? '',
+    remain_quota: token?.remain_quota ?? defaultTokenQuota,
+    expired_time: token?.expired_time ?? -1,
+    unlimited_quota: token?.unlimited_quota ?? false,
+    models: token?.models ?? '',
+    subnet: token?.subnet ?? '',
+    ...limitValues(token),
+  }
+}

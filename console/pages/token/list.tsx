@@ -1,0 +1,100 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { lazy, Suspense, useCallback, useMemo } from 'react'
+import type { Token } from '../../../contract/api/token.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { useList } from '../../components/data-table/use-list.ts'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Page } from '../../components/ui/page.tsx'
+import { EmptyState } from '../../components/ui/states.tsx'
+import { useConfirm } from '../../components/ui/use-confirm.tsx'
+import { writeClipboard } from '../../lib/clipboard.ts'
+import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { keyOf } from '../../lib/token-key.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { deleteToken, tokenActions, tokenBulk } from './actions.tsx'
+import { tokenColumns } from './columns.tsx'
+import { tokens } from './queries.ts'
+import { parseTokenSearch } from './search.ts'
+import { nameOf } from './token-parts.tsx'
+
+const TokenPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.TokenPeek })))
+const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
+
+const rowId = (token: Token) => String(token.id)
+
+/** `/token`: the own tokens. */
+export function TokenListPage() {
+  const t = useText()
+  const navigate = useNavigate()
+  const [search, setSearch] = useUrlState(parseTokenSearch)
+  const list = useList(tokens, search, setSearch)
+  const [ask, question] = useConfirm()
+
+  const copy = useCallback(
+    async (token: Token) => {
+      const copied = await writeClipboard(keyOf(token))
+      if (copied) toast.success(t('done.copied'))
+      else {
+        toast.warning(t('token.clipboard'))
+        setSearch({ q: keyOf(token) }, { replace: true })
+      }
+      return copied
+    },
+    [t, setSearch],
+  )
+  const columns = useMemo(() => tokenColumns(t, copy), [t, copy])
+  const edit = (token: Token) => void navigate({ to: '/token/edit/$id', params: { id: rowId(token) } })
+  const add = () => void navigate({ to: '/token/add' })
+  const chat = (token: Token) => void navigate({ to: '/playground', search: { token: token.id } })
+  const remove = (token: Token) =>
+    ask({
+      title: t('table.delete.title', { name: nameOf(token, t) }),
+      text: t('token.delete.text'),
+      confirm: t('do.delete'),
+      danger: true,
+      onConfirm: () => deleteToken(token),
+    })
+  useHotkeys({ n: add })
+
+  const addButton = (
+    <Link to="/token/add" className={buttonClass({ look: 'primary' })}>
+      <Plus aria-hidden="true" />
+      {t('token.add')}
+    </Link>
+  )
+  return (
+    <Page title={t('token.title')} text={t('token.intro')} width="full" actions={addButton}>
+      <DataTable
+        name="tokens"
+        caption={t('token.title')}
+        columns={columns}
+        list={list}
+        search={search}
+        setSearch={setSearch}
+        rowId={rowId}
+        rowName={(token) => nameOf(token, t)}
+        actions={(token) => tokenActions(token, t, { copy, edit, remove, chat })}
+        bulk={tokenBulk(t)}
+        peeks
+        searchLabel={t('token.search')}
+        empty={
+          <EmptyState title={t('token.empty')} text={t('token.empty.text')}>
+            {addButton}
+          </EmptyState>
+        }
+      />
+      {question}
+      <Suspense fallback={null}>
+        {search.peek !== undefined && (
+          <TokenPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
+        )}
+        {search.start !== undefined && (
+          <TokenStart id={search.start} onClose={() => setSearch({ start: undefined }, { replace: true })} />
+        )}
+      </Suspense>
+    </Page>
+  )
+}

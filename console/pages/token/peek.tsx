@@ -1,0 +1,115 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Token } from '../../../contract/api/token.ts'
+import { Button } from '../../components/ui/button.tsx'
+import { CopyField } from '../../components/ui/copy-field.tsx'
+import { Drawer } from '../../components/ui/drawer.tsx'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import { keyOf, maskedKey } from '../../lib/token-key.ts'
+import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
+import { SnippetTabs } from './snippet-tabs.tsx'
+import { Expiry, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
+
+/** The drawer of a token: key, figures, latest calls, how to use it. */
+export function TokenPeek({ id, onClose, onEdit }: { id: string; onClose(): void; onEdit(token: Token): void }) {
+  const t = useText()
+  const query = useQuery(tokenQuery(id))
+  const token = query.data
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      title={token ? nameOf(token, t) : t('token.title')}
+      aside={token && <TokenStatus token={token} />}
+      footer={token && <Button onClick={() => onEdit(token)}>{t('do.edit')}</Button>}
+    >
+      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isError && (
+        <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
+      )}
+      {token && <Details token={token} />}
+    </Drawer>
+  )
+}
+
+function Details({ token }: { token: Token }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const spent = useQuery(tokenSpentQuery(token.name))
+  return (
+    <>
+      <CopyField label={t('token.key')} value={keyOf(token)} masked={maskedKey(token)} />
+      <div className="grid grid-cols-2 gap-3">
+        <Kpi
+          label={t('token.peek.use')}
+          loading={spent.isPending}
+          value={spent.data ? formatQuota(spent.data.quota) : '–'}
+        />
+        <Kpi label={t('token.used')} value={formatQuota(token.used_quota)} />
+      </div>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
+        <Fact name={t('token.remaining')}>
+          <Remaining token={token} />
+        </Fact>
+        <Fact name={t('token.expiry')}>
+          <Expiry token={token} />
+        </Fact>
+        <Fact name={t('token.accessed')}>
+          <Moment seconds={token.accessed_time} none={t('token.notUsed')} />
+        </Fact>
+        <Fact name={t('token.created')}>
+          <Moment seconds={token.created_time} none="" />
+        </Fact>
+        <Fact name={t('token.models')}>{token.models || t('token.allModels')}</Fact>
+        <Fact name={t('token.subnet')}>{token.subnet || t('token.anywhere')}</Fact>
+      </dl>
+      <Calls token={token} />
+      <section aria-label={t('token.peek.code')}>
+        <h3 className="mb-2 text-sm font-medium">{t('token.peek.code')}</h3>
+        <SnippetTabs token={token} masked />
+      </section>
+    </>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted first-letter:uppercase">{name}</dt>
+      <dd className="num min-w-0 text-end break-words">{children}</dd>
+    </>
+  )
+}
+
+function Calls({ token }: { token: Token }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const logs = useQuery(tokenLogsQuery(token.name))
+  return (
+    <section aria-label={t('token.peek.logs')}>
+      <div className="mb-1 flex items-baseline justify-between gap-2">
+        <h3 className="text-sm font-medium">{t('token.peek.logs')}</h3>
+        <Link to="/log" search={{ token: token.name } as never} className="text-sm text-link hover:underline">
+          {t('token.peek.allLogs')}
+        </Link>
+      </div>
+      {logs.isPending && <Skeleton className="h-24 w-full" />}
+      {logs.isError && <p className="text-sm text-bad">{logs.error.message}</p>}
+      {logs.data?.length === 0 && <p className="text-sm text-muted">{t('token.peek.noLogs')}</p>}
+      <ul className="num divide-y divide-line text-sm">
+        {logs.data?.map((log, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: some servers give every row the id 0
+          <li key={index} className="flex items-center gap-3 py-1.5">
+            <span className="text-muted">{formatTime(log.created_at)}</span>
+            <span className="min-w-0 flex-1 truncate">{log.model_name}</span>
+            <span>{formatQuota(log.quota, 6)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

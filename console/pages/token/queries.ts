@@ -1,0 +1,78 @@
+import { queryOptions } from '@tanstack/react-query'
+import { logApi } from '../../../contract/api/log.ts'
+import { type Token, tokenApi } from '../../../contract/api/token.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { call, callFull } from '../../lib/call.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import type { TokenValues } from './form-values.ts'
+
+/** The own tokens. */
+export const tokens = listSource<Token>('token', { list: tokenApi.list, search: tokenApi.search })
+
+/** One own token. */
+export const tokenQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['token', 'one', id],
+    queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
+  })
+
+/** Enables (1) or disables (2) a token; its row shows what the server answers. */
+export async function setTokenStatus(token: Token, status: number): Promise<void> {
+  const body = { id: token.id, status }
+  const changed = await call(tokenApi.update, { query: { status_only: 'true' }, body })
+  tokens.patch(
+    (row) => row.id === token.id,
+    (row) => ({ ...row, status: changed?.status ?? status }),
+  )
+  await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
+}
+
+/** Deletes a token; the list fills the gap. */
+export async function removeToken(token: Token): Promise<void> {
+  await call(tokenApi.remove, { params: { id: token.id } })
+  await tokens.refresh()
+}
+
+/** Makes a token; the answer is the new one, or undefined from servers that do not send it. */
+export async function createToken(values: TokenValues): Promise<Token | undefined> {
+  const { data } = await callFull(tokenApi.create, { body: values })
+  await tokens.refresh()
+  return data ?? newestToken()
+}
+
+/** The list shows the newest first. */
+async function newestToken(): Promise<Token | undefined> {
+  const rows = await call(tokenApi.list, { query: { p: 0 } }, { quiet: true }).catch(() => [])
+  return rows[0]
+}
+
+/** Changes a token. */
+export async function updateToken(id: number, values: TokenValues): Promise<void> {
+  await call(tokenApi.update, { query: {}, body: { id, ...values } })
+  queryClient.removeQueries({ queryKey: ['token', 'one', String(id)] })
+  await tokens.refresh()
+}
+
+const daySeconds = 86_400
+
+/** What a token spent in the last 7 days. */
+export const tokenSpentQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['token', 'spent', name],
+    queryFn: ({ signal }) => {
+      const now = Math.floor(Date.now() / 1000)
+      const query = { type: logType.consume, token_name: name, start_timestamp: now - 7 * daySeconds }
+      return call(logApi.selfStat, { query }, { signal, quiet: true })
+    },
+  })
+
+/** The latest calls made with a token. */
+export const tokenLogsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['token', 'logs', name],
+    queryFn: ({ signal }) => {
+      const query = { p: 0, type: logType.consume, token_name: name }
+      return call(logApi.self, { query }, { signal, quiet: true })
+    },
+  })

@@ -1,0 +1,12 @@
+import { type ListSearch, parseListSearch, type RawSearch, someText } from '../../lib/url-state.ts'
+
+/** What the list of tokens keeps in its address. */
+export interface TokenSearch extends ListSearch {
+  /** Id of a token that was just made: its first steps are shown. */
+  start?: string | undefined
+}
+
+/** Reads the query of the list of tokens. */
+export function parseTokenSearch(raw: RawSearch): TokenSearch {
+  return { ...parseListSearch(raw), start: someText(raw['start']) }
+}

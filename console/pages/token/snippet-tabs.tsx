@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Token } from '../../../contract/api/token.ts'
+import { userApi } from '../../../contract/api/user.ts'
+import { chatSnippets } from '../../components/chat-snippets.ts'
+import { CodeTabs } from '../../components/code-tabs.tsx'
+import { call } from '../../lib/call.ts'
+import { serverAddress } from '../../lib/server-address.ts'
+import { useText } from '../../lib/text.ts'
+import { keyOf, maskedKey } from '../../lib/token-key.ts'
+
+/** A model that the token may use; a common name while that is not known. */
+function useModel(token: Token): string {
+  const known = useQuery({
+    queryKey: ['available-models'],
+    queryFn: ({ signal }) => call(userApi.availableModels, {}, { signal, quiet: true }),
+    staleTime: 60_000,
+  })
+  const own = token.models?.split(',')[0]?.trim()
+  return own || known.data?.[0] || 'gpt-4o-mini'
+}
+
+/** Ready-made calls with the key; `masked` hides it on the screen, not in what is copied. */
+export function SnippetTabs({ token, masked = false }: { token: Token; masked?: boolean }) {
+  const t = useText()
+  const model = useModel(token)
+  const key = keyOf(token)
+  const snippets = [
+    ...chatSnippets(key, { model, messages: [{ role: 'user', content: 'Hello' }] }),
+    { id: 'env', label: t('token.snippet.env'), code: `OPENAI_BASE_URL=${serverAddress()}/v1\nOPENAI_API_KEY=${key}` },
+  ]
+  const secret = masked ? { value: key, shown: maskedKey(token) } : undefined
+  return <CodeTabs label={t('token.snippet')} snippets={snippets} secret={secret} />
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Button, buttonClass } from '../../components/ui/button.tsx'
+import { CopyField } from '../../components/ui/copy-field.tsx'
+import { Dialog } from '../../components/ui/dialog.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useText } from '../../lib/text.ts'
+import { keyOf } from '../../lib/token-key.ts'
+import { appLinks } from './app-links.ts'
+import { tokenQuery } from './queries.ts'
+import { SnippetTabs } from './snippet-tabs.tsx'
+
+/** Right after a token was made: its key, calls to copy, apps to open. */
+export function TokenStart({ id, onClose }: { id: string; onClose(): void }) {
+  const t = useText()
+  const query = useQuery(tokenQuery(id))
+  const token = query.data
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('token.start.title')}
+      text={t('token.start.text')}
+      width="large"
+      footer={
+        <>
+          {token && (
+            <Link to="/playground" search={{ token: token.id }} className={buttonClass()}>
+              {t('token.start.try')}
+            </Link>
+          )}
+          <Button look="primary" onClick={onClose}>
+            {t('token.start.done')}
+          </Button>
+        </>
+      }
+    >
+      {query.isPending && <Skeleton className="h-52 w-full" />}
+      {query.isError && (
+        <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
+      )}
+      {token && (
+        <div className="flex flex-col gap-4">
+          <CopyField label={t('token.key')} value={keyOf(token)} />
+          <SnippetTabs token={token} />
+          <section aria-label={t('token.apps')} className="flex flex-wrap items-center gap-2">
+            <h3 className="text-sm text-muted">{t('token.apps')}</h3>
+            {appLinks(keyOf(token)).map((link) => (
+              <a
+                key={link.id}
+                href={link.href}
+                target="_blank"
+                rel="noreferrer"
+                className={buttonClass({ size: 'small' })}
+              >
+                {t(link.name)}
+              </a>
+            ))}
+          </section>
+        </div>
+      )}
+    </Dialog>
+  )
+}

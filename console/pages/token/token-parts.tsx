@@ -1,0 +1,88 @@
+import type { Token } from '../../../contract/api/token.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
+import { type DotColor, Status } from '../../components/ui/badge.tsx'
+import { formatRelative, formatTime, useFormatQuota } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+
+const colors: Readonly<Record<number, DotColor>> = {
+  [tokenStatus.enabled]: 'green',
+  [tokenStatus.disabled]: 'red',
+  [tokenStatus.expired]: 'yellow',
+  [tokenStatus.exhausted]: 'grey',
+}
+const soonSeconds = 7 * 86_400
+
+/** What a token is called where its name is empty. */
+export function nameOf(token: Token, t: Text): string {
+  return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name
+}
+
+/** The word for a status. */
+export function statusText(status: number, t: Text): string {
+  switch (status) {
+    case tokenStatus.enabled:
+      return t('token.status.1')
+    case tokenStatus.disabled:
+      return t('token.status.2')
+    case tokenStatus.expired:
+      return t('token.status.3')
+    case tokenStatus.exhausted:
+      return t('token.status.4')
+    default:
+      return t('status.unknown')
+  }
+}
+
+/** Why a token cannot be enabled; undefined when it can. */
+export function blockedReason(status: number, t: Text): string | undefined {
+  if (status === tokenStatus.expired) return t('token.status.3.why')
+  return status === tokenStatus.exhausted ? t('token.status.4.why') : undefined
+}
+
+export function TokenStatus({ token }: { token: Token }) {
+  const t = useText()
+  const why = blockedReason(token.status, t)
+  return (
+    <Status color={colors[token.status] ?? 'grey'} {...(why !== undefined && { title: why })}>
+      {statusText(token.status, t)}
+    </Status>
+  )
+}
+
+/** What is left, and how much of it was used as a bar; unlimited ones in words. */
+export function Remaining({ token }: { token: Token }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  if (token.unlimited_quota) return <span className="text-muted">{t('value.unlimited')}</span>
+  const granted = token.used_quota + Math.max(0, token.remain_quota)
+  const left = granted > 0 ? Math.max(0, token.remain_quota) / granted : 0
+  return (
+    <span className="inline-flex items-center gap-2">
+      <svg viewBox="0 0 40 4" className="h-1 w-10 shrink-0" aria-hidden="true" preserveAspectRatio="none">
+        <rect width="40" height="4" rx="2" className="fill-active" />
+        <rect width={40 * left} height="4" rx="2" className={left < 0.1 ? 'fill-orange' : 'fill-accent'} />
+      </svg>
+      {formatQuota(token.remain_quota)}
+    </span>
+  )
+}
+
+/** When a token ends: in words, coloured when that is soon or over; the moment itself as the title. */
+export function Expiry({ token }: { token: Token }) {
+  const t = useText()
+  if (token.expired_time === -1) return <span className="text-muted">{t('token.never')}</span>
+  const left = token.expired_time - Date.now() / 1000
+  const color = left < 0 ? 'text-bad' : left < soonSeconds ? 'text-warn' : ''
+  const when = formatRelative(token.expired_time)
+  return (
+    <span className={color} title={t(left < 0 ? 'token.expired' : 'token.expires', { when })}>
+      {formatTime(token.expired_time)}
+    </span>
+  )
+}
+
+/** A moment: as the product writes it, and how long ago as the title. */
+export function Moment({ seconds, none }: { seconds: number; none: string }) {
+  if (seconds <= 0) return <span className="text-muted">{none}</span>
+  return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
+}

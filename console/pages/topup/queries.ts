@@ -1,0 +1,35 @@
+import { queryOptions } from '@tanstack/react-query'
+import { logApi } from '../../../contract/api/log.ts'
+import { redemptionApi } from '../../../contract/api/redemption.ts'
+import type { User } from '../../../contract/api/user.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { call } from '../../lib/call.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { selfQuery } from '../../lib/self.ts'
+
+const daySeconds = 86_400
+
+/** Quota spent in the last days. */
+export const spentQuery = (days: number) =>
+  queryOptions({
+    queryKey: ['topup', 'spent', days],
+    queryFn: async ({ signal }) => {
+      const start_timestamp = Math.floor(Date.now() / 1000) - days * daySeconds
+      const query = { type: logType.consume, start_timestamp }
+      return (await call(logApi.selfStat, { query }, { signal, quiet: true })).quota
+    },
+  })
+
+/** The latest top-ups. */
+export const historyQuery = queryOptions({
+  queryKey: ['topup', 'history'],
+  queryFn: ({ signal }) => call(logApi.self, { query: { p: 0, type: logType.topUp } }, { signal, quiet: true }),
+})
+
+/** Redeems a code; the answer is the quota added, which the balance has at once. */
+export async function redeem(key: string): Promise<number> {
+  const added = await call(redemptionApi.redeem, { body: { key } }, { quiet: true })
+  queryClient.setQueryData<User>(selfQuery.queryKey, (self) => self && { ...self, quota: self.quota + added })
+  void queryClient.invalidateQueries({ queryKey: ['topup', 'history'] })
+  return added
+}

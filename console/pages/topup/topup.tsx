@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { logType } from '../../../contract/log-types.ts'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { Card, Page } from '../../components/ui/page.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { selfQuery } from '../../lib/self.ts'
+import { useText } from '../../lib/text.ts'
+import { historyQuery, spentQuery } from './queries.ts'
+import { RedeemCard } from './redeem-card.tsx'
+
+/** `/topup`: codes in, balance up. */
+export function TopUpPage() {
+  const t = useText()
+  return (
+    <Page title={t('topup.title')}>
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+        <RedeemCard />
+        <Figures />
+        <div className="lg:col-span-2">
+          <History />
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+/** What is there, what goes, and how long it lasts. */
+function Figures() {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const self = useQuery(selfQuery)
+  const week = useQuery(spentQuery(7))
+  const month = useQuery(spentQuery(30))
+  if (self.isError) {
+    return (
+      <ErrorState title={t('topup.balance.failed')} text={self.error.message} onRetry={() => void self.refetch()} />
+    )
+  }
+  const show = (quota: number | undefined) => (quota === undefined ? '–' : formatQuota(quota))
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      <div className="col-span-2" aria-live="polite">
+        <Kpi
+          label={t('topup.balance')}
+          value={show(self.data?.quota)}
+          loading={self.isPending}
+          note={self.data && `${t('topup.used')}: ${formatQuota(self.data.used_quota)}`}
+        />
+      </div>
+      <Kpi
+        label={t('topup.spent7')}
+        value={show(week.data)}
+        loading={week.isPending}
+        note={
+          <>
+            {t('topup.spent30')}: {show(month.data)}
+          </>
+        }
+      />
+      <Kpi
+        label={t('topup.lasts')}
+        value={<Lasts quota={self.data?.quota} week={week.data} />}
+        loading={self.isPending || week.isPending}
+        note={t(week.data === 0 ? 'topup.lasts.none' : 'topup.lasts.note')}
+      />
+    </div>
+  )
+}
+
+const yearDays = 365
+
+function Lasts({ quota, week }: { quota: number | undefined; week: number | undefined }) {
+  const t = useText()
+  if (quota === undefined || week === undefined) return '–'
+  if (week <= 0) return '∞'
+  const days = Math.max(0, Math.floor((quota / week) * 7))
+  return days > yearDays ? t('topup.lasts.long') : t('topup.lasts.days', { count: days })
+}
+
+function History() {
+  const t = useText()
+  const { data, error, refetch, isPending } = useQuery(historyQuery)
+  const all = (
+    <Link to="/log" search={{ type: String(logType.topUp) }} className="text-sm text-link hover:underline">
+      {t('topup.history.all')}
+    </Link>
+  )
+  return (
+    <Card title={t('topup.history')} actions={all}>
+      {isPending ? (
+        <Skeleton className="h-24 w-full" />
+      ) : error ? (
+        <ErrorState title={t('topup.history.failed')} text={error.message} onRetry={() => void refetch()} />
+      ) : data.length === 0 ? (
+        <EmptyState title={t('topup.history.empty')} />
+      ) : (
+        <table className="w-full text-sm">
+          <caption className="sr-only">{t('topup.history')}</caption>
+          <thead className="sr-only">
+            <tr>
+              <th scope="col">{t('topup.history.time')}</th>
+              <th scope="col">{t('topup.history.text')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.map((row) => (
+              <tr key={row.id} className="border-b border-line last:border-0">
+                <td className="num py-2 pr-6 align-top whitespace-nowrap text-muted">{formatTime(row.created_at)}</td>
+                <td className="w-full py-2 break-words">{row.content}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Card>
+  )
+}

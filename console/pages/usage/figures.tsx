@@ -1,0 +1,35 @@
+import type { Usage } from '../../../contract/api/usage.ts'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { formatCount, formatNumber, useFormatQuota } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+
+/** How a figure compares with the period before, in words; undefined where there is none. */
+export function changeText(now: number, before: number | undefined, t: Text): string | undefined {
+  if (before === undefined) return undefined
+  if (before === 0) return now === 0 ? undefined : t('usage.change.new')
+  const percent = `${Math.abs(Math.round((now / before - 1) * 100))} %`
+  if (now === before) return t('usage.change.same')
+  return t(now > before ? 'usage.change.up' : 'usage.change.down', { percent })
+}
+
+/** The sums of the period, each beside the one before. */
+export function Figures({ usage }: { usage: Usage }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const { total, previous } = usage
+  const items = [
+    ['quota', t('usage.kpi.quota'), formatQuota],
+    ['requests', t('usage.kpi.requests'), formatCount],
+    ['tokens', t('usage.kpi.tokens'), formatNumber],
+    ['failed', t('usage.kpi.failed'), formatCount],
+    ['first_byte', t('usage.kpi.firstByte'), (ms: number) => t('usage.ms', { value: formatCount(Math.round(ms)) })],
+  ] as const
+  return (
+    <div className="grid grid-cols-2 gap-3 md:grid-cols-3 lg:grid-cols-5">
+      {items.map(([name, label, format]) => {
+        const note = changeText(total[name], previous?.[name], t)
+        return <Kpi key={name} label={label} value={format(total[name])} {...(note !== undefined && { note })} />
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { Card, Page } from '../../components/ui/page.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useText } from '../../lib/text.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { Controls } from './controls.tsx'
+import { Figures } from './figures.tsx'
+import { usageQuery, viewOf } from './queries.ts'
+import { Ranking } from './ranking.tsx'
+import { parseUsageSearch } from './search.ts'
+
+const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
+
+/** `/usage`: what was used, over time and by model, token, user or channel. */
+export function UsagePage() {
+  const t = useText()
+  const [search, setSearch] = useUrlState(parseUsageSearch)
+  const view = viewOf(search)
+  const { data, error, isPending, refetch, isFetching } = useQuery(usageQuery(view))
+  return (
+    <Page title={t('usage.title')} text={t('usage.intro')}>
+      <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
+      {error && !data ? (
+        <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
+      ) : isPending ? (
+        <Skeleton className="h-[34rem] w-full rounded-lg" />
+      ) : (
+        <div className="flex flex-col gap-4" aria-busy={isFetching}>
+          <Figures usage={data} />
+          {data.total.requests === 0 ? (
+            <Card>
+              <EmptyState title={t('usage.empty')} text={t('usage.empty.text')} />
+            </Card>
+          ) : (
+            <>
+              <Suspense fallback={<Skeleton className="h-80 w-full rounded-lg" />}>
+                <UsageChart usage={data} view={view} />
+              </Suspense>
+              {view.group !== 'none' && <Ranking usage={data} view={view} />}
+            </>
+          )}
+        </div>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,92 @@
+import { Ban, ChevronDown, ChevronUp, CircleCheck, Pencil, Trash2 } from 'lucide-react'
+import type { User } from '../../../contract/api/user.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import { type Text, text } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { toastWithUndo } from '../../lib/undo.ts'
+import { manageUser } from './queries.ts'
+import { roleText } from './user-parts.tsx'
+
+/** Bans or readmits and offers to undo it. */
+async function toggle(user: User): Promise<void> {
+  const enable = user.status !== userStatus.enabled
+  await manageUser(user, enable ? 'enable' : 'disable')
+  const name = user.username
+  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
+    manageUser(user, enable ? 'disable' : 'enable'),
+  )
+}
+
+/** Promotes or demotes and says what the account is now. */
+export async function changeRole(user: User, action: 'promote' | 'demote'): Promise<void> {
+  const { role } = await manageUser(user, action)
+  toast.success(text('user.changed.role', { name: user.username, role: roleText(role, text) }))
+}
+
+/** Deletes an account and says so. */
+export async function deleteUser(user: User): Promise<void> {
+  await manageUser(user, 'delete')
+  toast.success(text('table.deleted', { name: user.username }))
+}
+
+interface Handlers {
+  edit(user: User): void
+  /** Each asks first. */
+  promote(user: User): void
+  demote(user: User): void
+  remove(user: User): void
+}
+
+/** What can be done with a user; nothing with a super admin. */
+export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
+  const locked = user.role >= roles.root
+  const enabled = user.status === userStatus.enabled
+  const actions: RowAction[] = [
+    { id: 'edit', label: t('do.edit'), icon: <Pencil />, primary: true, keys: 'e', run: () => on.edit(user) },
+    {
+      id: 'toggle',
+      label: t(enabled ? 'do.disable' : 'do.enable'),
+      icon: enabled ? <Ban /> : <CircleCheck />,
+      primary: true,
+      // A refusal is shown by the call itself.
+      run: () => void toggle(user).catch(() => undefined),
+    },
+    { id: 'promote', label: t('user.promote'), icon: <ChevronUp />, run: () => on.promote(user) },
+    { id: 'demote', label: t('user.demote'), icon: <ChevronDown />, run: () => on.demote(user) },
+    { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(user) },
+  ]
+  return locked ? actions.map((action) => ({ ...action, disabled: true, hint: t('user.root.hint') })) : actions
+}
+
+/** What can be done with several users. */
+export function userBulk(t: Text): BulkAction<User>[] {
+  const open = (user: User) => user.role < roles.root
+  return [
+    {
+      id: 'enable',
+      label: t('do.enable'),
+      applies: (user) => open(user) && user.status === userStatus.disabled,
+      run: (user) => manageUser(user, 'enable'),
+    },
+    {
+      id: 'disable',
+      label: t('do.disable'),
+      applies: (user) => open(user) && user.status === userStatus.enabled,
+      run: (user) => manageUser(user, 'disable'),
+    },
+    {
+      id: 'delete',
+      label: t('do.delete'),
+      danger: true,
+      applies: open,
+      confirm: (rows) => ({
+        title: t('table.delete.many', { count: rows.length }),
+        text: t('user.delete.manyText'),
+        typed: rows.length === 1 ? rows[0]?.username : String(rows.length),
+      }),
+      run: (user) => manageUser(user, 'delete'),
+    },
+  ]
+}

@@ -1,0 +1,124 @@
+import type { User } from '../../../contract/api/user.ts'
+import type { Column } from '../../components/data-table/types.ts'
+import { cut, formatNumber, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
+import type { Text } from '../../lib/text.ts'
+import { Groups, roleText, statusText, UserRole, UserStatus } from './user-parts.tsx'
+
+const longestName = 15
+
+/** The columns of the list. */
+export function userColumns(t: Text): Column<User>[] {
+  return [
+    {
+      id: 'id',
+      header: t('user.id'),
+      cell: (user) => user.id,
+      value: (user) => user.id,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-8',
+    },
+    {
+      id: 'username',
+      header: t('user.username'),
+      cell: (user) => <span title={user.username}>{cut(user.username, longestName)}</span>,
+      value: (user) => user.username,
+      sortable: true,
+      required: true,
+      card: 'title',
+      skeleton: 'w-24',
+    },
+    {
+      id: 'display_name',
+      header: t('user.displayName'),
+      cell: (user) => <span className="block max-w-40 truncate">{user.display_name}</span>,
+      value: (user) => user.display_name,
+      sortable: true,
+      card: 'hide',
+      skeleton: 'w-20',
+    },
+    {
+      id: 'email',
+      header: t('user.email'),
+      cell: (user) => (
+        <span className="block max-w-44 truncate" title={user.email}>
+          {user.email}
+        </span>
+      ),
+      value: (user) => user.email,
+      sortable: true,
+      card: 'hide',
+      skeleton: 'w-28',
+    },
+    {
+      id: 'group',
+      header: t('user.group'),
+      cell: (user) => <Groups group={user.group} />,
+      value: (user) => user.group,
+      sortable: true,
+      skeleton: 'w-14',
+    },
+    ...figures(t),
+    {
+      id: 'role',
+      header: t('user.role'),
+      cell: (user) => <UserRole role={user.role} />,
+      value: (user) => roleText(user.role, t),
+      sortable: true,
+      skeleton: 'w-20',
+    },
+    {
+      id: 'status',
+      header: t('user.status'),
+      cell: (user) => <UserStatus user={user} />,
+      value: (user) => statusText(user.status, t),
+      sortable: true,
+      card: 'badge',
+      skeleton: 'w-16',
+    },
+    {
+      id: 'created_time',
+      header: t('user.created'),
+      cell: (user) =>
+        user.created_time > 0 && <time title={formatRelative(user.created_time)}>{formatTime(user.created_time)}</time>,
+      value: (user) => user.created_time,
+      sortable: true,
+      hidden: true,
+      card: 'hide',
+      skeleton: 'w-36',
+    },
+  ]
+}
+
+function figures(t: Text): Column<User>[] {
+  return [
+    {
+      id: 'quota',
+      header: t('user.quota'),
+      cell: (user) => formatQuota(user.quota),
+      value: (user) => user.quota,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-16',
+    },
+    {
+      id: 'used_quota',
+      header: t('user.used'),
+      cell: (user) => formatQuota(user.used_quota),
+      value: (user) => user.used_quota,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-14',
+    },
+    {
+      id: 'request_count',
+      header: t('user.requests'),
+      cell: (user) => formatNumber(user.request_count),
+      value: (user) => user.request_count,
+      sortable: true,
+      align: 'end',
+      card: 'hide',
+      skeleton: 'w-10',
+    },
+  ]
+}

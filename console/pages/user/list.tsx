@@ -1,0 +1,92 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { UserPlus } from 'lucide-react'
+import { lazy, Suspense, useMemo } from 'react'
+import type { User } from '../../../contract/api/user.ts'
+import { roles } from '../../../contract/roles.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { useList } from '../../components/data-table/use-list.ts'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Page } from '../../components/ui/page.tsx'
+import { EmptyState } from '../../components/ui/states.tsx'
+import { useConfirm } from '../../components/ui/use-confirm.tsx'
+import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useText } from '../../lib/text.ts'
+import { useUrlState } from '../../lib/url-state.ts'
+import { changeRole, deleteUser, userActions, userBulk } from './actions.tsx'
+import { userColumns } from './columns.tsx'
+import { users } from './queries.ts'
+import { parseUserSearch } from './search.ts'
+import { roleText } from './user-parts.tsx'
+
+const UserPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.UserPeek })))
+
+const rowId = (user: User) => String(user.id)
+
+/** `/user`: all accounts. */
+export function UserListPage() {
+  const t = useText()
+  const navigate = useNavigate()
+  const [search, setSearch] = useUrlState(parseUserSearch)
+  const list = useList(users, search, setSearch)
+  const [ask, question] = useConfirm()
+  const columns = useMemo(() => userColumns(t), [t])
+
+  const edit = (user: User) => void navigate({ to: '/user/edit/$id', params: { id: rowId(user) } })
+  const remove = (user: User) =>
+    ask({
+      title: t('table.delete.title', { name: user.username }),
+      text: t('user.delete.text'),
+      confirm: t('do.delete'),
+      danger: true,
+      typed: user.username,
+      onConfirm: () => deleteUser(user),
+    })
+  const promote = (user: User) =>
+    ask({
+      title: t('user.promote.title', { name: user.username }),
+      text: t('user.promote.text', { from: roleText(user.role, t), to: roleText(roles.admin, t) }),
+      confirm: t('user.promote'),
+      onConfirm: () => changeRole(user, 'promote'),
+    })
+  const demote = (user: User) =>
+    ask({
+      title: t('user.demote.title', { name: user.username }),
+      text: t('user.demote.text', { from: roleText(user.role, t), to: roleText(roles.user, t) }),
+      confirm: t('user.demote'),
+      danger: true,
+      onConfirm: () => changeRole(user, 'demote'),
+    })
+  useHotkeys({ n: () => void navigate({ to: '/user/add' }) })
+
+  const addButton = (
+    <Link to="/user/add" className={buttonClass({ look: 'primary' })}>
+      <UserPlus aria-hidden="true" />
+      {t('user.add')}
+    </Link>
+  )
+  return (
+    <Page title={t('user.title')} text={t('user.intro')} width="full" actions={addButton}>
+      <DataTable
+        name="users"
+        caption={t('user.title')}
+        columns={columns}
+        list={list}
+        search={search}
+        setSearch={setSearch}
+        rowId={rowId}
+        rowName={(user) => user.username}
+        actions={(user) => userActions(user, t, { edit, promote, demote, remove })}
+        bulk={userBulk(t)}
+        peeks
+        searchLabel={t('user.search')}
+        empty={<EmptyState title={t('user.empty')}>{addButton}</EmptyState>}
+      />
+      {question}
+      <Suspense fallback={null}>
+        {search.peek !== undefined && (
+          <UserPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
+        )}
+      </Suspense>
+    </Page>
+  )
+}

@@ -1,0 +1,153 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useId, useState } from 'react'
+import type { User } from '../../../contract/api/user.ts'
+import { roles } from '../../../contract/roles.ts'
+import { Button } from '../../components/ui/button.tsx'
+import { Drawer } from '../../components/ui/drawer.tsx'
+import { Input } from '../../components/ui/input.tsx'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { formatCount, formatTime, quotaPerUnit, useFormatQuota } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { Bindings } from './bindings.tsx'
+import { giveQuota, userQuery, userSpentQuery } from './queries.ts'
+import { Groups, UserRole, UserStatus } from './user-parts.tsx'
+
+/** The drawer of a user: figures, a quick top-up, bindings, ways to the logs. */
+export function UserPeek({ id, onClose, onEdit }: { id: string; onClose(): void; onEdit(user: User): void }) {
+  const t = useText()
+  const query = useQuery(userQuery(id))
+  const user = query.data
+  const open = user !== undefined && user.role < roles.root
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      title={user?.username ?? t('user.title')}
+      aside={user && <UserStatus user={user} />}
+      footer={open && <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>}
+    >
+      {query.isPending && <Skeleton className="h-40 w-full" />}
+      {query.isError && (
+        <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
+      )}
+      {user && <Details user={user} />}
+    </Drawer>
+  )
+}
+
+function Details({ user }: { user: User }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const spent = useQuery(userSpentQuery(user.username))
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3">
+        <Kpi
+          label={t('user.quota')}
+          value={formatQuota(user.quota)}
+          note={`${t('user.used')}: ${formatQuota(user.used_quota)}`}
+        />
+        <Kpi
+          label={t('user.peek.spent')}
+          loading={spent.isPending}
+          value={spent.data === undefined ? '–' : formatQuota(spent.data)}
+          note={`${t('user.requests')}: ${formatCount(user.request_count)}`}
+        />
+      </div>
+      {user.role < roles.root && <GiveQuota user={user} />}
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
+        <Fact name={t('user.displayName')}>{user.display_name}</Fact>
+        <Fact name={t('user.role')}>
+          <UserRole role={user.role} />
+        </Fact>
+        <Fact name={t('user.group')}>
+          <Groups group={user.group} />
+        </Fact>
+        {user.inviter_id > 0 && (
+          <Fact name={t('user.peek.inviter')}>{t('user.peek.inviter.id', { id: user.inviter_id })}</Fact>
+        )}
+        {user.created_time > 0 && <Fact name={t('user.created')}>{formatTime(user.created_time)}</Fact>}
+      </dl>
+      <p className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
+        <Link to="/log" search={{ user: user.username }} className="text-link hover:underline">
+          {t('user.peek.logs')}
+        </Link>
+      </p>
+      <Bindings user={user} />
+    </>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="num min-w-0 text-end break-words">{children}</dd>
+    </>
+  )
+}
+
+const amounts = [1, 5, 10]
+
+/** Adds to the balance: round amounts, or any number of units. */
+function GiveQuota({ user }: { user: User }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const id = useId()
+  const [units, setUnits] = useState('')
+  const [busy, setBusy] = useState(false)
+  const custom = Number(units)
+  const give = async (quota: number) => {
+    setBusy(true)
+    try {
+      await giveQuota(user, quota)
+      setUnits('')
+      toast.success(t('user.peek.given', { quota: formatQuota(quota), name: user.username }))
+    } catch {
+      // The call has shown what was wrong.
+    }
+    setBusy(false)
+  }
+  return (
+    <section aria-label={t('user.peek.topup')} className="rounded-lg border border-line p-3">
+      <h3 className="text-sm font-medium">{t('user.peek.topup')}</h3>
+      <p className="mb-2 text-xs text-muted">{t('user.peek.note')}</p>
+      <form
+        className="flex flex-wrap items-center gap-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (Number.isInteger(custom) && custom !== 0) void give(custom)
+        }}
+      >
+        {amounts.map((dollars) => (
+          <Button
+            key={dollars}
+            size="small"
+            disabled={busy}
+            onClick={() => void give(Math.round(dollars * quotaPerUnit()))}
+          >
+            +${dollars}
+          </Button>
+        ))}
+        <label htmlFor={id} className="sr-only">
+          {t('user.peek.custom')}
+        </label>
+        <Input
+          id={id}
+          type="number"
+          step={1}
+          value={units}
+          placeholder={t('user.peek.custom')}
+          onChange={(event) => setUnits(event.target.value)}
+          className="num h-7! min-w-32 flex-1"
+        />
+        <Button type="submit" size="small" busy={busy} disabled={!Number.isInteger(custom) || custom === 0}>
+          {t('user.peek.give')}
+        </Button>
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,86 @@
+import { queryOptions } from '@tanstack/react-query'
+import type * as z from 'zod/mini'
+import { groupApi } from '../../../contract/api/group.ts'
+import { logApi } from '../../../contract/api/log.ts'
+import {
+  type createUserBody,
+  type manageActions,
+  type User,
+  type updateUserBody,
+  userApi,
+} from '../../../contract/api/user.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { call } from '../../lib/call.ts'
+import { listSource } from '../../lib/list-source.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { selfQuery } from '../../lib/self.ts'
+
+/** All users. */
+export const users = listSource<User>('user', { list: userApi.list, search: userApi.search })
+
+/** One user. */
+export const userQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['user', 'one', id],
+    queryFn: ({ signal }) => call(userApi.get, { params: { id } }, { signal, quiet: true }),
+  })
+
+/** Names of all groups. */
+export const groupsQuery = queryOptions({
+  queryKey: ['group'],
+  queryFn: ({ signal }) => call(groupApi.list, {}, { signal, quiet: true }),
+})
+
+const daySeconds = 86_400
+
+/** Quota that a user spent in the last 7 days. */
+export const userSpentQuery = (username: string) =>
+  queryOptions({
+    queryKey: ['user', 'spent', username],
+    queryFn: async ({ signal }) => {
+      const start_timestamp = Math.floor(Date.now() / 1000) - 7 * daySeconds
+      const query = { type: logType.consume, username, start_timestamp }
+      return (await call(logApi.stat, { query }, { signal, quiet: true })).quota
+    },
+  })
+
+export type ManageAction = (typeof manageActions)[number]
+
+function forget(id: number): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: ['user', 'one', String(id)] })
+}
+
+/** Promotes, demotes, bans, readmits or deletes; the row shows what the server answers. */
+export async function manageUser(user: User, action: ManageAction): Promise<{ role: number; status: number }> {
+  const { role, status } = await call(userApi.manage, { body: { username: user.username, action } })
+  users.patch(
+    (row) => row.id === user.id,
+    (row) => ({ ...row, role, status }),
+  )
+  await (action === 'delete' ? users.refresh() : forget(user.id))
+  return { role, status }
+}
+
+/** Adds to a user's balance. */
+export async function giveQuota(user: User, quota: number): Promise<void> {
+  await call(userApi.update, { body: { id: user.id, quota_delta: quota } })
+  await Promise.all([users.refresh(), forget(user.id)])
+}
+
+/** Makes an ordinary account. */
+export async function createUser(body: z.input<typeof createUserBody>): Promise<void> {
+  await call(userApi.create, { body })
+  await users.refresh()
+}
+
+/** Changes a user; only what is sent. */
+export async function updateUser(body: z.input<typeof updateUserBody>): Promise<void> {
+  await call(userApi.update, { body })
+  await Promise.all([users.refresh(), forget(body.id)])
+}
+
+/** Changes the own account. An empty password stays as it is. */
+export async function updateSelf(body: { username: string; display_name: string; password: string }): Promise<void> {
+  await call(userApi.updateSelf, { body })
+  await queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
+}

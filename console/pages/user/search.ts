@@ -1,0 +1,9 @@
+import { type ListSearch, parseListSearch, type RawSearch } from '../../lib/url-state.ts'
+
+/** What the list of users keeps in its address. */
+export type UserSearch = ListSearch
+
+/** Reads the query of the list of users. */
+export function parseUserSearch(raw: RawSearch): UserSearch {
+  return parseListSearch(raw)
+}

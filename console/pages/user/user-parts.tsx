@@ -1,0 +1,69 @@
+import type { User } from '../../../contract/api/user.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
+import { type Text, useText } from '../../lib/text.ts'
+
+/** The word for a role. */
+export function roleText(role: number, t: Text): string {
+  if (role === roles.user) return t('user.role.user')
+  if (role === roles.admin) return t('user.role.admin')
+  if (role === roles.root) return t('user.role.root')
+  return t('role.unknown')
+}
+
+/** The word for a status. */
+export function statusText(status: number, t: Text): string {
+  if (status === userStatus.enabled) return t('user.status.activated')
+  if (status === userStatus.disabled) return t('user.status.banned')
+  return t('status.unknown')
+}
+
+/** Whether an account may be used. */
+export function UserStatus({ user }: { user: User }) {
+  const t = useText()
+  const color = user.status === userStatus.enabled ? 'green' : user.status === userStatus.disabled ? 'red' : 'grey'
+  return <Status color={color}>{statusText(user.status, t)}</Status>
+}
+
+const roleColors: Readonly<Record<number, DotColor>> = {
+  [roles.user]: 'grey',
+  [roles.admin]: 'yellow',
+  [roles.root]: 'orange',
+}
+
+/** What an account may do. */
+export function UserRole({ role }: { role: number }) {
+  const t = useText()
+  return <Status color={roleColors[role] ?? 'red'}>{roleText(role, t)}</Status>
+}
+
+const groupColors: Readonly<Record<string, DotColor>> = {
+  vip: 'yellow',
+  pro: 'yellow',
+  svip: 'red',
+  premium: 'red',
+}
+
+/** Groups of a comma-separated text; none is the default group. */
+export function Groups({ group }: { group: string }) {
+  const t = useText()
+  const names = group
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+    .sort()
+  const shown = names.length > 0 ? names : [t('value.default')]
+  return (
+    <span className="inline-flex flex-wrap gap-1">
+      {shown.map((name) => {
+        const color = groupColors[name]
+        return (
+          <Badge key={name} {...(color !== undefined && { color })}>
+            {name}
+          </Badge>
+        )
+      })}
+    </span>
+  )
+}

@@ -1,0 +1,18 @@
+import { mediaEndpoint } from './endpoint.ts'
+
+export const docsApi = {
+  document: mediaEndpoint({
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'public',
+    media: 'application/json',
+    summary: 'This API as an OpenAPI 3.1 document',
+  }),
+  page: mediaEndpoint({
+    method: 'GET',
+    path: '/api/docs',
+    access: 'public',
+    media: 'text/html',
+    summary: 'This API as a page to read',
+  }),
+}

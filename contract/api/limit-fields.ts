@@ -1,0 +1,32 @@
+import * as z from 'zod/mini'
+
+const meanings = {
+  rpm_limit: 'Calls let through in any 60 seconds; 0 = no limit.',
+  tpm_limit: 'Tokens in any 60 seconds, prompt and answer together; 0 = no limit.',
+  concurrency_limit: 'Calls open at once; 0 = no limit.',
+  daily_budget: 'Quota units that a day (UTC) may cost; 0 = no limit.',
+  monthly_budget: 'Quota units that a month (UTC) may cost; 0 = no limit.',
+} as const
+
+const shown = (meaning: string) => z.number().check(z.describe(meaning))
+const written = (meaning: string) => z.optional(z.int().check(z.gte(0), z.describe(meaning)))
+
+/** Limits, and what was spent in the running day and month, as answers show them. */
+export const limitsShown = {
+  rpm_limit: shown(meanings.rpm_limit),
+  tpm_limit: shown(meanings.tpm_limit),
+  concurrency_limit: shown(meanings.concurrency_limit),
+  daily_budget: shown(meanings.daily_budget),
+  monthly_budget: shown(meanings.monthly_budget),
+  spent_today: shown('Quota units charged since 00:00 UTC.'),
+  spent_month: shown('Quota units charged since the first of the month, UTC.'),
+}
+
+/** Limits as they may be sent; what is left out stays. */
+export const limitsWritten = {
+  rpm_limit: written(meanings.rpm_limit),
+  tpm_limit: written(meanings.tpm_limit),
+  concurrency_limit: written(meanings.concurrency_limit),
+  daily_budget: written(meanings.daily_budget),
+  monthly_budget: written(meanings.monthly_budget),
+}

@@ -1,0 +1,31 @@
+import * as z from 'zod/mini'
+import { text } from './fields.ts'
+
+// Filters that cannot be read (a cleared date box sends NaN) count as not set, as in one-api.
+const number = (description: string) =>
+  z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.describe(description)), 0)
+const word = (description: string) => z.catch(text(200).check(z.describe(description)), '')
+
+/** Which log rows one may ask for about oneself; 0 and '' mean any, names are compared as a whole. */
+export const ownLogFilter = {
+  type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test; 0 = all.'),
+  token_name: word('Name of the token, exactly.'),
+  model_name: word('Name of the model as it was sent upstream, exactly.'),
+  start_timestamp: number('Epoch seconds, included; 0 = no limit.'),
+  end_timestamp: number('Epoch seconds, included; 0 = no limit.'),
+}
+
+/** Which log rows admins may ask for. */
+export const allLogFilter = {
+  ...ownLogFilter,
+  username: word('Name of the user, exactly.'),
+  channel: number('Id of the channel.'),
+}
+
+/** Where days begin, for whoever asks for days. */
+export const utcOffset = z._default(
+  z.coerce
+    .number<string>()
+    .check(z.int(), z.gte(-840), z.lte(840), z.describe("The reader's time zone: minutes east of UTC.")),
+  0,
+)

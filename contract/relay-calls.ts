@@ -1,0 +1,176 @@
+import * as z from 'zod/mini'
+import type { enginePath, relayPaths, relayReads } from './relay-paths.ts'
+
+/** What the API page says of one call of the relay. Bodies are OpenAI's; fields beyond those named pass on unchanged. */
+export interface RelayCallText {
+  summary: string
+  description?: string
+  /** A JSON body. */
+  body?: z.ZodMiniType
+  /** The fields of a form. */
+  form?: z.ZodMiniType
+  /** The JSON answer, where there is one. */
+  answer?: z.ZodMiniType
+  /** Other types that the answer may have, and when. */
+  media?: Readonly<Record<string, string>>
+}
+
+type RelayAddress = (typeof relayPaths)[number]['path'] | (typeof relayReads)[number] | typeof enginePath
+
+const whole = z.int().check(z.gte(0))
+const list = <S extends z.ZodMiniType>(of: S) => z.object({ object: z.literal('list'), data: z.array(of) })
+
+const model = z.string().check(z.maxLength(256), z.describe('Name of the model, as GET /v1/models shows it.'))
+const stream = z.nullish(z.boolean().check(z.describe('Answer event by event.')))
+const choices = z.nullish(z.int().check(z.gte(1), z.lte(128), z.describe('How many answers; each is charged.')))
+const most = z.nullish(whole.check(z.describe('Most tokens of the answer; also what the call may cost at most.')))
+const texts = z
+  .union([z.string(), z.array(z.unknown())])
+  .check(z.describe('A text, several texts, or tokens by number.'))
+const file = z.string().check(z.meta({ description: 'A file.', contentMediaType: 'application/octet-stream' }))
+
+const usage = z
+  .looseObject({ prompt_tokens: whole, completion_tokens: z.optional(whole), total_tokens: z.optional(whole) })
+  .check(z.describe('What the call used; the charge is made from it.'))
+
+const streamOptions = z.nullish(
+  z
+    .looseObject({ include_usage: z.optional(z.boolean()) })
+    .check(z.describe('With include_usage the last event tells the usage.')),
+)
+
+const chatBody = z.looseObject({
+  model,
+  messages: z
+    .array(z.looseObject({ role: z.string(), content: z.optional(z.unknown()) }))
+    .check(z.minLength(1), z.describe('The conversation; content is a text or a list of parts.')),
+  stream,
+  stream_options: streamOptions,
+  max_tokens: most,
+  max_completion_tokens: most,
+  n: choices,
+})
+
+const completionBody = z.looseObject({
+  model,
+  prompt: texts,
+  stream,
+  stream_options: streamOptions,
+  max_tokens: most,
+  n: choices,
+  best_of: choices,
+})
+
+const choiceAnswer = z.looseObject({ choices: z.array(z.looseObject({})), usage: z.optional(usage) })
+const events = { 'text/event-stream': 'With stream: events of one chunk each, ended by [DONE], or by an error event.' }
+
+const embeddingsBody = (named: z.ZodMiniType) => z.looseObject({ model: named, input: texts })
+const embeddingsAnswer = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      embedding: z.union([z.array(z.number()), z.string()]).check(z.describe('Numbers, or base64 when asked for.')),
+    }),
+  ),
+  usage: z.optional(usage),
+})
+
+const imagesAnswer = z.looseObject({
+  data: z.array(z.looseObject({ url: z.optional(z.string()), b64_json: z.optional(z.string()) })),
+})
+const imageFields = { model: z.optional(model), n: z.optional(z.unknown()), size: z.optional(z.string()) }
+const imagesForm = z.looseObject({ ...imageFields, image: file, prompt: z.optional(z.string()) })
+
+const soundForm = z.looseObject({ file, model: z.optional(model), response_format: z.optional(z.string()) })
+const transcript = z.looseObject({ text: z.string() })
+const plain = { 'text/plain': 'With a response_format that is no JSON.' }
+
+/** One model, in OpenAI's shape with one-api's additions. */
+const modelSchema = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: whole,
+  owned_by: z.string(),
+  permission: z.array(z.looseObject({})),
+  root: z.string(),
+  parent: z.null(),
+})
+
+const subscription = {
+  summary: 'What the token, or its owner, was ever given',
+  description:
+    'In currency, or in quota units while DisplayInCurrencyEnabled is off; the owner is shown while DisplayTokenStatEnabled is off.',
+  answer: z.object({
+    object: z.literal('billing_subscription'),
+    has_payment_method: z.boolean(),
+    soft_limit_usd: z.number(),
+    hard_limit_usd: z.number(),
+    system_hard_limit_usd: z.number(),
+    access_until: whole.check(z.describe('Epoch seconds at which the token ends; 0 = never.')),
+  }),
+}
+const billingUsage = {
+  summary: 'What the token, or its owner, has used',
+  answer: z.object({
+    object: z.literal('list'),
+    total_usage: z.number().check(z.describe('In hundredths of the unit of the subscription.')),
+  }),
+}
+
+/** The text of every call of `relay-paths.ts`. */
+export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
+  '/v1/chat/completions': { summary: 'Chat', body: chatBody, answer: choiceAnswer, media: events },
+  '/v1/completions': { summary: 'Complete a text', body: completionBody, answer: choiceAnswer, media: events },
+  '/v1/embeddings': { summary: 'Vectors of texts', body: embeddingsBody(model), answer: embeddingsAnswer },
+  '/v1/engines/{model}/embeddings': {
+    summary: 'Vectors of texts, the model named in the path',
+    body: embeddingsBody(z.optional(model)),
+    answer: embeddingsAnswer,
+  },
+  '/v1/moderations': {
+    summary: 'Judge texts',
+    body: z.looseObject({ model: z.optional(model), input: texts }),
+    answer: z.looseObject({}),
+  },
+  '/v1/images/generations': {
+    summary: 'Make images',
+    body: z.looseObject({ ...imageFields, prompt: z.string().check(z.minLength(1)) }),
+    answer: imagesAnswer,
+  },
+  '/v1/images/edits': {
+    summary: 'Change an image',
+    description: 'A form with files, or JSON that names images by their address.',
+    body: z.looseObject({ ...imageFields, prompt: z.optional(z.string()) }),
+    form: imagesForm,
+    answer: imagesAnswer,
+  },
+  '/v1/images/variations': { summary: 'Vary an image', form: imagesForm, answer: imagesAnswer },
+  '/v1/audio/speech': {
+    summary: 'Speak a text',
+    body: z.looseObject({ model, input: z.string().check(z.minLength(1)), voice: z.optional(z.unknown()) }),
+    media: {
+      'audio/*': 'The sound.',
+      'text/event-stream': 'With stream_format sse: events with pieces of the sound.',
+    },
+  },
+  '/v1/audio/transcriptions': {
+    summary: 'Write down speech',
+    form: soundForm,
+    answer: transcript,
+    media: { ...plain, 'text/event-stream': 'With stream: events with pieces of the text.' },
+  },
+  '/v1/audio/translations': {
+    summary: 'Write down speech in English',
+    form: soundForm,
+    answer: transcript,
+    media: plain,
+  },
+  '/v1/models': {
+    summary: 'The models that the token may use',
+    answer: list(modelSchema),
+  },
+  '/v1/models/{model}': { summary: 'One model', answer: modelSchema },
+  '/dashboard/billing/subscription': subscription,
+  '/v1/dashboard/billing/subscription': subscription,
+  '/dashboard/billing/usage': billingUsage,
+  '/v1/dashboard/billing/usage': billingUsage,
+}

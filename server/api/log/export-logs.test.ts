@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { logRow } from '../../../test/helpers/accounts.ts'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { foldUsage } from '../../store/usage-fold.ts'
+
+const now = 1_700_000_000
+
+/** Cells of CSV, as a reader that knows RFC 4180 takes it apart. */
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows.at(-1)?.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'))
+    if (end !== ',') rows.push([])
+  }
+  return rows.slice(0, -1)
+}
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let admin: Awaited<ReturnType<TestApi['addPerson']>>
+  let ada: typeof admin
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    admin = await api.addPerson({ username: 'admin', role: 10 })
+    ada = await api.addPerson({ username: 'ada' })
+  })
+  afterEach(() => api.store.close())
+
+  const row = (fields: object = {}) => ({
+    ...logRow({ userId: ada.id, tokenId: 1, channelId: 7 }),
+    username: 'ada',
+    quota: 5,
+    created_at: now,
+    attempts: '[7,8]',
+    ...fields,
+  })
+  const add = (...rows: object[]) =>
+    api.store.write((trx) =>
+      trx
+        .insertInto('logs')
+        .values(rows.map((fields) => row(fields)))
+        .execute(),
+    )
+  const request = (path: string, as = admin) =>
+    api.app.request(`/api/log/${path}`, { headers: { authorization: as.token } }, { socketAddress: '203.0.113.9' })
+  const read = async (path: string, as = admin) => {
+    const response = await request(path, as)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    return { response, bytes, rows: parseCsv(new TextDecoder('utf-8', { ignoreBOM: false }).decode(bytes)) }
+  }
+
+  test('every cell comes back as it was, but for those that would be calculated', async () => {
+    const nasty = ['a,b', 'say "hi"', 'two\r\nlines', '日本語', "it's", '', ' x ', '100%_\\']
+    await add(...nasty.map((content) => ({ content })), { content: '=1+1' }, { content: '@cmd', token_name: '-2+3' })
+    const { response, bytes, rows } = await read('export')
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+    expect(response.headers.get('content-disposition')).toContain('attachment')
+    expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+    const [head = [], ...data] = rows
+    const column = (name: string) => data.map((cells) => cells[head.indexOf(name)])
+    expect(column('content').reverse()).toEqual([...nasty, "'=1+1", "'@cmd"])
+    expect(column('token_name')[0]).toBe("'-2+3")
+    expect(column('time')[0]).toBe('2023-11-14T22:13:20.000Z')
+    expect(column('quota')[0]).toBe('5')
+    expect(column('channel')[0]).toBe('7')
+    expect(column('attempts')[0]).toBe('"[7,8]"'.slice(1, -1))
+    expect(data.every((cells) => cells.length === head.length)).toBe(true)
+  })
+
+  test('all rows of the filter, each once, newest first, however many', async () => {
+    const hours = Array.from({ length: 40 }, (_, index) => now - index * 3600)
+    for (const created_at of hours) {
+      await add(...Array.from({ length: created_at === now ? 1200 : 7 }, () => ({ created_at, model_name: 'a' })), {
+        created_at,
+        model_name: 'b',
+      })
+    }
+    await foldUsage(api.store, now)
+    await add({ created_at: now - 5, model_name: 'a' })
+    const { rows } = await read(`export?model_name=a&start_timestamp=${now - 30 * 3600}`)
+    const times = rows.slice(1).map((cells) => cells[1] ?? '')
+    expect(times).toHaveLength(1200 + 30 * 7 + 1)
+    expect(new Set(rows.map((cells) => cells[0])).size).toBe(rows.length)
+    const hoursOf = times.map((time) => time.slice(0, 13))
+    expect(hoursOf).toEqual([...hoursOf].sort().reverse())
+  })
+
+  test('people get their own rows, and nothing of channels', async () => {
+    await add({}, { user_id: admin.id, username: 'admin', content: 'of somebody else' })
+    const { rows } = await read('self/export?username=admin&channel=8&user_id=1', ada)
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).not.toContain('channel')
+    expect(rows[0]).not.toContain('attempts')
+    expect(rows.flat().join()).not.toContain('[7,8]')
+    const refused = await request('export', ada)
+    expect(((await refused.json()) as { success: boolean }).success).toBe(false)
+  })
+
+  test('an export of everybody stands in the audit trail', async () => {
+    await read('export')
+    const { data } = (await api.call('GET', '/api/audit/?action=log.', { as: admin.token })).json
+    expect(data).toMatchObject([{ actor_name: 'admin', action: 'log.export' }])
+  })
+
+  test('two at a time for each person; a reader who leaves makes room', async () => {
+    await add(...Array.from({ length: 600 }, () => ({})))
+    const first = await request('self/export', ada)
+    const second = await request('self/export', ada)
+    expect((await request('self/export', ada)).status).toBe(429)
+    expect((await request('self/export', admin)).status).toBe(200)
+    await first.body?.cancel()
+    const third = await request('self/export', ada)
+    expect(third.status).toBe(200)
+    expect(parseCsv(await second.text())).toHaveLength(601)
+    expect(parseCsv(await third.text())).toHaveLength(601)
+    expect((await read('self/export', ada)).response.status).toBe(200)
+  })
+
+  test('no more is read than the reader takes', async () => {
+    for (let step = 0; step < 10; step++) await add(...Array.from({ length: 500 }, () => ({})))
+    const response = await request('export')
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.read()
+    // What is not read yet is not made yet: rows that go now are not in it.
+    await api.store.write((trx) => trx.deleteFrom('logs').execute())
+    let rest = 0
+    for (;;) {
+      const step = await reader?.read()
+      if (!step || step.done) break
+      rest += new TextDecoder().decode(step.value).split('\r\n').length - 1
+    }
+    expect(rest).toBeLessThanOrEqual(1000)
+  })
+})

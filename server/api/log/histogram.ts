@@ -1,0 +1,83 @@
+import { countByHour, countBySecond, type LogFilter, logHours, type TypeCount } from '../../store/log-hours.ts'
+import type { Db } from '../../store/store.ts'
+
+/** Counts of each type in the parts of a time range. */
+export interface Histogram {
+  /** Seconds. */
+  step: number
+  /** Epoch seconds. */
+  starts: number[]
+  types: { type: number; counts: number[] }[]
+}
+
+const hour = 3600
+const day = 24 * hour
+/** Those below an hour are counted from the rows, all others from sums. */
+const steps = [60, 300, 900, hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day, 30 * day]
+/** More rows than this are not read for one chart. */
+const mostRows = 20_000
+/** 1970 began on a Thursday. */
+const mondayShift = 3 * day
+
+interface Ask {
+  filter: LogFilter
+  /** At most so many parts. */
+  buckets: number
+  /** Minutes. */
+  utcOffset: number
+  /** Epoch seconds. */
+  now: number
+}
+
+/** Cuts the range of the filter into parts that people know, by their clock, and counts what is in each. */
+export async function histogramOf(db: Db, { filter, buckets, utcOffset, now }: Ask): Promise<Histogram> {
+  const hours = await logHours(db, filter)
+  const newest = hours[0]
+  const oldest = hours.at(-1)
+  const start = filter.start_timestamp || (oldest ? oldest.hour * hour : now)
+  const end = Math.max(start, filter.end_timestamp || Math.max(now, newest ? (newest.hour + 1) * hour - 1 : 0))
+  const rows = hours.reduce((sum, each) => sum + each.rows, 0)
+  const plan = planSteps({ start, end, buckets, utcOffset, least: rows > mostRows ? hour : 0 })
+  const { step, shift, first, count } = plan
+  const starts = Array.from({ length: count }, (_, index) => (first + index) * step - shift)
+  if (hours.length === 0) return { step, starts, types: [] }
+  const counted =
+    step < hour
+      ? await countBySecond(db, filter, hours, step)
+      : await countByHour(db, filter, { minutes: step / 60, shift: shift / 60 })
+  return { step, starts, types: byType(counted, first, count) }
+}
+
+interface Steps {
+  step: number
+  /** Seconds added to a time before it is divided. */
+  shift: number
+  /** Number of the first part, and how many there are. */
+  first: number
+  count: number
+}
+
+function planSteps(ask: { start: number; end: number; buckets: number; utcOffset: number; least: number }): Steps {
+  for (let at = 0; ; at++) {
+    const step = steps[at] ?? 30 * day * 2 ** (at - steps.length + 1)
+    if (step < ask.least) continue
+    // A whole number of parts more keeps the sum above zero, where the database rounds down.
+    const shift = step <= hour ? 0 : ask.utcOffset * 60 + (step === 7 * day ? mondayShift : 0) + Math.max(step, 7 * day)
+    // From sums, an hour belongs where it begins.
+    const begin = (time: number) => (step < hour ? time : time - (time % hour))
+    const first = Math.floor((begin(ask.start) + shift) / step)
+    const count = Math.floor((begin(ask.end) + shift) / step) - first + 1
+    if (count <= ask.buckets) return { step, shift, first, count }
+  }
+}
+
+function byType(counted: readonly TypeCount[], first: number, count: number): Histogram['types'] {
+  const types = new Map<number, number[]>()
+  for (const { bucket, type, rows } of counted) {
+    const counts = types.get(type) ?? Array.from({ length: count }, () => 0)
+    types.set(type, counts)
+    const index = bucket - first
+    if (index >= 0 && index < count) counts[index] = (counts[index] ?? 0) + rows
+  }
+  return [...types].sort(([a], [b]) => a - b).map(([type, counts]) => ({ type, counts }))
+}

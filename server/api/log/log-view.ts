@@ -1,0 +1,18 @@
+import type { Log } from '../../../contract/api/log.ts'
+import type { LogRow } from '../../store/log-pages.ts'
+
+/** A log row as admins see it. */
+export function fullView({ channel_id, ...row }: LogRow): Log {
+  return {
+    ...row,
+    channel: channel_id,
+    is_stream: Boolean(row.is_stream),
+    system_prompt_reset: Boolean(row.system_prompt_reset),
+    estimated: Boolean(row.estimated),
+  }
+}
+
+/** As everybody sees the own ones: which upstream served a call is the operator's business. */
+export function ownView(row: LogRow): Log {
+  return { ...fullView(row), channel: 0, attempts: '' }
+}

@@ -1,0 +1,171 @@
+import * as z from 'zod/mini'
+import { type Log, logSchema } from '../../../contract/api/log.ts'
+import { type Access, mayAccess } from '../../../contract/roles.ts'
+import type { AppContext, Person } from '../../http/app-env.ts'
+import type { Sessions } from '../../http/session.ts'
+import type { LogTail } from '../../jobs/log-tail.ts'
+import type { LogRow } from '../../store/log-pages.ts'
+import { rowsAfter } from '../../store/log-tail.ts'
+import type { Store } from '../../store/store.ts'
+import type { RowFilter } from '../../store/usage-series.ts'
+
+const reconnectMs = 3000
+/** Rows that a reader has not taken yet; with more it is told to come back. */
+const mostWaiting = 1000
+/** A reader that comes back gets what it missed: at most so many rows, of so many of the log. */
+const caughtUp = { limit: 500, depth: 20_000 }
+
+export interface LiveLogs {
+  store: Store
+  tail: LogTail
+  sessions: Sessions
+  person: Person
+  access: Access
+  context: AppContext
+  filter: RowFilter
+  view(row: LogRow): Log
+  /** Called once, when the stream is over. */
+  ended(): void
+}
+
+type Reason = 'not-allowed' | 'too-slow' | 'shutting-down' | 'failed'
+
+/**
+ * New rows that match as server-sent events. Before each delivery it is asked again who the reader is, so a logout, a
+ * ban or a lower role ends the stream with the next row or heartbeat.
+ */
+export async function streamLogs(live: LiveLogs): Promise<Response> {
+  const feed = new Feed(live)
+  try {
+    await feed.begin()
+  } catch (error) {
+    feed.close()
+    throw error
+  }
+  return new Response(feed.body, {
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    },
+  })
+}
+
+class Feed {
+  readonly body: ReadableStream<Uint8Array>
+  readonly #live: LiveLogs
+  readonly #encoder = new TextEncoder()
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #stop: () => void = () => undefined
+  #timer: ReturnType<typeof setInterval> | undefined
+  /** Deliveries, one after the other. */
+  #work: Promise<void> = Promise.resolve()
+  #waiting = 0
+  #closed = false
+
+  constructor(live: LiveLogs) {
+    this.#live = live
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        cancel: () => this.close(),
+      },
+      { highWaterMark: mostWaiting },
+    )
+  }
+
+  async begin(): Promise<void> {
+    const { tail, store, filter, context } = this.#live
+    this.#send(`retry: ${reconnectMs}\n: new log rows\n\n`)
+    // What is written while the missed rows are looked up waits behind them.
+    let missed: LogRow[] = []
+    const ready = Promise.withResolvers<void>()
+    this.#work = ready.promise
+    this.#stop = await tail.listen({
+      rows: (rows) => {
+        const wanted = rows.filter((row) => isWanted(row, filter))
+        if (wanted.length > 0) this.#queue(() => wanted.filter((row) => !missed.some(({ id }) => id === row.id)))
+      },
+      end: () => this.#end('shutting-down'),
+    })
+    if (this.#closed) this.#stop()
+    const id = Number(context.req.header('last-event-id') ?? Number.NaN)
+    try {
+      if (Number.isSafeInteger(id) && id >= 0) missed = await rowsAfter(store, filter, { id, ...caughtUp })
+      this.#deliver(missed)
+    } finally {
+      ready.resolve()
+    }
+    this.#timer = setInterval(() => this.#queue(() => []), tail.heartbeatMs)
+    this.#timer.unref()
+    context.req.raw.signal.addEventListener('abort', () => this.close(), { once: true })
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    clearInterval(this.#timer)
+    this.#stop()
+    this.#live.ended()
+  }
+
+  #queue(rowsNow: () => readonly LogRow[]): void {
+    if (this.#waiting >= mostWaiting) {
+      this.#end('too-slow')
+      return
+    }
+    this.#waiting++
+    this.#work = this.#work
+      .then(async () => {
+        this.#waiting--
+        const rows = rowsNow()
+        if (this.#closed) return
+        if (!(await this.#mayRead())) this.#end('not-allowed')
+        else if (rows.length === 0) this.#send(': still here\n\n')
+        else this.#deliver(rows)
+      })
+      .catch(() => this.#end('failed'))
+  }
+
+  /** The person of before, with the same rights. */
+  async #mayRead(): Promise<boolean> {
+    const { sessions, context, person, access } = this.#live
+    const now = await sessions.identify(context)
+    return now.kind === 'person' && now.person.id === person.id && mayAccess(now.person.role, access)
+  }
+
+  #deliver(rows: readonly LogRow[]): void {
+    for (const row of rows) {
+      if ((this.#controller?.desiredSize ?? 0) <= 0) {
+        this.#end('too-slow')
+        return
+      }
+      const log = z.parse(logSchema, this.#live.view(row))
+      this.#send(`id: ${row.id}\ndata: ${JSON.stringify(log)}\n\n`)
+    }
+  }
+
+  #end(reason: Reason): void {
+    if (this.#closed) return
+    this.#send(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`)
+    this.close()
+    this.#controller?.close()
+  }
+
+  #send(text: string): void {
+    if (!this.#closed) this.#controller?.enqueue(this.#encoder.encode(text))
+  }
+}
+
+function isWanted(row: LogRow, filter: RowFilter): boolean {
+  return (
+    (!filter.userId || row.user_id === filter.userId) &&
+    (!filter.type || row.type === filter.type) &&
+    (!filter.username || row.username === filter.username) &&
+    (!filter.token_name || row.token_name === filter.token_name) &&
+    (!filter.model_name || row.model_name === filter.model_name) &&
+    (!filter.channel || row.channel_id === filter.channel)
+  )
+}

@@ -1,0 +1,54 @@
+import { sharedHeaders } from './headers.ts'
+import { createSchemaWriter } from './json-schema.ts'
+import { managementOperations, managementResponses, managementSchemas } from './management.ts'
+import { relayOperations, relaySchemas } from './relay.ts'
+import { groupTags, introduction, modelsTag, relayTag } from './tags.ts'
+import type { OpenApi, PathItem } from './types.ts'
+
+const securitySchemes = {
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'session',
+    description: 'The cookie that a login sets. A page of another site cannot use it to change anything.',
+  },
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "An account's access token, made by GET /api/user/token; it stands for the account with all its rights.",
+  },
+  relayToken: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-…', description: 'A token of the token page.' },
+}
+
+/**
+ * Makes the OpenAPI document of the contract; the same contract, version and base path make the same document.
+ * `basePath` stands in front of every path, as the outside world sees them: '' or '/gateway'.
+ */
+export function openApiDocument(version: string, basePath = ''): OpenApi {
+  const writer = createSchemaWriter()
+  const paths: Record<string, PathItem> = {}
+  for (const { path, method, operation } of [...relayOperations(writer), ...managementOperations(writer)]) {
+    paths[path] = { ...paths[path], [method]: operation }
+  }
+  const components = Object.fromEntries(Object.entries(writer.components).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tollgate',
+      version,
+      summary: 'LLM API gateway with key management.',
+      description: introduction,
+      license: { name: 'MIT' },
+    },
+    servers: [{ url: basePath === '' ? '/' : basePath, description: 'This server.' }],
+    tags: [relayTag, modelsTag, ...Object.values(groupTags)],
+    paths,
+    components: {
+      securitySchemes,
+      schemas: { ...managementSchemas, ...relaySchemas, ...components },
+      headers: sharedHeaders,
+      responses: managementResponses,
+    },
+  }
+}

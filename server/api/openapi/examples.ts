@@ -1,0 +1,40 @@
+/** Bodies that work as they stand, by operation; each fits its schema, which a test proves. */
+export const bodyExamples: Readonly<Record<string, unknown>> = {
+  authLogin: { username: 'root', password: 'the password' },
+  authRegister: { username: 'alice', password: 'a good one' },
+  authReset: { email: 'alice@example.com', token: 'from the mail' },
+  userUpdateSelf: { display_name: 'Alice' },
+  userCreate: { username: 'bob', password: 'a good one', display_name: 'Bob' },
+  userUpdate: { id: 2, quota_delta: 500_000, group: 'vip' },
+  userManage: { username: 'bob', action: 'disable' },
+  tokenCreate: { name: 'laptop', remain_quota: 500_000, expired_time: -1 },
+  tokenUpdate: { id: 1, name: 'laptop', models: 'gpt-4o,gpt-4o-mini' },
+  channelCreate: { type: 1, name: 'main', key: 'sk-upstream', models: 'gpt-4o', group: 'default' },
+  channelUpdate: { id: 1, priority: 5 },
+  channelCopy: { name: 'second' },
+  channelBatch: { ids: [1], action: 'edit', priority: 5 },
+  optionUpdate: { key: 'RetryTimes', value: '2' },
+  optionTestMail: { email: 'alice@example.com' },
+  redemptionCreate: { name: 'spring', quota: 100_000, count: 2 },
+  redemptionUpdate: { id: 1, name: 'summer' },
+  redemptionRedeem: { key: '0123456789abcdef0123456789abcdef' },
+  redemptionTopUp: { user_id: 2, quota: 100_000, remark: 'paid by invoice' },
+}
+
+const message = { role: 'user', content: 'Say hello.' }
+
+/** The same for calls of the relay, by path. */
+export const relayExamples: Readonly<Record<string, unknown>> = {
+  '/v1/chat/completions': { model: 'gpt-4o-mini', messages: [message], max_tokens: 100 },
+  '/v1/completions': { model: 'gpt-3.5-turbo-instruct', prompt: 'Once upon a time', max_tokens: 50 },
+  '/v1/embeddings': { model: 'text-embedding-3-small', input: 'A text.' },
+  '/v1/engines/{model}/embeddings': { input: 'A text.' },
+  '/v1/moderations': { model: 'omni-moderation-latest', input: 'A text.' },
+  '/v1/images/generations': { model: 'dall-e-3', prompt: 'A gate at dawn', size: '1024x1024' },
+  '/v1/images/edits': {
+    model: 'gpt-image-1',
+    prompt: 'Paint the gate red',
+    images: [{ image_url: 'https://example.com/gate.png' }],
+  },
+  '/v1/audio/speech': { model: 'tts-1', input: 'Hello.', voice: 'alloy' },
+}

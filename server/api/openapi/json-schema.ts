@@ -1,0 +1,77 @@
+import * as z from 'zod/mini'
+import { auditSchema } from '../../../contract/api/audit.ts'
+import { channelSchema, channelTypeSchema } from '../../../contract/api/channel.ts'
+import { channelKeySchema, channelTestSchema, testProgressSchema } from '../../../contract/api/channel-operations.ts'
+import { dashboardRowSchema, logSchema } from '../../../contract/api/log.ts'
+import { optionDefinitionSchema } from '../../../contract/api/option.ts'
+import { redemptionSchema } from '../../../contract/api/redemption.ts'
+import { statusSchema } from '../../../contract/api/status.ts'
+import { tokenSchema } from '../../../contract/api/token.ts'
+import { userSchema } from '../../../contract/api/user.ts'
+import type { JsonSchema } from './types.ts'
+
+/** Things with a name of their own in the document; all of them are in answers only. */
+const named = {
+  Status: statusSchema,
+  User: userSchema,
+  Token: tokenSchema,
+  Channel: channelSchema,
+  ChannelType: channelTypeSchema,
+  ChannelTest: channelTestSchema,
+  ChannelTestRun: testProgressSchema,
+  ChannelKey: channelKeySchema,
+  Redemption: redemptionSchema,
+  Log: logSchema,
+  DashboardRow: dashboardRowSchema,
+  Option: optionDefinitionSchema,
+  AuditEvent: auditSchema,
+} as const satisfies Record<string, z.ZodMiniType>
+
+/** Turns schemas of the contract into JSON Schema and collects the named ones among them. */
+export interface SchemaWriter {
+  /** `input` is what a caller may send, `output` what the server sends. */
+  write(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema
+  /** The named schemas that `write` met so far. */
+  components: Record<string, JsonSchema>
+}
+
+export function createSchemaWriter(): SchemaWriter {
+  const names = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(named)) names.add(schema, { id })
+  const components: Record<string, JsonSchema> = {}
+
+  return {
+    components,
+    write(schema, io) {
+      // Within an object, so that a named schema is referred to even when it is all there is.
+      const whole = z.toJSONSchema(z.object({ schema }), {
+        io,
+        // Ids come from our table, everything else that a schema tells of itself from the contract.
+        metadata: names as never,
+        override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
+      }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> }
+      for (const [id, definition] of Object.entries(whole.$defs ?? {})) {
+        const { id: _id, ...rest } = definition
+        components[id] ??= tidy(rest) as JsonSchema
+      }
+      return tidy(whole.properties.schema) as JsonSchema
+    },
+  }
+}
+
+/** Points references to the document's own place for schemas, and drops what says nothing: keys are text, whole numbers have 53 bits. */
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tidy)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+    .filter(([key, each]) => key !== 'propertyNames' && !saysWhole(key, each))
+    .map(([key, each]) => [
+      key,
+      key === '$ref' ? String(each).replace('#/$defs/', '#/components/schemas/') : tidy(each),
+    ])
+  return Object.fromEntries(entries)
+}
+
+function saysWhole(key: string, value: unknown): boolean {
+  return (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER
+}

@@ -1,0 +1,151 @@
+import type * as z from 'zod/mini'
+import type { Endpoint } from '../../../contract/api/endpoint.ts'
+import { api } from '../../../contract/api/index.ts'
+import type { Access } from '../../../contract/roles.ts'
+import { bodyExamples } from './examples.ts'
+import { headersNamed } from './headers.ts'
+import type { SchemaWriter } from './json-schema.ts'
+import { groupTags } from './tags.ts'
+import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
+
+/** A place in the document. */
+export interface Placed {
+  path: string
+  method: Method
+  operation: Operation
+}
+
+/** Answers that many management calls share, by status. */
+export const managementResponses: Record<string, ResponseObject> = {
+  BadBody: failure('The body cannot be decoded.'),
+  NotLoggedIn: failure('Nobody is logged in, and no access token was sent.'),
+  OtherSite: failure('A page of another site made the browser send this.'),
+  BodyTooLarge: failure('The body is larger than 1 MiB.'),
+  TooManyCalls: {
+    ...failure('Too many calls from this address.'),
+    headers: headersNamed('Retry-After'),
+  },
+  Fault: failure('A fault of the server.'),
+  DatabaseAway: failure('The database cannot be reached.'),
+}
+
+/** What is left of the envelope when there is no data. */
+export const managementSchemas: Record<string, JsonSchema> = {
+  Done: envelope(true, {}, []),
+  Failure: envelope(false, {}, []),
+}
+
+/** Every call of the management API. */
+export function managementOperations(writer: SchemaWriter): Placed[] {
+  return Object.entries(api).flatMap(([group, endpoints]) =>
+    Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => ({
+      path: endpoint.path,
+      method: endpoint.method.toLowerCase() as Method,
+      operation: describe(writer, group as keyof typeof api, name, endpoint),
+    })),
+  )
+}
+
+function describe(writer: SchemaWriter, group: keyof typeof api, name: string, endpoint: Endpoint): Operation {
+  const operationId = `${group}${name[0]?.toUpperCase()}${name.slice(1)}`
+  const parameters = [
+    ...parametersOf(writer, endpoint.params, 'path'),
+    ...parametersOf(writer, endpoint.query, 'query'),
+  ]
+  const body = writer.write(endpoint.body, 'input')
+  const content = json(body, bodyExamples[operationId])
+  return {
+    operationId,
+    tags: [groupTags[group].name],
+    summary: endpoint.summary,
+    ...(endpoint.description !== undefined && { description: endpoint.description }),
+    security: securityOf(endpoint.access),
+    ...(parameters.length > 0 && { parameters }),
+    // A call whose fields are all optional may be sent without a body.
+    ...(hasFields(body) && { requestBody: { required: (body.required ?? []).length > 0, content } }),
+    responses: responsesOf(writer, endpoint, parameters),
+  }
+}
+
+function hasFields({ properties = {} }: JsonSchema): boolean {
+  return Object.keys(properties).length > 0
+}
+
+/** The roles stand where OAuth has its scopes: OpenAPI gives that place to them for other schemes. */
+function securityOf(access: Access): Operation['security'] {
+  return access === 'public' ? [] : [{ session: [access] }, { accessToken: [access] }]
+}
+
+function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parameter['in']): Parameter[] {
+  const { properties = {}, required = [] } = writer.write(schema, 'input')
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    // What has a default is filled in when it is left out.
+    required: place === 'path' || (required.includes(name) && rest.default === undefined),
+    ...(description !== undefined && { description }),
+    schema: rest,
+  }))
+}
+
+function responsesOf(writer: SchemaWriter, endpoint: Endpoint, parameters: Parameter[]): Operation['responses'] {
+  const changes = endpoint.method !== 'GET' || endpoint.changesState
+  const isPaged = parameters.some(({ name }) => name === 'size')
+  return {
+    200: {
+      description: 'Done, or refused: see `success`.',
+      ...(isPaged && { headers: headersNamed('X-Total-Count') }),
+      content: answerContent(writer, endpoint),
+    },
+    ...(endpoint.badBodyStatus && { [endpoint.badBodyStatus]: shared('BadBody') }),
+    ...(endpoint.access !== 'public' && { 401: shared('NotLoggedIn') }),
+    ...(changes && { 403: shared('OtherSite') }),
+    ...((endpoint.method === 'POST' || endpoint.method === 'PUT') && { 413: shared('BodyTooLarge') }),
+    429: shared('TooManyCalls'),
+    500: shared('Fault'),
+    503: shared('DatabaseAway'),
+  }
+}
+
+function answerContent(writer: SchemaWriter, { media, data, envelope: form }: Endpoint): Content {
+  const refused = { $ref: '#/components/schemas/Failure' }
+  if (media !== undefined) {
+    return { ...json(refused), [media]: { schema: { type: media === 'application/json' ? 'object' : 'string' } } }
+  }
+  const type = data._zod.def.type
+  if (type === 'undefined') return json({ oneOf: [{ $ref: '#/components/schemas/Done' }, refused] })
+  const schema = writer.write(data, 'output')
+  if (form === 'bare') return json({ oneOf: [schema, refused] })
+  if (form === 'flat') {
+    const { properties = {}, required = [] } = schema
+    // Such a call answers some of its fields even when it fails.
+    return json({ oneOf: [envelope(true, properties, required), envelope(false, properties, [])] })
+  }
+  return json({ oneOf: [envelope(true, { data: schema }, type === 'optional' ? [] : ['data']), refused] })
+}
+
+/** The envelope with further fields; nothing beyond them is ever sent. */
+function envelope(success: boolean, fields: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      success: { type: 'boolean', const: success },
+      message: { type: 'string', ...(!success && { description: 'Why, for people to read.' }) },
+      ...fields,
+    },
+    required: ['success', 'message', ...required],
+    additionalProperties: false,
+  }
+}
+
+function failure(description: string): ResponseObject {
+  return { description, content: json({ $ref: '#/components/schemas/Failure' }) }
+}
+
+function shared(name: keyof typeof managementResponses): Reference {
+  return { $ref: `#/components/responses/${name}` }
+}
+
+export function json(schema: JsonSchema, example?: unknown): Content {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+}

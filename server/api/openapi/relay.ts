@@ -1,0 +1,154 @@
+import { type RelayCallText, relayCalls } from '../../../contract/relay-calls.ts'
+import { enginePath, relayPaths, relayReads } from '../../../contract/relay-paths.ts'
+import { type ErrorCode, errorTable } from '../../errors.ts'
+import { relayExamples } from './examples.ts'
+import { headersNamed, limitHeaderNames } from './headers.ts'
+import type { SchemaWriter } from './json-schema.ts'
+import { json, type Placed } from './management.ts'
+import { modelsTag, relayTag } from './tags.ts'
+import type { Content, JsonSchema, Operation, Parameter, ResponseObject } from './types.ts'
+
+/** Codes of calls that take no quota and reach no upstream. */
+const readCodes: readonly ErrorCode[] = [
+  'invalid_token',
+  'token_exhausted',
+  'token_expired',
+  'token_unavailable',
+  'ip_not_allowed',
+  'user_banned',
+  'channel_choice_not_allowed',
+  'invalid_channel_id',
+  'channel_disabled',
+  'database_unavailable',
+  'shutting_down',
+  'internal_error',
+]
+
+/** Codes that only some calls have; every other code may come from every relayed call. */
+const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => boolean>> = {
+  model_not_found: (path) => path === '/v1/models/{model}',
+  invalid_multipart: (_, { form }) => form !== undefined,
+  prompt_missing: (path) => path.startsWith('/v1/images/'),
+  prompt_too_long: (path) => path.startsWith('/v1/images/'),
+  size_not_supported: (path) => path.startsWith('/v1/images/'),
+  n_not_within_range: (path) => path.startsWith('/v1/images/'),
+  // Calls have limits of their token and owner, billing pages one of the address.
+  rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
+  api_not_implemented: () => false,
+  // In the events of a stream that has begun; the status is gone by then.
+  upstream_stream_error: () => false,
+  upstream_stream_incomplete: () => false,
+  quota_exhausted_mid_stream: () => false,
+  // The upstream's own status: the default answer.
+  bad_response_status_code: () => false,
+}
+
+/** The body of every failure of the relay. */
+export const relaySchemas: Record<string, JsonSchema> = {
+  RelayError: {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          message: { type: 'string', description: 'For people; ends with the id of the request.' },
+          type: { type: ['string', 'null'] },
+          param: { type: ['string', 'null'], description: 'The field at fault, where there is one.' },
+          code: {
+            type: ['string', 'integer', 'null'],
+            description: 'For programs; an upstream may have codes of its own.',
+          },
+        },
+        required: ['message', 'type', 'param', 'code'],
+      },
+    },
+    required: ['error'],
+    additionalProperties: false,
+  },
+}
+
+/** Every call that takes a relay token. */
+export function relayOperations(writer: SchemaWriter): Placed[] {
+  const posts = [...relayPaths.map(({ path }) => path), enginePath] as const
+  return [
+    ...posts.map((path) => ({ path, method: 'post' as const, operation: describe(writer, path, relayTag.name) })),
+    ...relayReads.map((path) => ({ path, method: 'get' as const, operation: describe(writer, path, modelsTag.name) })),
+  ]
+}
+
+function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: string): Operation {
+  const text = relayCalls[path]
+  const content = bodyContent(writer, path, text)
+  return {
+    operationId: nameOf(path),
+    tags: [tag],
+    summary: text.summary,
+    ...(text.description !== undefined && { description: text.description }),
+    security: [{ relayToken: [] }],
+    ...(path.includes('{model}') && { parameters: [modelParameter] }),
+    ...(Object.keys(content).length > 0 && { requestBody: { required: true, content } }),
+    responses: {
+      200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? limitHeaderNames : []),
+      ...errorResponses(path, text),
+      ...(tag === relayTag.name && { default: failed('An error of the upstream, with its own status.') }),
+    },
+  }
+}
+
+const modelParameter: Parameter = {
+  name: 'model',
+  in: 'path',
+  required: true,
+  description: 'Name of a model; it may hold slashes.',
+  schema: { type: 'string' },
+}
+
+/** `/v1/chat/completions` → `relayChatCompletions`; what is served twice keeps its prefix. */
+function nameOf(path: string): string {
+  const words = path.replace(/^\/v1\/(?!dashboard)/, '').match(/\w+/g) ?? []
+  return `relay${words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('')}`
+}
+
+function bodyContent(writer: SchemaWriter, path: string, { body, form }: RelayCallText): Content {
+  return {
+    ...(body && json(writer.write(body, 'input'), relayExamples[path])),
+    ...(form && { 'multipart/form-data': { schema: writer.write(form, 'input') } }),
+  }
+}
+
+function answerContent(writer: SchemaWriter, { answer, media = {} }: RelayCallText): Content {
+  return {
+    ...(answer && json(writer.write(answer, 'output'))),
+    ...Object.fromEntries(
+      Object.entries(media).map(([type, description]) => [type, { schema: { type: 'string', description } }]),
+    ),
+  }
+}
+
+function errorResponses(path: string, text: RelayCallText): Record<string, ResponseObject> {
+  const codes = (Object.keys(errorTable) as ErrorCode[]).filter(
+    (code) => special[code]?.(path, text) ?? (!isRead(path) || readCodes.includes(code)),
+  )
+  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, same]) => [
+      status,
+      failed(
+        same.map((code) => `\`${code}\``).join(', '),
+        status === 429 ? ['Retry-After', ...limitHeaderNames] : status === 503 ? ['Retry-After'] : [],
+      ),
+    ]),
+  )
+}
+
+function isRead(path: string): boolean {
+  return (relayReads as readonly string[]).includes(path)
+}
+
+function failed(description: string, headers: readonly string[] = []): ResponseObject {
+  return answered(description, json({ $ref: '#/components/schemas/RelayError' }), headers)
+}
+
+function answered(description: string, content: Content, headers: readonly string[]): ResponseObject {
+  return { description, headers: headersNamed('X-Oneapi-Request-Id', ...headers), content }
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { api } from '../../../contract/api/index.ts'
+import type { AppContext } from '../../http/app-env.ts'
+import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
+import type { ApiDeps } from '../deps.ts'
+import { openApiDocument } from './document.ts'
+import { docsPage, pagePolicy } from './page.ts'
+
+/** Seconds for which the document may be kept without asking again; it changes with the version only. */
+const maxAge = 300
+
+interface Kept {
+  text: string
+  etag: string
+}
+
+/** The API as a document and as a page, both made from the contract when somebody first asks. */
+export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiDeps, 'version' | 'basePath'>): void {
+  const document = once(() => openApiDocument(version, basePath))
+  const json = once(() => kept(JSON.stringify(document())))
+  const page = once(() => kept(docsPage(document())))
+
+  servePublic(router, api.docs.document, ({ context }) =>
+    answer(context, json(), {
+      'content-type': 'application/json; charset=utf-8',
+      // It is the same for everybody and names no secret, so tools of other sites may read it.
+      'access-control-allow-origin': '*',
+    }),
+  )
+
+  servePublic(router, api.docs.page, ({ context }) =>
+    answer(context, page(), {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': pagePolicy,
+      'referrer-policy': 'no-referrer',
+    }),
+  )
+}
+
+function kept(text: string): Kept {
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
+}
+
+function answer(c: AppContext, { text, etag }: Kept, headers: Record<string, string>): Response {
+  const all = {
+    ...headers,
+    etag,
+    'cache-control': `public, max-age=${maxAge}`,
+    'x-content-type-options': 'nosniff',
+  }
+  const known = (c.req.header('if-none-match') ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''))
+  return known.includes(etag) || known.includes('*') ? c.body(null, 304, all) : c.body(text, 200, all)
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

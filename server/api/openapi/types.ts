@@ -1,0 +1,78 @@
+/** The parts of an OpenAPI 3.1 document that ours has. */
+export interface OpenApi {
+  openapi: string
+  info: { title: string; version: string; summary: string; description: string; license: { name: string } }
+  servers: { url: string; description: string }[]
+  tags: Tag[]
+  paths: Record<string, PathItem>
+  components: {
+    securitySchemes: Record<string, object>
+    schemas: Record<string, JsonSchema>
+    headers: Record<string, HeaderObject>
+    responses: Record<string, ResponseObject>
+  }
+}
+
+export interface Tag {
+  name: string
+  description: string
+}
+
+export type Method = 'get' | 'post' | 'put' | 'delete'
+
+export type PathItem = { [M in Method]?: Operation }
+
+export interface Operation {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  security: Record<string, string[]>[]
+  parameters?: Parameter[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, ResponseObject | Reference>
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query'
+  required: boolean
+  description?: string
+  schema: JsonSchema
+}
+
+export interface ResponseObject {
+  description: string
+  headers?: Record<string, HeaderObject | Reference>
+  content?: Content
+}
+
+export interface HeaderObject {
+  description: string
+  /** It stands in every such answer. */
+  required?: true
+  schema: JsonSchema
+}
+
+export type Content = Record<string, { schema: JsonSchema; example?: unknown }>
+
+export interface Reference {
+  $ref: string
+}
+
+/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 shares. */
+export interface JsonSchema {
+  [keyword: string]: unknown
+  $ref?: string
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  additionalProperties?: JsonSchema | boolean
+}

@@ -1,0 +1,192 @@
+import { api } from '../../../contract/api/index.ts'
+import type { Usage, UsageFiguresView, UsageGroup, UsageMetric } from '../../../contract/api/usage.ts'
+import { maxUsageBuckets } from '../../../contract/api/usage.ts'
+import { roles } from '../../../contract/roles.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import type { Person } from '../../http/app-env.ts'
+import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
+import { type Clock, epochSeconds } from '../../lib/clock.ts'
+import type { Db } from '../../store/store.ts'
+import {
+  type BucketFigures,
+  firstUsageHour,
+  type GroupFigures,
+  rankUsage,
+  usageInBuckets,
+  usageNames,
+} from '../../store/usage-query.ts'
+import type { Dimension, HourRange, RowFilter } from '../../store/usage-series.ts'
+import type { UsageFigures } from '../../store/usage-tables.ts'
+import type { ApiDeps } from '../deps.ts'
+import { type BucketPlan, planBuckets } from './usage-buckets.ts'
+
+type Query = PersonCall<typeof api.usage.read>['query']
+
+const groupColumns = {
+  none: undefined,
+  model: 'model_name',
+  token: 'token_id',
+  user: 'user_id',
+  channel: 'channel_id',
+} as const satisfies Record<UsageGroup, Dimension | undefined>
+
+/** What calls used: everybody's for admins, the own ones for everybody else. */
+export function mountUsage(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
+  serve(router, api.usage.read, async ({ query, person }) => {
+    const filter = filterFor(query, person)
+    const range = await rangeOf(store.read, clock, query, filter)
+    return readUsage(store.read, query, filter, range)
+  })
+}
+
+/** People who are no admins see their own calls, and nothing of channels. */
+function filterFor(query: Query, person: Person): RowFilter {
+  const { token_name, model_name, username, channel } = query
+  if (person.role >= roles.admin) return { token_name, model_name, username, channel }
+  if (query.group_by === 'channel') throw new ApiFailure('Usage by channel is for admins.')
+  return { token_name, model_name, userId: person.id }
+}
+
+/** The range in whole hours; one without a start begins with the first call. */
+async function rangeOf(db: Db, clock: Clock, query: Query, filter: RowFilter): Promise<HourRange> {
+  const { start_timestamp: start, end_timestamp: end } = query
+  const now = epochSeconds(clock)
+  const to = Math.floor((end === 0 ? now : Math.min(end, now)) / 3600) + 1
+  const from = start === 0 ? ((await firstUsageHour(db, filter)) ?? to - 1) : Math.floor(start / 3600)
+  return { from: Math.min(from, to), to }
+}
+
+async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRange): Promise<Usage> {
+  const { metric, top: limit } = query
+  const plan = planBuckets(range, query.rollup, query.utc_offset)
+  if (plan.starts.length > maxUsageBuckets) {
+    throw new ApiFailure(`An answer has at most ${maxUsageBuckets} buckets: take a shorter range or a coarser rollup.`)
+  }
+  const group = groupColumns[query.group_by]
+  const ask = { filter, group, metric }
+  const ranking = await rankUsage(db, { ...ask, range, limit })
+  const keys = ranking.top.map(({ g }) => g)
+  const before =
+    query.compare === undefined || query.start_timestamp === 0
+      ? undefined
+      : await rankUsage(db, {
+          ...ask,
+          range: { from: Math.max(0, 2 * range.from - range.to), to: range.from },
+          limit,
+          only: keys,
+        })
+  const curves = curvesOf(await usageInBuckets(db, { ...ask, range, only: keys, bucket: plan.unit }), plan)
+  const names = await namesOf(db, query.group_by, keys)
+  const others = ranking.count - ranking.top.length
+  const total = curves.get(null)
+  return {
+    start: range.from * 3600,
+    end: range.to * 3600,
+    buckets: plan.starts,
+    total: viewOf(ranking.total),
+    previous: before ? viewOf(before.total) : null,
+    values: valuesOf(total, metric, plan),
+    groups: ranking.top.map((each) => ({
+      key: String(each.g),
+      name: names.get(each.g) ?? String(each.g),
+      total: viewOf(each),
+      previous: before ? viewOf(before.top.find(({ g }) => g === each.g) ?? noFigures) : null,
+      values: valuesOf(curves.get(each.g), metric, plan),
+    })),
+    other:
+      others > 0
+        ? {
+            groups: others,
+            total: viewOf(without(ranking.total, ranking.top)),
+            values: valuesOf(
+              rest(
+                total,
+                keys.map((key) => curves.get(key)),
+              ),
+              metric,
+              plan,
+            ),
+          }
+        : null,
+  }
+}
+
+/** A metric over time: what is divided, and by what. */
+interface Curve {
+  over: number[]
+  under: number[]
+}
+
+function curvesOf(rows: readonly BucketFigures[], plan: BucketPlan): Map<BucketFigures['g'], Curve> {
+  const curves = new Map<BucketFigures['g'], Curve>()
+  const zeros = () => plan.starts.map(() => 0)
+  for (const { g, bucket, over, under } of rows) {
+    const curve = curves.get(g) ?? { over: zeros(), under: zeros() }
+    curves.set(g, curve)
+    const index = plan.indexOf(bucket)
+    curve.over[index] = (curve.over[index] ?? 0) + over
+    curve.under[index] = (curve.under[index] ?? 0) + under
+  }
+  return curves
+}
+
+function valuesOf(curve: Curve | undefined, metric: UsageMetric, plan: BucketPlan): number[] {
+  if (!curve) return plan.starts.map(() => 0)
+  const isMean = metric === 'duration' || metric === 'first_byte'
+  return isMean ? curve.over.map((value, index) => mean(value, curve.under[index] ?? 0)) : curve.over
+}
+
+/** What is left of the whole without some of its parts. */
+function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): Curve | undefined {
+  if (!whole) return undefined
+  const minus = (side: keyof Curve) =>
+    whole[side].map((value, index) => parts.reduce((left, part) => left - (part?.[side][index] ?? 0), value))
+  return { over: minus('over'), under: minus('under') }
+}
+
+const mean = (sum: number, count: number) => (count === 0 ? 0 : Math.round(sum / count))
+
+function viewOf(figures: UsageFigures): UsageFiguresView {
+  const { requests, quota, prompt_tokens, completion_tokens, cached_tokens, failed } = figures
+  return {
+    requests,
+    quota,
+    prompt_tokens,
+    completion_tokens,
+    tokens: prompt_tokens + completion_tokens,
+    cached_tokens,
+    failed,
+    duration: mean(figures.elapsed_time, requests),
+    first_byte: mean(figures.first_byte_time, figures.first_byte_count),
+  }
+}
+
+const noFigures: UsageFigures = {
+  requests: 0,
+  quota: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  failed: 0,
+  elapsed_time: 0,
+  first_byte_time: 0,
+  first_byte_count: 0,
+}
+
+function without(total: UsageFigures, parts: readonly GroupFigures[]): UsageFigures {
+  const left = { ...total }
+  for (const key of Object.keys(noFigures) as (keyof UsageFigures)[]) {
+    for (const part of parts) left[key] -= part[key]
+  }
+  return left
+}
+
+async function namesOf(
+  db: Db,
+  group: UsageGroup,
+  keys: readonly (string | number)[],
+): Promise<Map<string | number, string>> {
+  if (group === 'none' || group === 'model') return new Map()
+  const ids = keys.filter((key) => typeof key === 'number')
+  return usageNames(db, groupColumns[group], ids)
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import type { UsageRollup } from '../../../contract/api/usage.ts'
+import { planBuckets } from './usage-buckets.ts'
+
+const hoursOf = (text: string) => Date.parse(text) / 3_600_000
+const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
+  planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset).starts.map((start) =>
+    new Date(start * 1000).toISOString().slice(0, 16),
+  )
+
+/** Where an hour lands, by way of the number that the database computes for it. */
+function placeOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
+  const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset)
+  return plan.indexOf(Math.trunc((hoursOf(hour) * 60 + plan.unit.shift) / plan.unit.minutes))
+}
+
+test('hours, and none where the range is empty', () => {
+  expect(namesOf('2024-02-28T22:00Z', '2024-02-29T01:00Z', 'hour')).toEqual([
+    '2024-02-28T22:00',
+    '2024-02-28T23:00',
+    '2024-02-29T00:00',
+  ])
+  expect(namesOf('2024-02-28T22:00Z', '2024-02-28T22:00Z', 'hour')).toEqual([])
+})
+
+test('days begin by the clock of the reader', () => {
+  expect(namesOf('2024-02-28T10:00Z', '2024-03-01T10:00Z', 'day')).toEqual([
+    '2024-02-28T00:00',
+    '2024-02-29T00:00',
+    '2024-03-01T00:00',
+  ])
+  expect(namesOf('2024-02-28T10:00Z', '2024-02-28T18:00Z', 'day', 480)).toEqual([
+    '2024-02-27T16:00',
+    '2024-02-28T16:00',
+  ])
+  expect(namesOf('2024-02-28T04:00Z', '2024-02-28T06:00Z', 'day', -300)).toEqual([
+    '2024-02-27T05:00',
+    '2024-02-28T05:00',
+  ])
+})
+
+test('weeks begin on Monday, months on the first', () => {
+  expect(namesOf('2024-02-25T12:00Z', '2024-03-04T01:00Z', 'week')).toEqual([
+    '2024-02-19T00:00',
+    '2024-02-26T00:00',
+    '2024-03-04T00:00',
+  ])
+  expect(namesOf('2023-12-31T22:00Z', '2024-03-01T00:00Z', 'month', 120)).toEqual(
+    ['2023-12-31T22:00', '2024-01-31T22:00', '2024-02-29T22:00'].slice(0, 3),
+  )
+})
+
+test('an hour lands in the bucket in which it begins', () => {
+  const [from, to] = ['2024-02-25T00:00Z', '2024-03-10T00:00Z']
+  expect(placeOf('2024-02-25T23:00Z', from, to, 'day', 0)).toBe(0)
+  expect(placeOf('2024-02-26T00:00Z', from, to, 'day', 0)).toBe(1)
+  expect(placeOf('2024-02-25T15:00Z', from, to, 'day', 480)).toBe(0)
+  expect(placeOf('2024-02-25T16:00Z', from, to, 'day', 480)).toBe(1)
+  // In India the day begins at 18:30 UTC.
+  expect(placeOf('2024-02-25T18:00Z', from, to, 'day', 330)).toBe(0)
+  expect(placeOf('2024-02-25T19:00Z', from, to, 'day', 330)).toBe(1)
+  expect(placeOf('2024-02-26T00:00Z', from, to, 'week', 0)).toBe(1)
+  expect(placeOf('2024-03-01T00:00Z', from, to, 'month', 0)).toBe(1)
+  expect(placeOf('2024-03-01T00:00Z', from, to, 'month', -60)).toBe(0)
+})
+
+test('the first days of 1970 are days too', () => {
+  expect(placeOf('1970-01-01T00:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(0)
+  expect(placeOf('1970-01-01T15:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(1)
+})

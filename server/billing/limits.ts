@@ -1,0 +1,46 @@
+import type { Limits } from '../../contract/limits.ts'
+import { GatewayError } from '../errors.ts'
+import type { LimitOwner, LimitReached, Minutes } from '../store/ledger-store.ts'
+
+/** The limits in force for one call, and how the minutes of their owners stood when it was let through or refused. */
+export interface CallLimits {
+  readonly token: Limits | undefined
+  readonly user: Limits | undefined
+  /** Set by the ledger; undefined until the call has come so far. */
+  minutes: Minutes | undefined
+}
+
+/** A user's own limits, and the group's where the user has none. */
+export function userLimits(own: Limits | undefined, group: Limits | undefined): Limits | undefined {
+  if (!own || !group) return own ?? group
+  return {
+    rpm_limit: own.rpm_limit || group.rpm_limit,
+    tpm_limit: own.tpm_limit || group.tpm_limit,
+    concurrency_limit: own.concurrency_limit || group.concurrency_limit,
+    daily_budget: own.daily_budget || group.daily_budget,
+    monthly_budget: own.monthly_budget || group.monthly_budget,
+  }
+}
+
+const ownerNames = { token: 'this token', user: 'this account' } as const
+const limitNames = {
+  requests: (most: number) => `${most} requests per minute`,
+  tokens: (most: number) => `${most} tokens per minute`,
+  concurrency: (most: number) => `${most} calls at once`,
+} as const
+
+/** The answer to a call that would pass a limit; `asked`: the tokens it asked for. */
+export function limitError({ limit, owner, most, retryAfter }: LimitReached, asked: number): GatewayError {
+  const name = `${limitNames[limit](most)} for ${ownerNames[owner]}`
+  const message =
+    limit === 'tokens' && asked > most
+      ? `this call asks for ${asked} tokens, and the limit is ${name}: ask for fewer (max_tokens)`
+      : `the limit of ${name} is reached, try again in ${retryAfter} s`
+  return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
+}
+
+/** The answer to a call for which a budget has not enough left. */
+export function budgetError(budget: 'daily' | 'monthly', owner: LimitOwner, retryAfter: number): GatewayError {
+  const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it begins anew in ${retryAfter} s`
+  return new GatewayError(`${budget}_budget_exceeded`, message, { retryAfterSeconds: retryAfter })
+}

@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Citation } from '../conversation.ts'
+import { looseList, looseText } from '../fields.ts'
+
+const dialect = 'anthropic-messages'
+
+/** Citations of a text block (Anthropic docs, "Citations"); the block is the stretch they belong to. */
+export function citationsIn(value: unknown): { citations?: Citation[] } {
+  const list = looseList(value).map(citationIn)
+  return list.length > 0 ? { citations: list } : {}
+}
+
+/** One citation; all of it is kept, for its own dialect. */
+export function citationIn(citation: JsonObject): Citation {
+  const url = looseText(citation['url']) || looseText(citation['source'])
+  const title = looseText(citation['title']) || looseText(citation['document_title'])
+  const quote = looseText(citation['cited_text'])
+  const fileId = looseText(citation['file_id'])
+  return {
+    ...(url && { url }),
+    ...(title && { title }),
+    ...(quote && { quote }),
+    ...(fileId && { fileId }),
+    native: { dialect, fields: citation },
+  }
+}
+
+/** A citation for an Anthropic caller; undefined for one that names no address. `text` is what cites. */
+export function citationOut(citation: Citation, text: string): JsonObject | undefined {
+  if (citation.native?.dialect === dialect) return citation.native.fields
+  if (!citation.url) return undefined
+  return {
+    type: 'web_search_result_location',
+    url: citation.url,
+    title: citation.title ?? null,
+    cited_text: citation.quote ?? text.slice(citation.start ?? 0, citation.end),
+    // Only Anthropic could read it; the member is part of the shape.
+    encrypted_index: '',
+  }
+}

@@ -1,0 +1,29 @@
+/** What a model takes, as far as its name tells (Anthropic docs: "Adaptive thinking", model overviews and migration guides). */
+export interface ModelTraits {
+  /** Thinks by `adaptive` and an effort; older ones by a budget of tokens. */
+  readonly adaptive: boolean
+  /** Refuses a budget, and temperature, top_p and top_k that are not the default. */
+  readonly fixedSampling: boolean
+  /** Takes system messages in the middle of a conversation. */
+  readonly midSystem: boolean
+  /** Refuses to be made to call a tool. */
+  readonly freeChoice: boolean
+}
+
+/** Reads a Claude model's version from its name; other models are taken for old ones. */
+export function modelTraits(model: string): ModelTraits {
+  const version = claudeVersion(model)
+  return {
+    adaptive: version >= 4.6,
+    fixedSampling: version >= 4.7,
+    midSystem: version >= 4.8,
+    freeChoice: version >= 5.5,
+  }
+}
+
+function claudeVersion(model: string): number {
+  if (/claude-mythos-preview/.test(model)) return 4.7
+  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part of eight digits is a date.
+  const match = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
+  return match ? Number(`${match[1]}.${match[2] ?? 0}`) : 0
+}

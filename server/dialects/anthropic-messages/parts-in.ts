@@ -1,0 +1,143 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { CacheMark, MediaPart, MediaSource, NativePart, Part, TextPart, ToolResultPart } from '../conversation.ts'
+import { type Fields, looseList, looseText, missingField, wrongField } from '../fields.ts'
+import { mediaOf, toBase64 } from '../media.ts'
+import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
+import { citationsIn } from './citations.ts'
+
+const dialect = 'anthropic-messages'
+
+/** `content` of a message: text, or blocks. Throws GatewayError with the place of a block at fault. */
+export function contentIn(owner: Fields, needed: boolean): Part[] {
+  const content = owner.raw('content')
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (content === undefined && needed) throw missingField(owner.at('content'))
+  if (content !== undefined && !Array.isArray(content))
+    throw wrongField(owner.at('content'), 'text or a list of blocks')
+  return attachSeals((owner.each('content') ?? []).map(blockIn))
+}
+
+/** A cache mark, where the object has one. */
+export function cacheIn(owner: Fields): { cache?: CacheMark } {
+  const mark = owner.fields('cache_control')
+  return mark ? { cache: { ttl: mark.text('ttl') ?? '' } } : {}
+}
+
+function blockIn(block: Fields): Part | LooseSeal {
+  switch (block.needText('type')) {
+    case 'text':
+      return textIn(block)
+    case 'image':
+      return { type: 'media', media: 'image', ...mediaIn(block) }
+    case 'document':
+      return documentIn(block)
+    case 'thinking': {
+      const thought = { type: 'reasoning', text: block.needText('thinking') } as const
+      return readThought(thought, block.text('signature') ?? '', dialect)
+    }
+    case 'redacted_thinking':
+      return readThought({ type: 'reasoning', text: '', redacted: true }, block.needText('data'), dialect)
+    case 'tool_use':
+      return {
+        type: 'tool-call',
+        id: block.needText('id'),
+        name: block.needText('name'),
+        input: JSON.stringify(block.object('input') ?? {}),
+        ...cacheIn(block),
+        ...block.native(dialect),
+      }
+    case 'tool_result':
+      return resultIn(block)
+    default:
+      return nativeIn(block)
+  }
+}
+
+/** A text block. */
+export function textIn(block: Fields): TextPart {
+  return {
+    type: 'text',
+    text: block.needText('text'),
+    ...cacheIn(block),
+    ...citationsIn(block.list('citations')),
+    ...native(block),
+  }
+}
+
+function native(block: Fields) {
+  block.raw('type')
+  return block.native(dialect)
+}
+
+function mediaIn(block: Fields): Pick<MediaPart, 'source' | 'cache' | 'native'> {
+  const source = block.fields('source')
+  if (!source) throw missingField(block.at('source'))
+  return { source: sourceIn(source), ...cacheIn(block), ...native(block) }
+}
+
+function sourceIn(source: Fields): MediaSource {
+  const type = source.needText('type')
+  switch (type) {
+    case 'base64':
+      return { kind: 'inline', data: source.needText('data'), mediaType: source.needText('media_type') }
+    case 'text':
+      return {
+        kind: 'inline',
+        data: toBase64(source.needText('data')),
+        mediaType: source.text('media_type') ?? 'text/plain',
+      }
+    case 'url':
+      return { kind: 'url', url: source.needText('url') }
+    case 'file':
+      return { kind: 'file', id: source.needText('file_id') }
+    default:
+      throw wrongField(source.at('type'), 'base64, text, url or file')
+  }
+}
+
+function documentIn(block: Fields): Part {
+  // A document of blocks has no bytes to hand on; its text is what others can be given.
+  if (block.fields('source')?.text('type') === 'content') return nativeIn(block)
+  const name = block.text('title')
+  const cite = block.fields('citations')?.flag('enabled')
+  const media = mediaIn(block)
+  const type = media.source.kind === 'inline' ? mediaOf(media.source.mediaType) : 'document'
+  return { type: 'media', media: type, ...media, ...(name && { name }), ...(cite !== undefined && { cite }) }
+}
+
+function resultIn(block: Fields): ToolResultPart {
+  const isError = block.flag('is_error')
+  return {
+    type: 'tool-result',
+    callId: block.needText('tool_use_id'),
+    content: contentIn(block, false).filter(
+      (part): part is TextPart | MediaPart | NativePart =>
+        part.type === 'text' || part.type === 'media' || part.type === 'native',
+    ),
+    ...(isError !== undefined && { isError }),
+    ...cacheIn(block),
+    ...native(block),
+  }
+}
+
+function nativeIn(block: Fields): NativePart {
+  const text = innerText(block.value)
+  return { type: 'native', dialect, value: block.value, ...(text && { text }) }
+}
+
+/** What a search result or a document of blocks says, for dialects without them. */
+function innerText(block: JsonObject): string {
+  const type = block['type']
+  if (type === 'search_result')
+    return [looseText(block['title']), looseText(block['source']), textOf(block['content'])].join('\n')
+  if (type !== 'document') return ''
+  const source = block['source']
+  return textOf(typeof source === 'object' && source !== null ? (source as JsonObject)['content'] : undefined)
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return looseList(content)
+    .map((block) => looseText(block['text']))
+    .join('\n')
+}

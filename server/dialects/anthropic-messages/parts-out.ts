@@ -1,0 +1,128 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { CacheMark, MediaPart, Part, Seal, ToolCallPart, ToolResultPart } from '../conversation.ts'
+import type { Losses } from '../losses.ts'
+import { fromBase64 } from '../media.ts'
+import { writeSeal } from '../seal.ts'
+import { inputObject, wrapFreeform } from '../tool-input.ts'
+import { citationOut } from './citations.ts'
+
+const dialect = 'anthropic-messages'
+
+/** Parts as blocks of a request for Anthropic. Throws GatewayError for a part that no block can say. */
+export function blocksOut(parts: readonly Part[], losses: Losses): JsonObject[] {
+  return parts.flatMap((part) => blockOut(part, losses))
+}
+
+function blockOut(part: Part, losses: Losses): JsonObject[] {
+  switch (part.type) {
+    case 'text': {
+      // Anthropic refuses blocks without text.
+      if (part.text === '') return []
+      const citations = (part.citations ?? []).flatMap((citation) => {
+        const own = citation.native?.dialect === dialect ? citationOut(citation, part.text) : undefined
+        return own ? [own] : []
+      })
+      return [
+        {
+          type: 'text',
+          text: part.text,
+          ...(citations.length > 0 && { citations }),
+          ...cacheOut(part.cache),
+          ...losses.native(part.native, 'part'),
+        },
+      ]
+    }
+    case 'media':
+      return [mediaOut(part, losses)]
+    case 'tool-call':
+      return [callOut(part, losses)]
+    case 'tool-result':
+      return [resultOut(part, losses)]
+    case 'reasoning':
+      if (part.seal?.from !== dialect) {
+        losses.lose('thought', part)
+        return []
+      }
+      return [thinkingOut(part.text, part.redacted ?? false, part.seal)]
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    default:
+      if (part.dialect === dialect) return [part.value]
+      if (part.text) return [{ type: 'text', text: part.text }]
+      losses.foreign(part.value, 'message')
+      return []
+  }
+}
+
+/** A thought; one that is not shown has a block of its own kind. */
+export function thinkingOut(text: string, redacted: boolean, seal: Seal): JsonObject {
+  const value = writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
+  return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }
+}
+
+/** A cache mark as a member to spread. */
+export function cacheOut(mark: CacheMark | undefined): JsonObject {
+  if (!mark) return {}
+  return { cache_control: { type: 'ephemeral', ...((mark.ttl === '5m' || mark.ttl === '1h') && { ttl: mark.ttl }) } }
+}
+
+function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+  const { media, source } = part
+  if (media === 'audio' || media === 'video') losses.refuse(part, media)
+  const rest = { ...cacheOut(part.cache), ...losses.native(part.native, 'part') }
+  if (source.kind === 'file' && losses.isForeign) losses.refuse(part, 'a file kept at a service')
+  const common = {
+    source:
+      source.kind === 'url'
+        ? { type: 'url', url: source.url }
+        : source.kind === 'file'
+          ? { type: 'file', file_id: source.id }
+          : inlineOut(source.data, source.mediaType),
+    ...rest,
+  }
+  if (media === 'image') return { type: 'image', ...common }
+  return {
+    type: 'document',
+    ...(part.name && { title: part.name }),
+    ...(part.cite !== undefined && { citations: { enabled: part.cite } }),
+    ...common,
+  }
+}
+
+function inlineOut(data: string, mediaType: string): JsonObject {
+  const type = mediaType.split(';')[0] ?? mediaType
+  // Documents are PDF or plain text; whatever is text can be read as such.
+  const isText = type.startsWith('text/') || type === 'application/json'
+  if (isText) return { type: 'text', media_type: 'text/plain', data: fromBase64(data) }
+  return { type: 'base64', media_type: type, data }
+}
+
+function callOut(part: ToolCallPart, losses: Losses): JsonObject {
+  return {
+    type: 'tool_use',
+    id: idOut(part.id),
+    name: part.name,
+    input: part.freeform ? wrapFreeform(part.input) : inputObject(part.input),
+    ...cacheOut(part.cache),
+    ...losses.native(part.native, 'part'),
+  }
+}
+
+function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
+  const blocks = blocksOut(part.content, losses)
+  const [first] = blocks
+  const isPlain = blocks.length === 1 && first?.['type'] === 'text' && Object.keys(first).length === 2
+  return {
+    type: 'tool_result',
+    tool_use_id: idOut(part.callId),
+    ...(blocks.length > 0 && { content: isPlain ? first['text'] : blocks }),
+    ...(part.isError && { is_error: true }),
+    ...cacheOut(part.cache),
+    ...losses.native(part.native, 'part'),
+  }
+}
+
+/** Anthropic takes letters, digits, `_` and `-` in ids of calls. */
+function idOut(id: string): string {
+  return id.replace(/[^\w-]/g, '_')
+}

@@ -1,0 +1,194 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Message, Part, Tool } from '../conversation.ts'
+import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
+import { Losses } from '../losses.ts'
+import { freeformDescription, freeformSchema } from '../tool-input.ts'
+import { type ModelTraits, modelTraits } from './model.ts'
+import { blocksOut, cacheOut } from './parts-out.ts'
+import { closedSchema } from './schema.ts'
+import { mustCall, thinkingOf } from './thinking.ts'
+
+const dialect = 'anthropic-messages'
+const defaultMaxTokens = 4096
+
+/** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
+export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
+  const losses = new Losses(conversation, dialect)
+  const traits = modelTraits(conversation.model)
+  const thinking = thinkingOf(conversation, traits, losses)
+  const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? defaultMaxTokens
+  // The budget counts toward max_tokens and must be below it.
+  const maxTokens = thinking.budget !== undefined && thinking.budget >= asked ? thinking.budget + asked : asked
+  const tools = allowedTools(conversation).flatMap((tool) => toolOut(tool, losses))
+  const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, losses) }
+  const body: JsonObject = {
+    model: conversation.model,
+    max_tokens: maxTokens,
+    ...systemOut(conversation, losses),
+    messages: messagesOut(conversation, traits, losses),
+    ...(conversation.stream && { stream: true }),
+    ...(tools.length > 0 && { tools }),
+    ...(tools.length > 0 && choiceOut(conversation, traits, losses)),
+    ...(thinking.thinking && { thinking: thinking.thinking }),
+    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+    ...samplingOut(conversation, traits, thinking.thinking !== undefined, losses),
+    ...(conversation.stop && conversation.stop.length > 0 && { stop_sequences: conversation.stop }),
+    ...(conversation.userId && { metadata: { user_id: conversation.userId } }),
+    ...tierOut(conversation, losses),
+    ...cacheOut(conversation.cache),
+    ...losses.native(conversation.native),
+  }
+  loseUnknown(conversation, losses)
+  return { body, dropped: losses.names }
+}
+
+function loseUnknown(conversation: Conversation, losses: Losses): void {
+  losses.lose('frequencyPenalty', conversation.frequencyPenalty || undefined)
+  losses.lose('presencePenalty', conversation.presencePenalty || undefined)
+  losses.lose('seed', conversation.seed)
+  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
+  losses.lose('logprobs', conversation.logprobs || undefined)
+  losses.lose('verbosity', conversation.verbosity)
+  losses.lose('metadata', conversation.metadata)
+  losses.lose('cacheKey', conversation.cacheKey)
+  losses.lose('cacheRetention', conversation.cacheRetention)
+  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
+}
+
+function systemOut({ system }: Conversation, losses: Losses): JsonObject {
+  const blocks = blocksOut(system, losses)
+  if (blocks.length === 0) return {}
+  const [first] = blocks
+  const isPlain = blocks.length === 1 && Object.keys(first ?? {}).length === 2
+  return { system: isPlain ? first?.['text'] : blocks }
+}
+
+/** Turns of the same side become one, as the API would read them. */
+function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject[] {
+  const messages: { role: string; blocks: JsonObject[]; rest: JsonObject }[] = []
+  for (const message of conversation.messages) {
+    losses.lose('speaker', message.name)
+    const last = messages.at(-1)
+    const isSystem =
+      message.role === 'system' && (conversation.from === dialect || (traits.midSystem && last?.role === 'user'))
+    const role = message.role === 'system' && !isSystem ? 'user' : message.role
+    const blocks = blocksOut(message.role === role ? inOrder(message) : spoken(message.parts), losses)
+    const rest = losses.native(message.native, 'message')
+    if (blocks.length === 0) continue
+    if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0) last.blocks.push(...blocks)
+    else messages.push({ role, blocks, rest })
+  }
+  return messages.map(({ role, blocks, rest }) => ({ role, content: contentOut(blocks), ...rest }))
+}
+
+/** Results come first in a turn, or the API does not find them. */
+function inOrder(message: Message): readonly Part[] {
+  const { parts } = message
+  const firstOther = parts.findIndex((part) => part.type !== 'tool-result')
+  const isLate = parts.some((part, index) => part.type === 'tool-result' && index > firstOther && firstOther >= 0)
+  if (message.role !== 'user' || !isLate) return parts
+  return [...parts.filter(({ type }) => type === 'tool-result'), ...parts.filter(({ type }) => type !== 'tool-result')]
+}
+
+/** A system message in the middle, for models that know none there. */
+function spoken(parts: readonly Part[]): Part[] {
+  return parts.map((part) => (part.type === 'text' ? { ...part, text: `<system>\n${part.text}\n</system>` } : part))
+}
+
+function contentOut(blocks: JsonObject[]): unknown {
+  const [first] = blocks
+  const isPlain = blocks.length === 1 && first?.['type'] === 'text' && Object.keys(first).length === 2
+  return isPlain ? first['text'] : blocks
+}
+
+/** Where only some tools may be called, the others are not offered. */
+function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
+  if (toolChoice?.mode !== 'allowed') return tools
+  const names = new Set(toolChoice.names)
+  return tools.filter((tool) => (tool.type !== 'function' && tool.type !== 'freeform') || names.has(tool.name))
+}
+
+function toolOut(tool: Tool, losses: Losses): JsonObject[] {
+  switch (tool.type) {
+    case 'function':
+      return [
+        {
+          name: tool.name,
+          ...(tool.description !== undefined && { description: tool.description }),
+          input_schema: { type: 'object', ...(tool.schema ?? { properties: {} }) },
+          ...(tool.strict && { strict: true }),
+          ...cacheOut(tool.cache),
+          ...losses.native(tool.native, 'tool'),
+        },
+      ]
+    case 'freeform': {
+      const description = freeformDescription(tool.description, tool.format)
+      losses.native(tool.native, 'tool')
+      losses.lose('toolFormat', tool.format)
+      return [{ name: tool.name, ...(description && { description }), input_schema: freeformSchema }]
+    }
+    case 'web-search': {
+      const { maxUses, allowedDomains, blockedDomains, location } = tool
+      return [
+        {
+          type: 'web_search_20250305',
+          name: 'web_search',
+          ...(maxUses !== undefined && { max_uses: maxUses }),
+          ...(allowedDomains && { allowed_domains: allowedDomains }),
+          ...(blockedDomains && { blocked_domains: blockedDomains }),
+          ...(location && { user_location: { type: 'approximate', ...location } }),
+          ...cacheOut(tool.cache),
+          ...losses.native(tool.native, 'tool'),
+        },
+      ]
+    }
+    default:
+      if (tool.dialect === dialect) return [tool.value]
+      losses.foreign(tool.value, 'tool')
+      return []
+  }
+}
+
+function choiceOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject {
+  const { toolChoice, parallelTools } = conversation
+  if (!toolChoice && parallelTools === undefined) return {}
+  const isForced = mustCall(conversation) && !traits.freeChoice
+  if (mustCall(conversation) && traits.freeChoice) losses.lose('toolChoice', toolChoice)
+  if (toolChoice?.mode === 'none') return { tool_choice: { type: 'none' } }
+  const single = parallelTools === undefined ? {} : { disable_parallel_tool_use: !parallelTools }
+  if (!isForced) return { tool_choice: { type: 'auto', ...single } }
+  if (toolChoice?.mode === 'tool') return { tool_choice: { type: 'tool', name: toolChoice.name, ...single } }
+  return { tool_choice: { type: 'any', ...single } }
+}
+
+function formatOut({ format, from }: Conversation, losses: Losses): JsonObject {
+  if (format?.type === 'schema') {
+    return { format: { type: 'json_schema', schema: from === dialect ? format.schema : closedSchema(format.schema) } }
+  }
+  if (format?.type === 'json') losses.lose('format', format)
+  return {}
+}
+
+/** Anthropic's temperature ends at 1; models that think, and the newest ones, take none at all. */
+function samplingOut(conversation: Conversation, traits: ModelTraits, thinks: boolean, losses: Losses): JsonObject {
+  const { temperature, topP, topK, from } = conversation
+  if (from === dialect) return { temperature, top_p: topP, top_k: topK }
+  if (thinks || traits.fixedSampling) {
+    losses.lose('temperature', temperature === 1 ? undefined : temperature)
+    losses.lose('topP', topP === 1 ? undefined : topP)
+    losses.lose('topK', topK)
+    return {}
+  }
+  if (temperature !== undefined && temperature > 1) losses.lose('temperature', temperature)
+  return { temperature: temperature === undefined ? undefined : Math.min(1, temperature), top_p: topP, top_k: topK }
+}
+
+function tierOut({ serviceTier }: Conversation, losses: Losses): JsonObject {
+  if (serviceTier === undefined) return {}
+  if (serviceTier === 'flex') {
+    losses.lose('serviceTier', serviceTier)
+    return {}
+  }
+  // There is no way to insist on the priority tier; `auto` uses it where the account has it.
+  return { service_tier: serviceTier === 'standard' ? 'standard_only' : 'auto' }
+}

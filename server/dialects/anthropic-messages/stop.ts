@@ -1,0 +1,47 @@
+import type { Stop, StopReason } from '../reply.ts'
+
+const dialect = 'anthropic-messages'
+
+/** Stop reasons of the Messages API (Anthropic docs, "Handling stop reasons"). */
+const reasons: Readonly<Record<string, StopReason>> = {
+  end_turn: 'stop',
+  max_tokens: 'length',
+  stop_sequence: 'stop-sequence',
+  tool_use: 'tool-calls',
+  pause_turn: 'pause',
+  refusal: 'refusal',
+  model_context_window_exceeded: 'context-window',
+}
+
+/** `stop_reason` and `stop_sequence` → Stop. */
+export function stopIn(reason: unknown, sequence: unknown): Stop {
+  const raw = typeof reason === 'string' ? reason : ''
+  return {
+    reason: reasons[raw] ?? 'other',
+    ...(typeof sequence === 'string' && { sequence }),
+    ...(raw !== '' && { raw: { dialect, reason: raw } }),
+  }
+}
+
+/** Stop → `stop_reason`. What Anthropic has no word for ends a turn, or is a refusal where a filter cut it. */
+export function stopOut(stop: Stop): string {
+  if (stop.raw?.dialect === dialect) return stop.raw.reason
+  switch (stop.reason) {
+    case 'length':
+      return 'max_tokens'
+    case 'stop-sequence':
+      return 'stop_sequence'
+    case 'tool-calls':
+      return 'tool_use'
+    case 'pause':
+      return 'pause_turn'
+    case 'refusal':
+    case 'content-filter':
+    case 'malformed-call':
+      return 'refusal'
+    case 'context-window':
+      return 'model_context_window_exceeded'
+    default:
+      return 'end_turn'
+  }
+}

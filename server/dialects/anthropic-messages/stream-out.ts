@@ -1,0 +1,227 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { Frame, StreamEncoder } from '../dialect.ts'
+import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
+import { writeSeal } from '../seal.ts'
+import { citationOut } from './citations.ts'
+import { encodeFailure } from './failure.ts'
+import { messageId, replyBlocksOut, sealOut } from './reply.ts'
+import { stopOut } from './stop.ts'
+import { usageOut } from './usage.ts'
+
+const dialect = 'anthropic-messages'
+
+type PartEvent = Extract<StreamEvent, { index: number }>
+
+/** The block that is being written. */
+interface OpenBlock {
+  /** The part's number. */
+  readonly part: number
+  /** The block's own number; undefined for a part that the dialect cannot show. */
+  readonly block: number | undefined
+  readonly head: ReplyPart
+  text: string
+}
+
+/**
+ * Writes a stream of message events (Anthropic docs, "Streaming messages"). Callers expect one block at a time, so that
+ * what comes of another part meanwhile waits.
+ */
+export class MessageStreamEncoder implements StreamEncoder {
+  readonly #frame: Frame
+  #started = false
+  #blocks = 0
+  #open: OpenBlock | undefined
+  #waiting: PartEvent[] = []
+  readonly #closed = new Set<number>()
+  #stop: Stop = { reason: 'stop' }
+  #usage: Usage = { promptTokens: 0, completionTokens: 0 }
+
+  constructor(frame: Frame) {
+    this.#frame = frame
+  }
+
+  push(event: StreamEvent): string {
+    switch (event.type) {
+      case 'start':
+        return this.#start(event.id, event.model, event.usage)
+      case 'part':
+      case 'delta':
+      case 'detail':
+      case 'part-end':
+        // The dialect knows one answer only.
+        return event.choice > 0 ? '' : this.#start() + this.#part(event)
+      case 'stop':
+        if (event.choice === 0) this.#stop = event.stop
+        return ''
+      case 'usage':
+        this.#usage = event.usage
+        return ''
+      case 'ping':
+        return this.#started ? written('ping', {}) : ''
+      case 'error':
+        return this.#fail(event.failure)
+      default:
+        return this.#start() + this.#end()
+    }
+  }
+
+  #start(id?: string, model?: string, usage?: Usage): string {
+    if (this.#started) return ''
+    this.#started = true
+    if (usage) this.#usage = usage
+    const message = {
+      id: messageId(id ?? this.#frame.id),
+      type: 'message',
+      role: 'assistant',
+      model: model ?? this.#frame.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: usageOut(this.#usage),
+    }
+    return written('message_start', { message })
+  }
+
+  #part(event: PartEvent): string {
+    const open = this.#open
+    if (open && event.index !== open.part) {
+      if (event.type !== 'part' || !isWhole(open)) {
+        this.#waiting.push(event)
+        return ''
+      }
+      return this.#close() + this.#part(event)
+    }
+    if (event.type === 'part') return this.#openBlock(event.index, event.part)
+    if (!open) return ''
+    if (event.type === 'delta') return this.#delta(open, event.text)
+    if (event.type === 'detail') return this.#detail(open, event.detail)
+    return this.#close() + this.#next()
+  }
+
+  #openBlock(part: number, head: ReplyPart): string {
+    if (this.#closed.has(part)) return ''
+    const before = head.type === 'text' || head.type === 'tool-call' ? sealOut(head.seal) : []
+    const out = before.map((block) => this.#wholeBlock(block)).join('')
+    const block = startOf(head)
+    if (!block) {
+      this.#open = { part, block: undefined, head, text: '' }
+      return out
+    }
+    const index = this.#blocks++
+    const open: OpenBlock = { part, block: index, head, text: '' }
+    this.#open = open
+    const start = written('content_block_start', { index, content_block: block })
+    const first =
+      head.type === 'tool-call' ? head.input : head.type === 'native' || head.type === 'media' ? '' : head.text
+    const detail =
+      head.type === 'reasoning' ? { seal: head.seal } : head.type === 'text' ? { citations: head.citations } : {}
+    return (
+      out +
+      start +
+      this.#delta(open, first) +
+      this.#detail(open, head.type === 'reasoning' && head.redacted ? {} : detail)
+    )
+  }
+
+  #wholeBlock(block: JsonObject): string {
+    const index = this.#blocks++
+    return written('content_block_start', { index, content_block: block }) + written('content_block_stop', { index })
+  }
+
+  #delta(open: OpenBlock, text: string): string {
+    if (text === '' || open.block === undefined) return ''
+    open.text += text
+    switch (open.head.type) {
+      case 'text':
+      case 'refusal':
+        return this.#written(open.block, { type: 'text_delta', text })
+      case 'reasoning':
+        return this.#written(open.block, { type: 'thinking_delta', thinking: text })
+      case 'tool-call':
+        return this.#written(open.block, { type: 'input_json_delta', partial_json: text })
+      default:
+        return ''
+    }
+  }
+
+  #detail(open: OpenBlock, detail: PartDetail): string {
+    if (open.block === undefined) return ''
+    const { head, block } = open
+    let out = ''
+    if (detail.seal && head.type === 'reasoning')
+      out += this.#written(block, { type: 'signature_delta', signature: writeSeal(detail.seal, dialect) })
+    if (detail.transcript) out += this.#written(block, { type: 'text_delta', text: detail.transcript })
+    for (const each of head.type === 'text' ? (detail.citations ?? []) : []) {
+      const citation = citationOut(each, open.text)
+      if (citation) out += this.#written(block, { type: 'citations_delta', citation })
+    }
+    // A seal that comes after its text stands in a block behind it.
+    if (detail.seal && (head.type === 'text' || head.type === 'tool-call'))
+      out +=
+        this.#close() +
+        sealOut(detail.seal)
+          .map((each) => this.#wholeBlock(each))
+          .join('')
+    return out
+  }
+
+  #written(index: number, delta: JsonObject): string {
+    return written('content_block_delta', { index, delta })
+  }
+
+  #close(): string {
+    const open = this.#open
+    this.#open = undefined
+    if (!open) return ''
+    this.#closed.add(open.part)
+    if (open.block === undefined) return ''
+    return written('content_block_stop', { index: open.block })
+  }
+
+  /** What waited for the block that is closed now. */
+  #next(): string {
+    const waiting = this.#waiting
+    this.#waiting = []
+    return waiting.map((event) => this.#part(event)).join('')
+  }
+
+  #end(): string {
+    let out = this.#close()
+    while (this.#waiting.length > 0) out += this.#next() + this.#close()
+    const delta = { stop_reason: stopOut(this.#stop), stop_sequence: this.#stop.sequence ?? null }
+    return out + written('message_delta', { delta, usage: usageOut(this.#usage) }) + written('message_stop', {})
+  }
+
+  #fail(failure: Failure): string {
+    const { type: _type, ...error } = encodeFailure(failure, this.#frame.id)
+    return written('error', error)
+  }
+}
+
+/** True for a call whose input is a whole object: nothing can follow in it. */
+function isWhole({ head, text }: OpenBlock): boolean {
+  return head.type === 'tool-call' && isObject(tryParse(text))
+}
+
+/** The start of a part's block; undefined for what the dialect cannot show. */
+function startOf(head: ReplyPart): JsonObject | undefined {
+  switch (head.type) {
+    case 'text':
+    case 'refusal':
+      return { type: 'text', text: '' }
+    case 'reasoning':
+      return head.redacted ? replyBlocksOut(head)[0] : { type: 'thinking', thinking: '', signature: '' }
+    case 'tool-call':
+      return { ...replyBlocksOut({ ...head, seal: undefined })[0], input: {} }
+    case 'media':
+      // What a model says aloud can at least be read.
+      return head.media === 'audio' ? { type: 'text', text: '' } : undefined
+    default:
+      return head.dialect === dialect ? head.value : undefined
+  }
+}
+
+function written(type: string, rest: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
+}

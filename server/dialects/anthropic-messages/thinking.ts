@@ -1,0 +1,80 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Effort } from '../conversation.ts'
+import { budgetOf, effortOf } from '../effort.ts'
+import type { Losses } from '../losses.ts'
+import type { ModelTraits } from './model.ts'
+
+const dialect = 'anthropic-messages'
+/** Least budget that the API takes. */
+const leastBudget = 1024
+
+interface Thinking {
+  thinking?: JsonObject
+  budget?: number
+  outputConfig: JsonObject
+}
+
+/** How the model is asked to think (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort"). */
+export function thinkingOf(conversation: Conversation, traits: ModelTraits, losses: Losses): Thinking {
+  const { reasoning, from } = conversation
+  if (!reasoning) return { outputConfig: {} }
+  if (from === dialect) return asItWas(conversation)
+  const effort = effortOf(reasoning)
+  if (effort === 'none') {
+    // Several of the newest models refuse to be told not to think.
+    if (!traits.fixedSampling) return { thinking: { type: 'disabled' }, outputConfig: {} }
+    losses.lose('reasoning', reasoning)
+    return { outputConfig: {} }
+  }
+  // A model that is made to call a tool cannot think before it does.
+  if (mustCall(conversation) && !traits.freeChoice) {
+    losses.lose('reasoning', reasoning)
+    return { outputConfig: {} }
+  }
+  const display = traits.fixedSampling && reasoning.visible !== false ? { display: 'summarized' } : {}
+  if (traits.adaptive) {
+    return { thinking: { type: 'adaptive', ...display }, outputConfig: effort ? { effort: effortOut(effort) } : {} }
+  }
+  if (lacksThought(conversation)) {
+    losses.lose('reasoning', reasoning)
+    return { outputConfig: {} }
+  }
+  const budget = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
+  return { thinking: { type: 'enabled', budget_tokens: budget }, budget, outputConfig: {} }
+}
+
+function asItWas({ reasoning }: Conversation): Thinking {
+  const { effort, budgetTokens, adaptive, visible } = reasoning ?? {}
+  const display = visible === undefined ? {} : { display: visible ? 'summarized' : 'omitted' }
+  const outputConfig = effort && effort !== 'none' ? { effort } : {}
+  if (effort === 'none') return { thinking: { type: 'disabled' }, outputConfig }
+  if (budgetTokens !== undefined) {
+    return {
+      thinking: { type: 'enabled', budget_tokens: budgetTokens, ...display },
+      budget: budgetTokens,
+      outputConfig,
+    }
+  }
+  return { ...(adaptive && { thinking: { type: 'adaptive', ...display } }), outputConfig }
+}
+
+/** True when the model has no choice but to call a tool. */
+export function mustCall({ toolChoice }: Conversation): boolean {
+  if (toolChoice?.mode === 'allowed') return toolChoice.required
+  return toolChoice?.mode === 'required' || toolChoice?.mode === 'tool'
+}
+
+function effortOut(effort: Effort): string {
+  return effort === 'minimal' ? 'low' : effort
+}
+
+/**
+ * True in the middle of a loop of calls whose thoughts another service had: thinking by a budget demands that the turn
+ * begin with a thought that Anthropic signed.
+ */
+function lacksThought({ messages }: Conversation): boolean {
+  const last = messages.at(-1)
+  if (!last?.parts.some(({ type }) => type === 'tool-result')) return false
+  const turn = messages.findLast(({ role }) => role === 'assistant')
+  return !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === dialect)
+}

@@ -1,0 +1,72 @@
+import type { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import type { Failure, FailureKind } from './reply.ts'
+
+/** What an HTTP status alone says. */
+export function kindOfStatus(status: number): FailureKind {
+  switch (status) {
+    case 401:
+      return 'authentication'
+    case 402:
+      return 'billing'
+    case 403:
+      return 'permission'
+    case 404:
+      return 'not-found'
+    case 408:
+    case 504:
+      return 'timeout'
+    case 413:
+      return 'too-large'
+    case 429:
+      return 'rate-limit'
+    case 503:
+    case 529:
+      return 'overloaded'
+    default:
+      return status >= 400 && status < 500 ? 'invalid' : 'server'
+  }
+}
+
+/** A failure of the gateway's own, for a caller of any dialect. */
+export function failureOf(error: GatewayError): Failure {
+  const isQuota = /quota|budget|exhausted/.test(error.code)
+  return {
+    status: error.status,
+    kind: isQuota ? 'quota' : kindOfStatus(error.status),
+    message: error.message,
+    code: error.code,
+    type: error.type,
+    ...(error.param && { param: error.param }),
+  }
+}
+
+/** The text of an upstream's error, wherever it stands; a page of HTML is not passed on. */
+export function messageOf(body: unknown, status: number): string {
+  const object: unknown = Array.isArray(body) ? body[0] : body
+  if (isObject(object)) {
+    const error = object['error']
+    const candidates = [isObject(error) ? error['message'] : error, object['message'], object['msg'], object['detail']]
+    const found = candidates.find((value): value is string => typeof value === 'string' && value !== '')
+    if (found !== undefined) return found
+  }
+  return status > 0 ? `bad response status code ${status}` : 'the upstream reported an error'
+}
+
+/** The end of a stream that is none. */
+export const brokenOff: Failure = {
+  status: 502,
+  kind: 'server',
+  message: 'the upstream ended its answer before it was complete',
+  code: 'upstream_stream_incomplete',
+  type: 'upstream_error',
+}
+
+/** An event of a stream that nobody can read. */
+export const unreadable: Failure = {
+  status: 502,
+  kind: 'server',
+  message: 'the upstream sent a part of its answer that cannot be read',
+  code: 'upstream_stream_error',
+  type: 'upstream_error',
+}

@@ -1,0 +1,66 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseText } from '../fields.ts'
+import type { Failure, FailureKind } from '../reply.ts'
+
+/** Google's canonical codes with the status and kind each means (google.rpc.Code). */
+const codes: Readonly<Record<string, readonly [number, FailureKind]>> = {
+  INVALID_ARGUMENT: [400, 'invalid'],
+  FAILED_PRECONDITION: [400, 'invalid'],
+  OUT_OF_RANGE: [400, 'invalid'],
+  UNAUTHENTICATED: [401, 'authentication'],
+  PERMISSION_DENIED: [403, 'permission'],
+  NOT_FOUND: [404, 'not-found'],
+  RESOURCE_EXHAUSTED: [429, 'rate-limit'],
+  CANCELLED: [499, 'invalid'],
+  INTERNAL: [500, 'server'],
+  UNKNOWN: [500, 'server'],
+  UNIMPLEMENTED: [501, 'server'],
+  UNAVAILABLE: [503, 'overloaded'],
+  DEADLINE_EXCEEDED: [504, 'timeout'],
+}
+
+const codeOfKind: Readonly<Record<FailureKind, string>> = {
+  invalid: 'INVALID_ARGUMENT',
+  authentication: 'UNAUTHENTICATED',
+  billing: 'FAILED_PRECONDITION',
+  permission: 'PERMISSION_DENIED',
+  'not-found': 'NOT_FOUND',
+  'too-large': 'INVALID_ARGUMENT',
+  'rate-limit': 'RESOURCE_EXHAUSTED',
+  quota: 'PERMISSION_DENIED',
+  timeout: 'DEADLINE_EXCEEDED',
+  overloaded: 'UNAVAILABLE',
+  server: 'INTERNAL',
+}
+
+/** An error body of Google's, which streams and old addresses wrap in a list; status 0 = none is known. */
+export function decodeFailure(status: number, body: unknown): Failure {
+  const object: unknown = Array.isArray(body) ? body[0] : body
+  const error = isObject(object) && isObject(object['error']) ? object['error'] : undefined
+  const code = looseText(error?.['status'])
+  const [meant, kind] = codes[code] ?? [status, kindOfStatus(status)]
+  // Google says "invalid argument" of a key that it does not know.
+  const isKey = JSON.stringify(error?.['details'] ?? null).includes('API_KEY_INVALID')
+  return {
+    status: status || meant || 502,
+    kind: isKey ? 'authentication' : kind,
+    message: messageOf(body, status),
+    ...(code && { type: code, code }),
+    dialect: 'gemini',
+  }
+}
+
+/** An error as a Gemini caller's program reads it. */
+export function encodeFailure(failure: Failure, requestId: string): JsonObject {
+  const { kind, message } = failure
+  const status = codeOfKind[kind]
+  return {
+    error: {
+      code: failure.status,
+      message,
+      status,
+      details: [{ '@type': 'type.googleapis.com/google.rpc.RequestInfo', requestId }],
+    },
+  }
+}

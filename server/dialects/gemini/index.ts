@@ -1,0 +1,20 @@
+import type { Dialect } from '../dialect.ts'
+import { decodeFailure, encodeFailure } from './failure.ts'
+import { decodeReply, encodeReply } from './reply.ts'
+import { decodeRequest } from './request-in.ts'
+import { encodeRequest } from './request-out.ts'
+import { ContentStreamDecoder } from './stream-in.ts'
+import { ContentStreamEncoder } from './stream-out.ts'
+
+/** Google's Gemini API: generateContent and its stream. */
+export const gemini: Dialect = {
+  name: 'gemini',
+  decodeRequest,
+  encodeRequest,
+  decodeReply,
+  encodeReply,
+  streamDecoder: (idSeed) => new ContentStreamDecoder(idSeed),
+  streamEncoder: (frame) => new ContentStreamEncoder(frame),
+  decodeFailure,
+  encodeFailure,
+}

@@ -1,0 +1,52 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseList } from '../fields.ts'
+
+/** The arguments of a call that comes in pieces, each with the place it belongs to (Gemini API, "PartialArg"). */
+export class PartialArgs {
+  readonly args: JsonObject = {}
+  /** The text that the next piece goes on with. */
+  #openText = ''
+
+  add(pieces: unknown): void {
+    for (const piece of looseList(pieces)) {
+      const path = typeof piece['jsonPath'] === 'string' ? stepsOf(piece['jsonPath']) : []
+      if (path.length === 0) continue
+      const text = piece['stringValue']
+      const value = typeof text === 'string' ? this.#openText + text : otherValue(piece)
+      this.#openText = typeof value === 'string' && piece['willContinue'] === true ? value : ''
+      put(this.args, path, value)
+    }
+  }
+}
+
+function otherValue(piece: JsonObject): unknown {
+  return piece['numberValue'] ?? piece['boolValue'] ?? null
+}
+
+/** `$.recipe.steps[2].text` → its names and numbers. */
+function stepsOf(path: string): (string | number)[] {
+  const steps: (string | number)[] = []
+  for (const [, name, index, quoted] of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g)) {
+    steps.push(index === undefined ? (name ?? quoted ?? '').replace(/\\(.)/g, '$1') : Number(index))
+  }
+  return steps
+}
+
+function put(root: JsonObject, path: readonly (string | number)[], value: unknown): void {
+  let at: JsonObject | unknown[] = root
+  for (const [depth, step] of path.entries()) {
+    // A name that an object has from its birth must not be written through.
+    if (step === '__proto__' || (Array.isArray(at) && (typeof step !== 'number' || step > at.length))) return
+    const holder = at as Record<string | number, unknown>
+    const next = path[depth + 1]
+    if (next === undefined) {
+      holder[step] = value
+      return
+    }
+    const found = Object.hasOwn(holder, step) ? holder[step] : undefined
+    const inner: JsonObject | unknown[] =
+      Array.isArray(found) || isObject(found) ? found : typeof next === 'number' ? [] : {}
+    holder[step] = inner
+    at = inner
+  }
+}

@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
+import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../conversation.ts'
+import type { Losses } from '../losses.ts'
+import { guessedType } from '../media.ts'
+import { inputObject, wrapFreeform } from '../tool-input.ts'
+import { type ModelTraits, unsignedCall } from './model.ts'
+
+const dialect = 'gemini'
+
+/** What the parts of a request are written with. */
+export interface PartsContext {
+  readonly losses: Losses
+  readonly traits: ModelTraits
+  /** Names of the calls by their ids: an answer must name its function. */
+  readonly callNames: ReadonlyMap<string, string>
+}
+
+/** The names of all calls in a conversation by their ids. */
+export function callNamesOf(messages: readonly Message[]): Map<string, string> {
+  const calls = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [part] : [])))
+  return new Map(calls.map(({ id, name }) => [id, name]))
+}
+
+/** The parts of a Content. Throws GatewayError for a part that Google cannot be given. */
+export function partsOut(parts: readonly Part[], context: PartsContext): JsonObject[] {
+  let calls = 0
+  return parts.flatMap((part) => {
+    if (part.type === 'tool-call') calls++
+    return partOut(part, context, calls === 1)
+  })
+}
+
+function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonObject[] {
+  const { losses, traits } = context
+  switch (part.type) {
+    case 'text':
+      losses.lose('cacheMark', part.cache)
+      if (part.text === '' && part.seal?.from !== dialect) return []
+      return [{ text: part.text, ...signature(part.seal), ...losses.native(part.native, 'part') }]
+    case 'media':
+      return [{ ...mediaOut(part, losses), ...signature(part.seal), ...losses.native(part.native, 'part') }]
+    case 'tool-call': {
+      losses.lose('cacheMark', part.cache)
+      const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
+      // Only the first of several calls at once carries a signature.
+      const own = part.seal?.from === dialect ? signature(part.seal) : {}
+      const needed = traits.signedCalls && isFirstCall && losses.isForeign ? { thoughtSignature: unsignedCall } : {}
+      const native = losses.native(part.native, 'part')
+      return [{ functionCall: { ...idOut(part.id, losses), name: part.name, args }, ...needed, ...own, ...native }]
+    }
+    case 'tool-result':
+      return resultOut(part, context)
+    case 'reasoning':
+      if (part.seal && part.seal.from !== dialect) {
+        losses.lose('thought', part)
+        return []
+      }
+      return [{ text: part.text, thought: true, ...signature(part.seal), ...losses.native(part.native, 'part') }]
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }]
+    default:
+      if (part.dialect === dialect) return [part.value]
+      if (part.text) return [{ text: part.text }]
+      losses.foreign(part.value, 'message')
+      return []
+  }
+}
+
+/** Calls of Google's own history may have no id; the one given to them here is not sent. */
+function idOut(id: string, losses: Losses): JsonObject {
+  return losses.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
+}
+
+function signature(seal: Seal | undefined): JsonObject {
+  return seal?.from === dialect ? { thoughtSignature: seal.value } : {}
+}
+
+function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+  const { source, media } = part
+  losses.lose('cacheMark', part.cache)
+  const name = part.name ? { displayName: part.name } : {}
+  if (source.kind === 'inline') return { inlineData: { mimeType: source.mediaType, data: source.data, ...name } }
+  if (source.kind === 'url')
+    return { fileData: { mimeType: source.mediaType ?? guessedType(source.url, media), fileUri: source.url, ...name } }
+  if (losses.isForeign) losses.refuse(part, 'a file kept at a service')
+  return { fileData: { fileUri: source.id, ...name } }
+}
+
+function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
+  const { losses, traits, callNames } = context
+  losses.lose('cacheMark', part.cache)
+  const texts = part.content.flatMap((each) => (each.type === 'media' ? [] : [each.text ?? '']))
+  const media = part.content.flatMap((each) => (each.type === 'media' ? [mediaOut(each, losses)] : []))
+  const response = {
+    functionResponse: {
+      ...idOut(part.callId, losses),
+      name: callNames.get(part.callId) ?? part.callId,
+      response: responseOut(texts.join('\n'), part.isError ?? false),
+      ...(media.length > 0 && traits.mediaInResults && { parts: media }),
+      ...losses.native(part.native, 'part'),
+    },
+  }
+  return traits.mediaInResults ? [response] : [response, ...media]
+}
+
+/** The object that an answer must be: its own where it is one, else under Google's name for it. */
+function responseOut(text: string, isError: boolean): JsonObject {
+  if (isError) return { error: text }
+  const value = tryParse(text)
+  return isObject(value) ? value : { output: text }
+}

@@ -1,0 +1,166 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Citation, Part, Seal } from '../conversation.ts'
+import type { Frame } from '../dialect.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import { mediaOf } from '../media.ts'
+import type { Choice, Reply, ReplyPart, Stop } from '../reply.ts'
+import { readSeal, writeSeal } from '../seal.ts'
+import { inputObject } from '../tool-input.ts'
+import { citationsIn, groundingOut, withinPart } from './grounding.ts'
+import { blockedStop, stopIn, stopOut } from './stop.ts'
+import { usageIn, usageOut } from './usage.ts'
+
+const dialect = 'gemini'
+
+/** A GenerateContentResponse (Gemini API reference). Calls without an id get one made of `idSeed`. */
+export function decodeReply(wire: JsonObject, idSeed: string): Reply {
+  const id = looseText(wire['responseId'])
+  const model = looseText(wire['modelVersion'])
+  const usage = usageIn(wire['usageMetadata'])
+  const created = createdIn(wire['createTime'])
+  const blocked = blockedIn(wire)
+  const choices = looseList(wire['candidates']).map((candidate, index) =>
+    choiceIn(candidate, `${id || idSeed}_${index}`),
+  )
+  return {
+    ...(id && { id }),
+    ...(model && { model }),
+    ...(created !== undefined && { createdAtSeconds: created }),
+    choices: choices.length === 0 && blocked ? [{ parts: [], stop: blocked }] : choices,
+    ...(usage && { usage }),
+  }
+}
+
+/** Why the prompt was not taken; undefined when it was. */
+export function blockedIn(wire: JsonObject): Stop | undefined {
+  const feedback = looseObject(wire['promptFeedback'])
+  const reason = looseText(feedback['blockReason'])
+  return reason ? blockedStop(reason, looseText(feedback['blockReasonMessage'])) : undefined
+}
+
+/** `createTime` in seconds since 1970. */
+export function createdIn(time: unknown): number | undefined {
+  const ms = Date.parse(looseText(time))
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
+}
+
+function choiceIn(candidate: JsonObject, idSeed: string): Choice {
+  const parts: ReplyPart[] = []
+  for (const part of looseList(looseObject(candidate['content'])['parts'])) {
+    const read = replyPartIn(part, `call_${idSeed}_${parts.length}`)
+    // Google closes some answers with a text that says nothing.
+    if (read.type !== 'text' || read.text !== '' || read.seal) parts.push(read)
+  }
+  cite(parts, candidate)
+  const hasCalls = parts.some(({ type }) => type === 'tool-call')
+  return { parts, stop: stopIn(looseText(candidate['finishReason']), looseText(candidate['finishMessage']), hasCalls) }
+}
+
+/** Google counts in the whole text of a candidate. */
+function cite(parts: ReplyPart[], candidate: JsonObject): void {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const all = citationsIn(candidate, text)
+  let before = 0
+  for (const [index, part] of all.length > 0 ? parts.entries() : []) {
+    if (part.type !== 'text') continue
+    const { length } = part.text
+    const citations = all.filter(({ start = 0 }) => start >= before && start < before + length)
+    if (citations.length > 0)
+      parts[index] = { ...part, citations: citations.map((each) => withinPart(each, before, length)) }
+    before += length
+  }
+}
+
+/** One part of an answer; `id` names a call without one. */
+export function replyPartIn(part: JsonObject, id: string): ReplyPart {
+  const signature = looseText(part['thoughtSignature'])
+  const seal = signature ? { seal: readSeal(signature, dialect) } : {}
+  if (typeof part['text'] === 'string') {
+    const { text } = part
+    if (part['thought'] === true) return { type: 'reasoning', text, ...seal }
+    return { type: 'text', text, ...seal }
+  }
+  const inline = part['inlineData']
+  if (isObject(inline)) {
+    const mediaType = looseText(inline['mimeType'])
+    const source = { kind: 'inline', data: looseText(inline['data']), mediaType } as const
+    return { type: 'media', media: mediaOf(mediaType), source, ...seal }
+  }
+  const call = part['functionCall']
+  if (isObject(call)) {
+    const input = JSON.stringify(isObject(call['args']) ? call['args'] : {})
+    return { type: 'tool-call', id: looseText(call['id']) || id, name: looseText(call['name']), input, ...seal }
+  }
+  return { type: 'native', dialect, value: part }
+}
+
+/** A whole answer for a Gemini caller. */
+export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+  return {
+    candidates: reply.choices.map((choice, index) => {
+      const text = choice.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+      const grounding = groundingOut(citationsOf(choice.parts), text)
+      return {
+        content: { role: 'model', parts: choice.parts.flatMap(replyPartOut) },
+        finishReason: stopOut(choice.stop),
+        ...finishMessage(choice.stop),
+        index,
+        ...(grounding && { groundingMetadata: grounding }),
+      }
+    }),
+    ...(reply.usage && { usageMetadata: usageOut(reply.usage) }),
+    ...answerNames(frame, reply.id, reply.model),
+  }
+}
+
+/** What Google said of its reason, as a member to spread. */
+export function finishMessage({ raw }: Stop): JsonObject {
+  return raw?.dialect === dialect && raw.message ? { finishMessage: raw.message } : {}
+}
+
+/** What names an answer and its model. */
+export function answerNames(frame: Frame, id?: string, model?: string): JsonObject {
+  return { modelVersion: model ?? frame.model, responseId: id ?? frame.id }
+}
+
+/** Citations with their stretch counted in the whole text of the answer. */
+function citationsOf(parts: readonly ReplyPart[]): Citation[] {
+  const out: Citation[] = []
+  let before = 0
+  for (const part of parts) {
+    if (part.type !== 'text') continue
+    for (const citation of part.citations ?? []) {
+      const { start = 0, end = part.text.length } = citation
+      out.push({ ...citation, start: before + start, end: before + end })
+    }
+    before += part.text.length
+  }
+  return out
+}
+
+/** The wire parts of one part; none for what the dialect cannot show. */
+export function replyPartOut(part: Part): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' && !part.seal ? [] : [{ text: part.text, ...signature(part.seal) }]
+    case 'reasoning':
+      return [{ text: part.text, thought: true, ...signature(part.seal, part.redacted ? 'hidden' : 'thought') }]
+    case 'tool-call': {
+      const args = inputObject(part.input)
+      return [{ functionCall: { id: part.id, name: part.name, args }, ...signature(part.seal) }]
+    }
+    case 'media':
+      if (part.source.kind !== 'inline') return []
+      return [{ inlineData: { mimeType: part.source.mediaType, data: part.source.data }, ...signature(part.seal) }]
+    case 'refusal':
+      return [{ text: part.text }]
+    case 'native':
+      return part.dialect === dialect ? [part.value] : []
+    default:
+      return []
+  }
+}
+
+function signature(seal: Seal | undefined, owner?: 'thought' | 'hidden'): JsonObject {
+  return seal && seal.value !== '' ? { thoughtSignature: writeSeal(seal, dialect, owner) } : {}
+}

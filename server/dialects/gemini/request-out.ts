@@ -1,0 +1,177 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Conversation, Effort, Tool, ToolChoice } from '../conversation.ts'
+import type { EncodedRequest } from '../dialect.ts'
+import { budgetOf, effortOf } from '../effort.ts'
+import { Losses } from '../losses.ts'
+import { freeformDescription, freeformSchema } from '../tool-input.ts'
+import { type ModelTraits, modelTraits } from './model.ts'
+import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
+
+const dialect = 'gemini'
+
+/**
+ * A generateContent request for Google (API reference, "Generating content"); the model goes into the address. Throws
+ * GatewayError for what cannot be said.
+ */
+export function encodeRequest(conversation: Conversation): EncodedRequest {
+  const losses = new Losses(conversation, dialect)
+  const traits = modelTraits(conversation.model)
+  const context: PartsContext = { losses, traits, callNames: callNamesOf(conversation.messages) }
+  const native = losses.native(conversation.native)
+  const tools = toolsOut(conversation.tools, losses)
+  const config = { ...configOut(conversation, traits, losses), ...objectOf(native['generationConfig']) }
+  const toolConfig = { ...choiceOut(conversation.toolChoice), ...objectOf(native['toolConfig']) }
+  const system = partsOut(conversation.system, context)
+  const body: JsonObject = {
+    ...native,
+    contents: contentsOut(conversation, context),
+    ...(system.length > 0 && { systemInstruction: { parts: system } }),
+    ...(tools.length > 0 && { tools }),
+    toolConfig: Object.keys(toolConfig).length > 0 ? toolConfig : undefined,
+    generationConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
+    ...(conversation.serviceTier && conversation.serviceTier !== 'auto' && { serviceTier: conversation.serviceTier }),
+  }
+  loseUnknown(conversation, losses)
+  return { body, dropped: losses.names }
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function loseUnknown(conversation: Conversation, losses: Losses): void {
+  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
+  losses.lose('verbosity', conversation.verbosity)
+  losses.lose('userId', conversation.userId)
+  losses.lose('metadata', conversation.metadata)
+  losses.lose('cacheKey', conversation.cacheKey)
+  losses.lose('cacheRetention', conversation.cacheRetention)
+  losses.lose('cache', conversation.cache)
+}
+
+function contentsOut(conversation: Conversation, context: PartsContext): JsonObject[] {
+  const contents: { role: string; parts: JsonObject[]; rest: JsonObject }[] = []
+  for (const message of conversation.messages) {
+    context.losses.lose('speaker', message.name)
+    const role = message.role === 'assistant' ? 'model' : 'user'
+    // Google knows system instructions at the start only.
+    const parts = partsOut(message.parts, context).map((part) =>
+      message.role === 'system' && typeof part['text'] === 'string'
+        ? { ...part, text: `<system>\n${part['text']}\n</system>` }
+        : part,
+    )
+    const rest = context.losses.native(message.native, 'message')
+    if (parts.length === 0) continue
+    const last = contents.at(-1)
+    // Answers of calls at once must stand in one turn.
+    if (last?.role === role && context.losses.isForeign) last.parts.push(...parts)
+    else contents.push({ role, parts, rest })
+  }
+  return contents.map(({ role, parts, rest }) => ({ role, parts, ...rest }))
+}
+
+function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
+  const declarations: JsonObject[] = []
+  const others: JsonObject[] = []
+  for (const tool of tools) {
+    switch (tool.type) {
+      case 'function':
+        losses.lose('cacheMark', tool.cache)
+        declarations.push({
+          name: tool.name,
+          ...(tool.description !== undefined && { description: tool.description }),
+          ...(tool.schema && { parametersJsonSchema: tool.schema }),
+          ...losses.native(tool.native, 'tool'),
+        })
+        break
+      case 'freeform': {
+        const description = freeformDescription(tool.description, tool.format)
+        losses.lose('toolFormat', tool.format)
+        declarations.push({
+          name: tool.name,
+          ...(description && { description }),
+          parametersJsonSchema: freeformSchema,
+        })
+        break
+      }
+      case 'web-search':
+        others.push(searchOut(tool, losses))
+        break
+      default:
+        if (tool.dialect === dialect) others.push(tool.value)
+        else losses.foreign(tool.value, 'tool')
+    }
+  }
+  return declarations.length > 0 ? [{ functionDeclarations: declarations }, ...others] : others
+}
+
+function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
+  const { allowedDomains, blockedDomains, maxUses, location, contextSize } = tool
+  losses.lose('searchTool', allowedDomains ?? maxUses ?? location ?? contextSize)
+  losses.lose('cacheMark', tool.cache)
+  const native = losses.native(tool.native, 'tool')
+  const own = objectOf(native['googleSearch'])
+  return { ...native, googleSearch: { ...own, ...(blockedDomains && { excludeDomains: blockedDomains }) } }
+}
+
+function choiceOut(choice: ToolChoice | undefined): JsonObject {
+  if (!choice) return {}
+  const calling =
+    choice.mode === 'tool'
+      ? { mode: 'ANY', allowedFunctionNames: [choice.name] }
+      : choice.mode === 'allowed'
+        ? { mode: choice.required ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
+        : { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice.mode] }
+  return { functionCallingConfig: calling }
+}
+
+function configOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject {
+  const { format, output } = conversation
+  return {
+    temperature: conversation.temperature,
+    topP: conversation.topP,
+    topK: conversation.topK,
+    maxOutputTokens: conversation.maxTokens,
+    candidateCount: conversation.choices === 1 && losses.isForeign ? undefined : conversation.choices,
+    stopSequences: conversation.stop,
+    seed: conversation.seed,
+    presencePenalty: conversation.presencePenalty,
+    frequencyPenalty: conversation.frequencyPenalty,
+    responseLogprobs: conversation.logprobs,
+    logprobs: conversation.topLogprobs,
+    responseMimeType: format && (format.type === 'text' ? 'text/plain' : 'application/json'),
+    responseJsonSchema: format?.type === 'schema' ? format.schema : undefined,
+    thinkingConfig: thinkingOut(conversation, traits, losses),
+    responseModalities: output?.modalities.map((each) => each.toUpperCase()),
+    speechConfig: output?.voice ? { voiceConfig: { prebuiltVoiceConfig: { voiceName: output.voice } } } : undefined,
+  }
+}
+
+/** Efforts as levels; those below are the least that a model has. */
+const levels: Partial<Record<Effort, string>> = {
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+}
+
+/** Newer models think by a level, older ones by a budget (Gemini API, "Thinking"); callers of other dialects see it. */
+function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: Losses): JsonObject | undefined {
+  if (!reasoning) return undefined
+  const { visible = losses.isForeign } = reasoning
+  const effort = effortOf(reasoning)
+  const isOff = effort === 'none'
+  const shown = visible && !(isOff && losses.isForeign) ? { includeThoughts: true } : {}
+  if (!losses.isForeign && reasoning.budgetTokens !== undefined)
+    return { thinkingBudget: reasoning.budgetTokens, ...shown }
+  if (traits.levels) {
+    const level = effort && (levels[effort] ?? traits.leastLevel)
+    return { ...(level && { thinkingLevel: level }), ...shown }
+  }
+  const budget = budgetOf(reasoning)
+  return {
+    ...(budget !== undefined && { thinkingBudget: Math.max(budget, isOff ? traits.leastBudget : -1) }),
+    ...shown,
+  }
+}

@@ -1,0 +1,64 @@
+import type { MediaPart, MediaSource } from './conversation.ts'
+
+const dataUrl = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/
+
+/** The source an address names; a `data:` address holds the bytes itself. */
+export function sourceOf(address: string, mediaType?: string): MediaSource {
+  const match = dataUrl.exec(address)
+  if (!match) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
+  const rest = address.slice(match[0].length)
+  const data = match[3] ? rest : Buffer.from(decodeURIComponent(rest)).toString('base64')
+  return { kind: 'inline', data, mediaType: match[1] || mediaType || 'text/plain' }
+}
+
+/** The source as an address; undefined for a file known only to a service. */
+export function addressOf(source: MediaSource): string | undefined {
+  if (source.kind === 'file') return undefined
+  return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
+}
+
+/** The kind of medium that a media type names. */
+export function mediaOf(mediaType: string): MediaPart['media'] {
+  const kind = mediaType.slice(0, mediaType.indexOf('/'))
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
+}
+
+/** The media type that an address ends like, for services that want one told. */
+export function guessedType(address: string, media: MediaPart['media']): string {
+  const ending = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(address)?.[1]?.toLowerCase() ?? ''
+  return (
+    typesByEnding[ending] ??
+    { image: 'image/jpeg', audio: 'audio/mpeg', video: 'video/mp4', document: 'application/pdf' }[media]
+  )
+}
+
+const typesByEnding: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  html: 'text/html',
+  csv: 'text/csv',
+}
+
+/** Base64 of a text. */
+export function toBase64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+/** The text in base64. */
+export function fromBase64(data: string): string {
+  return Buffer.from(data, 'base64').toString('utf8')
+}

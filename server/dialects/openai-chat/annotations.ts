@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Citation } from '../conversation.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+
+/** `annotations` of a message (OpenAI API reference, "url_citation"). */
+export function citationsIn(annotations: unknown): Citation[] {
+  return looseList(annotations).flatMap((annotation) => {
+    if (annotation['type'] !== 'url_citation') return []
+    const cited = looseObject(annotation['url_citation'])
+    const title = looseText(cited['title'])
+    const quote = looseText(cited['content'])
+    const { start_index: start, end_index: end } = cited
+    return [
+      {
+        url: looseText(cited['url']),
+        ...(title && { title }),
+        ...(quote && { quote }),
+        ...(typeof start === 'number' && { start }),
+        ...(typeof end === 'number' && { end }),
+      },
+    ]
+  })
+}
+
+/** A citation as an annotation; `before` is how much text of the message stands before its part. */
+export function annotationOut(citation: Citation, before: number, length: number): JsonObject | undefined {
+  if (!citation.url) return undefined
+  return {
+    type: 'url_citation',
+    url_citation: {
+      start_index: before + (citation.start ?? 0),
+      end_index: before + (citation.end ?? length),
+      title: citation.title ?? '',
+      url: citation.url,
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { Dialect } from '../dialect.ts'
+import { decodeFailure, encodeFailure } from '../openai-failure.ts'
+import { decodeReply, encodeReply } from './reply.ts'
+import { decodeRequest } from './request-in.ts'
+import { encodeRequest } from './request-out.ts'
+import { ChunkStreamDecoder } from './stream-in.ts'
+import { ChunkStreamEncoder } from './stream-out.ts'
+
+/** OpenAI's chat completions. */
+export const openaiChat: Dialect = {
+  name: 'openai-chat',
+  decodeRequest,
+  encodeRequest,
+  decodeReply,
+  encodeReply,
+  streamDecoder: (idSeed) => new ChunkStreamDecoder(idSeed),
+  streamEncoder: (frame) => new ChunkStreamEncoder(frame),
+  decodeFailure,
+  encodeFailure,
+}

@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../conversation.ts'
+import type { EncodeOptions } from '../dialect.ts'
+import type { Losses } from '../losses.ts'
+import { wrapFreeform } from '../tool-input.ts'
+import { cacheOut, contentOut } from './parts-out.ts'
+import { detailsOut, sealOut } from './reasoning.ts'
+
+/** All messages of a request, the system's first. Throws GatewayError for a part that the dialect cannot say. */
+export function messagesOut(conversation: Conversation, losses: Losses, options: EncodeOptions): JsonObject[] {
+  return [
+    ...systemOut(conversation, losses, options),
+    ...conversation.messages.flatMap((message) => messageOut(message, losses, options)),
+  ]
+}
+
+/** One system message: several, and lists of parts, are not taken by every service. */
+function systemOut({ system }: Conversation, losses: Losses, options: EncodeOptions): JsonObject[] {
+  if (system.length === 0) return []
+  const hasMarks = options.cacheControl && system.some(({ cache }) => cache)
+  const [first] = system
+  const joined = { ...first, type: 'text', text: system.map(({ text }) => text).join('\n\n') } as const
+  const mark = system.find(({ cache }) => cache)?.cache
+  const parts = hasMarks ? system : [{ ...joined, cache: mark }]
+  return [{ role: 'system', content: contentOut(parts, losses, options) }]
+}
+
+function messageOut(message: Message, losses: Losses, options: EncodeOptions): JsonObject[] {
+  const rest = { ...(message.name && { name: message.name }), ...losses.native(message.native, 'message') }
+  if (message.role === 'assistant') return [{ ...assistantOut(message.parts, losses, options), ...rest }]
+  if (message.role === 'system')
+    return [{ role: 'system', content: contentOut(message.parts, losses, options), ...rest }]
+  const results = message.parts.filter((part) => part.type === 'tool-result')
+  const others = message.parts.filter((part) => part.type !== 'tool-result')
+  const out = results.map((result) => resultOut(result, losses, options))
+  // Answers of tools are text only; what else they gave follows as the user's.
+  const shown = [...results.flatMap(attachments), ...others]
+  if (shown.length > 0 || results.length === 0)
+    out.push({ role: 'user', content: contentOut(shown, losses, options), ...rest })
+  return out
+}
+
+function resultOut(result: ToolResultPart, losses: Losses, options: EncodeOptions): JsonObject {
+  const texts = result.content.filter(({ type }) => type !== 'media')
+  const content = contentOut(texts, losses, options)
+  return {
+    role: 'tool',
+    tool_call_id: result.callId,
+    content: content === '' && texts.length < result.content.length ? `See attachments of ${result.callId}.` : content,
+    ...cacheOut(result.cache, losses, options),
+    ...losses.native(result.native, 'message'),
+  }
+}
+
+function attachments({ callId, content }: ToolResultPart): Part[] {
+  const media = content.filter(({ type }) => type === 'media')
+  return media.length === 0 ? [] : [{ type: 'text', text: `Attachments of ${callId}:` }, ...media]
+}
+
+function assistantOut(parts: readonly Part[], losses: Losses, options: EncodeOptions): JsonObject {
+  const said = parts.filter(({ type }) => type === 'text' || type === 'native' || type === 'media')
+  const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('')
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, losses, options)] : []))
+  const content = joinedTexts(contentOut(said, losses, options))
+  return {
+    role: 'assistant',
+    content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
+    ...thoughtsOut(parts, losses, options),
+    ...(refusal && { refusal }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+/** What a model said in pieces is one text. */
+function joinedTexts(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  const list = content as JsonObject[]
+  const isPlain = list.every((part) => part['type'] === 'text' && Object.keys(part).length === 2)
+  return isPlain ? list.map((part) => part['text']).join('') : list
+}
+
+function callOut(part: ToolCallPart, losses: Losses, options: EncodeOptions): JsonObject {
+  const native = losses.native(part.native, 'part')
+  const { id, name, input, seal } = part
+  if (part.freeform && options.freeformTools) return { id, type: 'custom', custom: { name, input }, ...native }
+  const isSealed = seal?.from === 'gemini' && options.reasoningField !== undefined
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: part.freeform ? JSON.stringify(wrapFreeform(input)) : input || '{}' },
+    ...(isSealed && { extra_content: { google: { thought_signature: seal.value } } }),
+    ...cacheOut(part.cache, losses, options),
+    ...native,
+  }
+}
+
+/** What was thought before, in the form that the service takes it back in. */
+function thoughtsOut(parts: readonly Part[], losses: Losses, options: EncodeOptions): JsonObject {
+  const thoughts = parts.filter((part) => part.type === 'reasoning')
+  if (thoughts.length === 0) return {}
+  const text = thoughts.map((part) => part.text).join('')
+  switch (options.reasoningField) {
+    case 'reasoning_content':
+      return { reasoning_content: text }
+    case 'reasoning_details': {
+      const seals = parts.flatMap((part, index) =>
+        part.type === 'tool-call' && part.seal ? [sealOut(part.seal, part.id, index)] : [],
+      )
+      return { reasoning: text, reasoning_details: [...thoughts.flatMap(detailsOut), ...seals] }
+    }
+    default:
+      losses.lose('thought', thoughts)
+      return {}
+  }
+}

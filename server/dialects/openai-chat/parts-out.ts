@@ -1,0 +1,82 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { CacheMark, MediaPart, Part } from '../conversation.ts'
+import type { EncodeOptions } from '../dialect.ts'
+import type { Losses } from '../losses.ts'
+import { addressOf, fromBase64 } from '../media.ts'
+
+const dialect = 'openai-chat'
+
+/** Parts as the `content` of a message: a text where one is enough, since not every service takes lists. */
+export function contentOut(parts: readonly Part[], losses: Losses, options: EncodeOptions): unknown {
+  const list = parts.flatMap((part) => partOut(part, losses, options))
+  const isPlain = list.every((part) => part['type'] === 'text' && Object.keys(part).length === 2)
+  if (list.length === 0) return ''
+  const [first] = list
+  return isPlain && list.length === 1 && first ? first['text'] : list
+}
+
+function partOut(part: Part, losses: Losses, options: EncodeOptions): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      if (part.text === '') return []
+      return [
+        {
+          type: 'text',
+          text: part.text,
+          ...cacheOut(part.cache, losses, options),
+          ...losses.native(part.native, 'part'),
+        },
+      ]
+    case 'media':
+      return [
+        {
+          ...mediaOut(part, losses),
+          ...cacheOut(part.cache, losses, options),
+          ...losses.native(part.native, 'part'),
+        },
+      ]
+    case 'refusal':
+      return [{ type: 'refusal', refusal: part.text }]
+    case 'native':
+      if (part.dialect === dialect) return [part.value]
+      if (part.text) return [{ type: 'text', text: part.text }]
+      losses.foreign(part.value, 'message')
+      return []
+    default:
+      return []
+  }
+}
+
+/** A cache mark, for services that take Anthropic's; OpenAI caches by itself. */
+export function cacheOut(mark: CacheMark | undefined, losses: Losses, options: EncodeOptions): JsonObject {
+  if (!mark) return {}
+  if (options.cacheControl) return { cache_control: { type: 'ephemeral', ...(mark.ttl && { ttl: mark.ttl }) } }
+  losses.lose('cacheMark', mark)
+  return {}
+}
+
+function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+  const { media, source } = part
+  if (source.kind === 'file') {
+    if (losses.isForeign || media !== 'document') losses.refuse(part, 'a file kept at a service')
+    return { type: 'file', file: { file_id: source.id } }
+  }
+  const address = addressOf(source) ?? ''
+  if (media === 'image')
+    return { type: 'image_url', image_url: { url: address, ...(part.detail && { detail: part.detail }) } }
+  if (media === 'video') return { type: 'video_url', video_url: { url: address } }
+  // OpenAI itself takes no addresses here; some services that took over its dialect do.
+  if (source.kind === 'url' && !losses.isForeign) return { type: 'file_url', file_url: { url: address } }
+  if (source.kind === 'url') losses.refuse(part, 'a document or sound by its address')
+  if (media === 'audio')
+    return { type: 'input_audio', input_audio: { data: source.data, format: soundFormat(source.mediaType) } }
+  // The dialect takes PDF as files; what is text can be read as such.
+  if (/^(?:text\/|application\/json)/.test(source.mediaType))
+    return { type: 'text', text: [part.name, fromBase64(source.data)].filter(Boolean).join('\n\n') }
+  return { type: 'file', file: { filename: part.name ?? 'document.pdf', file_data: address } }
+}
+
+function soundFormat(mediaType: string): string {
+  const name = mediaType.replace(/^audio\/(?:x-)?/, '').replace(/;.*$/, '')
+  return { mpeg: 'mp3', wave: 'wav', pcm: 'pcm16' }[name] ?? name
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json.ts'
+import type { DialectName, ReasoningPart, Seal } from '../conversation.ts'
+import { type Fields, looseList, looseText } from '../fields.ts'
+
+/**
+ * OpenAI's chat has no place for what a model thought. Services that show it use `reasoning_content` (DeepSeek) or
+ * `reasoning` for the text, and `reasoning_details` (OpenRouter's docs, "Preserving reasoning") for what must come back
+ * as it was: entries of type reasoning.text, reasoning.summary and reasoning.encrypted, each with the form it is of.
+ */
+const formats: Readonly<Record<string, DialectName>> = {
+  'anthropic-claude-v1': 'anthropic-messages',
+  'google-gemini-v1': 'gemini',
+  'openai-responses-v1': 'openai-responses',
+  'azure-openai-responses-v1': 'openai-responses',
+  'xai-responses-v1': 'openai-responses',
+}
+
+const formatOf: Readonly<Record<DialectName, string>> = {
+  'anthropic-messages': 'anthropic-claude-v1',
+  gemini: 'google-gemini-v1',
+  'openai-responses': 'openai-responses-v1',
+  'openai-chat': 'unknown',
+}
+
+interface Details {
+  parts: ReasoningPart[]
+  /** Seals that belong to calls, by the call's id. */
+  callSeals: Map<string, Seal>
+  /** A seal that belongs to the answer's text. */
+  textSeal: Seal | undefined
+}
+
+/** What a message says of its thoughts. */
+export function detailsIn(message: Fields): Details {
+  const text = message.text('reasoning_content') ?? message.text('reasoning') ?? ''
+  message.raw('reasoning')
+  const details = readDetails(message.list('reasoning_details'))
+  const isTold = details.parts.some((part) => part.text !== '')
+  return isTold || text === '' ? details : { ...details, parts: [{ type: 'reasoning', text }, ...details.parts] }
+}
+
+/** `reasoning_details` as parts; entries of one thought become one part. */
+export function readDetails(list: unknown): Details {
+  const parts: ReasoningPart[] = []
+  const callSeals = new Map<string, Seal>()
+  let textSeal: Seal | undefined
+  for (const entry of looseList(list)) {
+    const from = formats[looseText(entry['format'])] ?? 'openai-chat'
+    const id = looseText(entry['id'])
+    const data = looseText(entry['data']) || looseText(entry['signature'])
+    const seal: Seal | undefined = data ? { from, value: data } : undefined
+    const text = looseText(entry['text']) || looseText(entry['summary'])
+    const last = parts.at(-1)
+    if (entry['type'] === 'reasoning.encrypted') {
+      if (!seal) continue
+      if (from === 'gemini') {
+        if (id) callSeals.set(id, seal)
+        else textSeal = seal
+      } else if (from === 'openai-responses' && last && !last.seal) parts.splice(-1, 1, { ...last, seal })
+      else parts.push({ type: 'reasoning', text: '', redacted: true, seal })
+    } else if (seal && text === '' && last && !last.seal) parts.splice(-1, 1, { ...last, seal })
+    else if (text !== '' || seal) parts.push({ type: 'reasoning', text, ...(seal && { seal }) })
+  }
+  return { parts, callSeals, textSeal }
+}
+
+/** A thought as `reasoning_details` entries. */
+export function detailsOut(part: ReasoningPart, index: number): JsonObject[] {
+  const { text, seal } = part
+  const format = seal ? formatOf[seal.from] : 'unknown'
+  // Anthropic's signature belongs to its text; a thought that is hidden, and OpenAI's, are data of their own.
+  if (seal && !part.redacted && seal.from !== 'openai-responses')
+    return [{ type: 'reasoning.text', text, signature: seal.value, format, index }]
+  const shown = {
+    type: seal ? 'reasoning.summary' : 'reasoning.text',
+    [seal ? 'summary' : 'text']: text,
+    format,
+    index,
+  }
+  const sealed = seal && { type: 'reasoning.encrypted', data: seal.value, format, index }
+  return [...(text === '' ? [] : [shown]), ...(sealed ? [sealed] : [])]
+}
+
+/** A seal of a call, or of the text where there is no call, as an entry. */
+export function sealOut(seal: Seal, callId: string | undefined, index: number): JsonObject {
+  const entry = { type: 'reasoning.encrypted', data: seal.value, format: formatOf[seal.from], index }
+  return callId === undefined ? entry : { ...entry, id: callId }
+}
+
+/** The text of what a model thinks, in whatever field a service has for it; undefined when there is none. */
+export function thoughtOf(message: JsonObject): string | undefined {
+  const text = message['reasoning_content'] ?? message['reasoning']
+  if (typeof text === 'string') return text
+  return isObject(text) ? looseText(text['content']) : undefined
+}

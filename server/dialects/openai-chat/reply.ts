@@ -1,0 +1,228 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Citation, NativePart, ReasoningPart, Seal, ToolCallPart } from '../conversation.ts'
+import type { Frame } from '../dialect.ts'
+import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { addressOf, sourceOf } from '../media.ts'
+import { readUsage, usageOf } from '../openai-usage.ts'
+import type { Choice, Reply, ReplyPart, Stop } from '../reply.ts'
+import { freeformNames, unwrapFreeform } from '../tool-input.ts'
+import { annotationOut, citationsIn } from './annotations.ts'
+import { soundType } from './parts-in.ts'
+import { detailsOut, readDetails, sealOut, thoughtOf } from './reasoning.ts'
+import { stopIn, stopOut } from './stop.ts'
+import { usageOut } from './usage.ts'
+
+const dialect = 'openai-chat'
+
+/** A chat completion (OpenAI API reference, "The chat completion object"). */
+export function decodeReply(wire: JsonObject, idSeed: string): Reply {
+  const id = looseText(wire['id'])
+  const model = looseText(wire['model'])
+  const usage = readUsage(usageOf(wire))
+  return {
+    ...(id && { id }),
+    ...(model && { model }),
+    ...(typeof wire['created'] === 'number' && { createdAtSeconds: looseCount(wire['created']) }),
+    choices: looseList(wire['choices']).map((choice) => choiceIn(choice, id || idSeed)),
+    ...(usage && { usage }),
+  }
+}
+
+function choiceIn(choice: JsonObject, idSeed: string): Choice {
+  const message = looseObject(choice['message'])
+  const parts = messageParts(message, idSeed)
+  return { parts, stop: stopOf(looseText(choice['finish_reason']), parts) }
+}
+
+/** Some services say "stop" of calls, too; and a model that declines does not say so here. */
+export function stopOf(reason: string, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
+  const stop = stopIn(reason || 'stop')
+  if (stop.reason !== 'stop') return stop
+  if (parts.some(({ type }) => type === 'tool-call')) return { ...stop, reason: 'tool-calls' }
+  return parts.some(({ type }) => type === 'refusal') ? { ...stop, reason: 'refusal' } : stop
+}
+
+function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
+  const details = readDetails(message['reasoning_details'])
+  const thought = thoughtOf(message)
+  const isTold = details.parts.some(({ text }) => text !== '')
+  const calls = looseList(message['tool_calls']).map((call, index) =>
+    callIn(call, `${idSeed}_${index}`, details.callSeals),
+  )
+  const old = message['function_call']
+  // Some services fill in every member, with nothing in it.
+  if (isObject(old) && looseText(old['name'])) {
+    const input = looseText(old['arguments'])
+    calls.push({ type: 'tool-call', id: `call_${idSeed}`, name: looseText(old['name']), input })
+  }
+  const refusal = looseText(message['refusal'])
+  return [
+    ...(thought && !isTold ? [{ type: 'reasoning', text: thought } satisfies ReasoningPart] : []),
+    ...details.parts,
+    ...said(message['content'], citationsIn(message['annotations']), details.textSeal),
+    ...(refusal ? [{ type: 'refusal', text: refusal } as const] : []),
+    ...media(message),
+    ...calls,
+  ]
+}
+
+/** The content: a text, or a list of texts and thoughts as Mistral has it. */
+function said(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
+  const rest = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) }
+  if (typeof content === 'string') return content === '' && !seal ? [] : [{ type: 'text', text: content, ...rest }]
+  const parts = looseList(content).map((part): ReplyPart => {
+    if (part['type'] === 'thinking') {
+      const text = looseList(part['thinking']).map((each) => looseText(each['text']))
+      return { type: 'reasoning', text: text.join('') }
+    }
+    if (part['type'] === 'text') return { type: 'text', text: looseText(part['text']), ...rest }
+    return { type: 'native', dialect, value: part } satisfies NativePart
+  })
+  return parts.length === 0 && seal ? [{ type: 'text', text: '', seal }] : parts
+}
+
+function media(message: JsonObject): ReplyPart[] {
+  const audio = message['audio']
+  const images = looseList(message['images']).map((image): ReplyPart => {
+    const source = sourceOf(looseText(looseObject(image['image_url'])['url']))
+    return { type: 'media', media: 'image', source }
+  })
+  const transcript = looseText(looseObject(audio)['transcript'])
+  if (!isObject(audio) || (looseText(audio['data']) === '' && transcript === '')) return images
+  const { id, expires_at } = audio
+  const sound: ReplyPart = {
+    type: 'media',
+    media: 'audio',
+    source: {
+      kind: 'inline',
+      data: looseText(audio['data']),
+      mediaType: soundType(looseText(audio['format']) || 'wav'),
+    },
+    ...(transcript && { transcript }),
+    native: { dialect, fields: { id, expires_at } },
+  }
+  return [...images, sound]
+}
+
+/** A call of an answer; `seed` names one without an id. */
+function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>): ToolCallPart {
+  const id = looseText(call['id']) || `call_${seed}`
+  const seal = seals.get(id) ?? googleSeal(call)
+  const custom = call['custom']
+  if (isObject(custom)) {
+    return { type: 'tool-call', id, name: looseText(custom['name']), input: looseText(custom['input']), freeform: true }
+  }
+  const called = looseObject(call['function'])
+  const input = isObject(called['arguments']) ? JSON.stringify(called['arguments']) : looseText(called['arguments'])
+  return { type: 'tool-call', id, name: looseText(called['name']), input, ...(seal && { seal }) }
+}
+
+/** The signature of a call in Google's own OpenAI layer. */
+export function googleSeal(call: JsonObject): Seal | undefined {
+  const value = looseText(looseObject(looseObject(call['extra_content'])['google'])['thought_signature'])
+  return value ? { from: 'gemini', value } : undefined
+}
+
+/** A whole answer for a caller of OpenAI's chat. */
+export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+  const freeform = freeformNames(frame.request)
+  return {
+    id: completionId(reply.id ?? frame.id),
+    object: 'chat.completion',
+    created: reply.createdAtSeconds ?? frame.createdAtSeconds,
+    model: reply.model ?? frame.model,
+    choices: reply.choices.map((choice, index) => ({
+      index,
+      message: messageOut(choice.parts, freeform, frame.request.oldFunctions),
+      logprobs: null,
+      finish_reason: stopOut(choice.stop, frame.request.oldFunctions),
+    })),
+    ...(reply.usage && { usage: usageOut(reply.usage) }),
+  }
+}
+
+/** An answer's name as OpenAI would form it. */
+export function completionId(id: string): string {
+  return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`
+}
+
+function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, old: boolean | undefined): JsonObject {
+  const text = joined(parts, 'text')
+  const refusal = joined(parts, 'refusal')
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, freeform)] : []))
+  const thought = joined(parts, 'reasoning')
+  const details = detailsOf(parts)
+  const annotations = annotationsOf(parts)
+  return {
+    role: 'assistant',
+    content: parts.some(({ type }) => type === 'text') ? text : calls.length > 0 || refusal !== '' ? null : text,
+    refusal: refusal === '' ? null : refusal,
+    ...(thought && { reasoning_content: thought }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(annotations.length > 0 && { annotations }),
+    ...mediaOut(parts),
+    ...(calls.length > 0 && (old ? { function_call: calls[0]?.['function'] } : { tool_calls: calls })),
+  }
+}
+
+function joined(parts: readonly ReplyPart[], type: 'text' | 'refusal' | 'reasoning'): string {
+  return parts.map((part) => (part.type === type ? part.text : '')).join('')
+}
+
+/** The call as a caller gets it; what stood for free text is that again. */
+export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): JsonObject {
+  const { id, name, input, seal } = part
+  if (part.freeform || freeform.has(name))
+    return { id, type: 'custom', custom: { name, input: part.freeform ? input : unwrapFreeform(input) } }
+  const google = seal?.from === 'gemini' ? { extra_content: { google: { thought_signature: seal.value } } } : {}
+  return { id, type: 'function', function: { name, arguments: input || '{}' }, ...google }
+}
+
+/** What a caller must bring back unread for the thoughts to go on; nothing where nothing is sealed. */
+export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] {
+  const isSealed = parts.some((part) => 'seal' in part && part.seal)
+  if (!isSealed) return []
+  return parts.flatMap((part, at): JsonObject[] => {
+    const index = first + at
+    if (part.type === 'reasoning') return detailsOut(part, index)
+    if ((part.type === 'text' || part.type === 'tool-call') && part.seal)
+      return [sealOut(part.seal, part.type === 'tool-call' ? part.id : undefined, index)]
+    return []
+  })
+}
+
+/** All citations, counted in the whole text of the answer. */
+export function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
+  const annotations: JsonObject[] = []
+  let before = 0
+  for (const part of parts) {
+    if (part.type !== 'text') continue
+    for (const citation of part.citations ?? []) {
+      const annotation = annotationOut(citation, before, part.text.length)
+      if (annotation) annotations.push(annotation)
+    }
+    before += part.text.length
+  }
+  return annotations
+}
+
+function mediaOut(parts: readonly ReplyPart[]): JsonObject {
+  const sound = parts.find((part) => part.type === 'media' && part.media === 'audio')
+  const images = parts.flatMap((part) => {
+    const url = part.type === 'media' && part.media === 'image' ? addressOf(part.source) : undefined
+    return url ? [{ type: 'image_url', image_url: { url } }] : []
+  })
+  return {
+    ...(images.length > 0 && { images }),
+    ...(sound?.type === 'media' &&
+      sound.source.kind === 'inline' && {
+        audio: {
+          id: 'audio_1',
+          data: sound.source.data,
+          transcript: sound.transcript ?? '',
+          expires_at: 0,
+          ...(sound.native?.dialect === dialect && sound.native.fields),
+        },
+      }),
+  }
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../conversation.ts'
+import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
+import { effortOf } from '../effort.ts'
+import { Losses } from '../losses.ts'
+import { commonOut } from '../openai-request.ts'
+import { freeformDescription, freeformSchema } from '../tool-input.ts'
+import { messagesOut } from './messages-out.ts'
+import { cacheOut } from './parts-out.ts'
+
+const dialect = 'openai-chat'
+
+/** A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for what cannot be said. */
+export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
+  const losses = new Losses(conversation, dialect)
+  const tools = conversation.tools.flatMap((tool) => toolOut(tool, losses, options))
+  const search = conversation.tools.find((tool) => tool.type === 'web-search')
+  const { output } = conversation
+  const modalities = output?.modalities.filter((each) => each === 'text' || each === 'audio')
+  const wantsSound = modalities?.includes('audio') ?? false
+  losses.lose('output', output && modalities?.length !== output.modalities.length ? output : undefined)
+  const body: JsonObject = {
+    model: conversation.model,
+    messages: messagesOut(conversation, losses, options),
+    stream: conversation.stream || undefined,
+    stream_options: conversation.stream && conversation.wantsStreamUsage ? { include_usage: true } : undefined,
+    tools: tools.length > 0 ? tools : undefined,
+    ...(tools.length > 0 && choiceOut(conversation.toolChoice)),
+    response_format: formatOut(conversation),
+    ...reasoningOut(conversation.reasoning, options),
+    ...limitOut(conversation),
+    frequency_penalty: conversation.frequencyPenalty,
+    presence_penalty: conversation.presencePenalty,
+    seed: conversation.seed,
+    stop: conversation.stop && conversation.stop.length > 0 ? conversation.stop : undefined,
+    n: conversation.choices,
+    logprobs: conversation.logprobs,
+    verbosity: conversation.verbosity,
+    modalities: wantsSound || !losses.isForeign ? modalities : undefined,
+    audio: wantsSound ? { voice: output?.voice ?? 'alloy', format: output?.soundFormat ?? 'wav' } : undefined,
+    web_search_options: search && searchOut(search, losses),
+    ...commonOut(conversation, losses),
+    ...losses.native(conversation.native),
+  }
+  return { body, dropped: losses.names }
+}
+
+/** Reasoning models refuse `max_tokens`, and services that are not OpenAI's may not know the newer name. */
+function limitOut({ maxTokens, model }: Conversation): JsonObject {
+  if (maxTokens === undefined) return {}
+  return /^(?:.*\/)?(?:o\d|gpt-[5-9])/.test(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
+}
+
+function reasoningOut(reasoning: ReasoningWish | undefined, options: EncodeOptions): JsonObject {
+  if (!reasoning) return {}
+  const effort = effortOf(reasoning)
+  if (options.reasoningField !== 'reasoning_details') return { reasoning_effort: effort }
+  const { budgetTokens, visible, adaptive } = reasoning
+  return {
+    reasoning: {
+      ...(budgetTokens === undefined ? effort && { effort } : { max_tokens: budgetTokens }),
+      ...(adaptive && { enabled: true }),
+      ...(visible !== undefined && { exclude: !visible }),
+    },
+  }
+}
+
+function toolOut(tool: Tool, losses: Losses, options: EncodeOptions): JsonObject[] {
+  switch (tool.type) {
+    case 'function': {
+      const { name, description, schema, strict } = tool
+      const native = losses.native(tool.native, 'tool')
+      const declared = { name, description, parameters: schema, strict, ...native }
+      return [{ type: 'function', function: declared, ...cacheOut(tool.cache, losses, options) }]
+    }
+    case 'freeform': {
+      const { name, description, format } = tool
+      if (options.freeformTools) return [{ type: 'custom', custom: { name, description, format } }]
+      losses.lose('toolFormat', format)
+      losses.native(tool.native, 'tool')
+      const told = freeformDescription(description, format) || undefined
+      return [{ type: 'function', function: { name, description: told, parameters: freeformSchema } }]
+    }
+    case 'web-search':
+      return []
+    default:
+      if (tool.dialect === dialect) return [tool.value]
+      losses.foreign(tool.value, 'tool')
+      return []
+  }
+}
+
+function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
+  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+  losses.lose('searchTool', allowedDomains ?? blockedDomains ?? maxUses)
+  losses.lose('cacheMark', tool.cache)
+  return {
+    ...losses.native(tool.native, 'tool'),
+    ...(contextSize && { search_context_size: contextSize }),
+    ...(location && { user_location: { type: 'approximate', approximate: location } }),
+  }
+}
+
+function choiceOut(choice: ToolChoice | undefined): JsonObject {
+  if (!choice) return {}
+  if (choice.mode === 'tool') return { tool_choice: { type: 'function', function: { name: choice.name } } }
+  if (choice.mode !== 'allowed') return { tool_choice: choice.mode }
+  const tools = choice.names.map((name) => ({ type: 'function', function: { name } }))
+  return {
+    tool_choice: { type: 'allowed_tools', allowed_tools: { mode: choice.required ? 'required' : 'auto', tools } },
+  }
+}
+
+function formatOut({ format }: Conversation): JsonObject | undefined {
+  if (!format) return undefined
+  if (format.type !== 'schema') return { type: format.type === 'json' ? 'json_object' : 'text' }
+  const { name = 'answer', description, schema, strict } = format
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } }
+}

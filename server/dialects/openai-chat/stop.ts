@@ -1,0 +1,44 @@
+import type { Stop, StopReason } from '../reply.ts'
+
+const dialect = 'openai-chat'
+
+const reasons: Readonly<Record<string, StopReason>> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'content-filter',
+  // Words of services that are not OpenAI's.
+  eos: 'stop',
+  end_turn: 'stop',
+  model_length: 'length',
+  max_tokens: 'length',
+  error: 'other',
+}
+
+/** `finish_reason` → Stop. */
+export function stopIn(reason: string): Stop {
+  return { reason: reasons[reason] ?? 'other', raw: { dialect, reason } }
+}
+
+/** Stop → `finish_reason`; "error" is what services say that OpenAI has no word for. */
+export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
+  if (stop.raw?.dialect === dialect) return stop.raw.reason
+  switch (stop.reason) {
+    case 'length':
+    case 'context-window':
+      return 'length'
+    case 'tool-calls':
+      return oldFunctions ? 'function_call' : 'tool_calls'
+    case 'content-filter':
+      return 'content_filter'
+    case 'refusal':
+      // Anthropic's classifiers cut an answer; a model that declines ends its turn.
+      return stop.raw?.dialect === 'anthropic-messages' ? 'content_filter' : 'stop'
+    case 'malformed-call':
+    case 'other':
+      return 'error'
+    default:
+      return 'stop'
+  }
+}

@@ -1,0 +1,265 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { Seal } from '../conversation.ts'
+import type { StreamDecoder } from '../dialect.ts'
+import { brokenOff, unreadable } from '../failure.ts'
+import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { sourceOf } from '../media.ts'
+import { decodeFailure } from '../openai-failure.ts'
+import { readUsage, usageOf } from '../openai-usage.ts'
+import type { ReplyPart, StreamEvent } from '../reply.ts'
+import { citationsIn } from './annotations.ts'
+import { soundType } from './parts-in.ts'
+import { readDetails, thoughtOf } from './reasoning.ts'
+import { googleSeal, stopOf } from './reply.ts'
+
+/** One choice as far as it came. */
+interface ChoiceState {
+  parts: number
+  /** The part that the next piece of its kind goes on with. */
+  open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
+  /** Parts of calls by the service's number; they end together, since services may go back to an earlier one. */
+  readonly calls: Map<number, { index: number; id: string }>
+  sound: number | undefined
+  /** Text of the thought that was begun last. */
+  thought: string
+  /** The text that was last written to, for what comes to it later. */
+  lastText: number | undefined
+  readonly kinds: Set<ReplyPart['type']>
+  stopped: boolean
+}
+
+/** Follows a stream of chat completion chunks (OpenAI API reference, "The chat completion chunk object"). */
+export class ChunkStreamDecoder implements StreamDecoder {
+  readonly #choices = new Map<number, ChoiceState>()
+  #idSeed: string
+  #started = false
+  #ended = false
+
+  constructor(idSeed: string) {
+    this.#idSeed = idSeed
+  }
+
+  push(data: string): StreamEvent[] {
+    if (this.#ended || data.trim() === '') return []
+    if (data.trim() === '[DONE]') return this.#done()
+    const chunk = tryParse(data)
+    if (!isObject(chunk)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (isFailure(chunk)) return this.#end([{ type: 'error', failure: decodeFailure(0, errorOf(chunk)) }])
+    const events = this.#start(chunk)
+    for (const choice of looseList(chunk['choices'])) this.#choice(choice, events)
+    const usage = readUsage(usageOf(chunk))
+    if (usage) events.push({ type: 'usage', usage })
+    return events
+  }
+
+  /** Many services leave the end mark out: an answer whose choices all gave a reason to stop is complete. */
+  finish(): StreamEvent[] {
+    if (this.#ended) return []
+    const choices = [...this.#choices.values()]
+    const isWhole = choices.length > 0 && choices.every(({ stopped }) => stopped)
+    if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
+    const events: StreamEvent[] = []
+    // A service may go on after its reason to stop.
+    for (const [choice, state] of this.#choices) this.#closeAll(choice, state, events)
+    return this.#end([...events, { type: 'end' }])
+  }
+
+  /** The end mark ends an answer even where the service named no reason. */
+  #done(): StreamEvent[] {
+    const events: StreamEvent[] = []
+    for (const [choice, state] of this.#choices) if (!state.stopped) this.#stop(choice, state, '', events)
+    return [...events, ...this.finish()]
+  }
+
+  #end(events: StreamEvent[]): StreamEvent[] {
+    this.#ended = true
+    return events
+  }
+
+  #start(chunk: JsonObject): StreamEvent[] {
+    // Azure's first chunk has no names, only what its filters say of the prompt.
+    if (this.#started || looseList(chunk['choices']).length === 0) return []
+    this.#started = true
+    const id = looseText(chunk['id'])
+    const model = looseText(chunk['model'])
+    if (id) this.#idSeed = id
+    const created = looseCount(chunk['created'])
+    return [
+      { type: 'start', ...(id && { id }), ...(model && { model }), ...(created > 0 && { createdAtSeconds: created }) },
+    ]
+  }
+
+  #choice(choice: JsonObject, events: StreamEvent[]): void {
+    const number = looseCount(choice['index'])
+    const state = this.#choices.get(number) ?? newState()
+    this.#choices.set(number, state)
+    this.#delta(number, state, looseObject(choice['delta']), events)
+    const reason = looseText(choice['finish_reason'])
+    if (reason !== '') this.#stop(number, state, reason, events)
+  }
+
+  #stop(choice: number, state: ChoiceState, reason: string, events: StreamEvent[]): void {
+    this.#closeAll(choice, state, events)
+    state.stopped = true
+    const kinds = [...state.kinds].map((type) => ({ type }))
+    const stop = stopOf(reason, kinds)
+    events.push({ type: 'stop', choice, stop: reason === '' ? { reason: stop.reason } : stop })
+  }
+
+  #closeAll(choice: number, state: ChoiceState, events: StreamEvent[]): void {
+    this.#close(choice, state, events)
+    for (const { index } of state.calls.values()) events.push({ type: 'part-end', choice, index })
+    state.calls.clear()
+    if (state.sound !== undefined) events.push({ type: 'part-end', choice, index: state.sound })
+    state.sound = undefined
+  }
+
+  #delta(choice: number, state: ChoiceState, delta: JsonObject, events: StreamEvent[]): void {
+    const details = readDetails(delta['reasoning_details'])
+    const told = details.parts.map(({ text }) => text).join('')
+    // A signature comes with the whole of the text that it is of, after that came in pieces.
+    const isRepeated = state.open?.type === 'reasoning' && told === state.thought
+    const thought = thoughtOf(delta) ?? (isRepeated ? '' : told)
+    this.#text(choice, state, 'reasoning', thought, events)
+    for (const { seal } of details.parts) if (seal) this.#sealThought(choice, state, seal, events)
+    this.#content(choice, state, delta['content'], events)
+    this.#text(choice, state, 'refusal', looseText(delta['refusal']), events)
+    if (details.textSeal) this.#sealText(choice, state, details.textSeal, events)
+    const citations = citationsIn(delta['annotations'])
+    if (citations.length > 0 && state.lastText !== undefined)
+      events.push({ type: 'detail', choice, index: state.lastText, detail: { citations } })
+    for (const call of looseList(delta['tool_calls'])) this.#call(choice, state, call, events)
+    const old = delta['function_call']
+    if (isObject(old) && (looseText(old['name']) || looseText(old['arguments'])))
+      this.#call(choice, state, { index: 0, function: old }, events)
+    for (const [id, seal] of details.callSeals) {
+      const call = [...state.calls.values()].find((each) => each.id === id)
+      if (call) events.push({ type: 'detail', choice, index: call.index, detail: { seal } })
+    }
+    if (isObject(delta['audio'])) this.#sound(choice, state, delta['audio'], events)
+    for (const image of looseList(delta['images'])) {
+      const source = sourceOf(looseText(looseObject(image['image_url'])['url']))
+      this.#whole(choice, state, { type: 'media', media: 'image', source }, events)
+    }
+  }
+
+  /** The content: a text, or a list of texts and thoughts as Mistral has it. */
+  #content(choice: number, state: ChoiceState, content: unknown, events: StreamEvent[]): void {
+    if (typeof content === 'string') this.#text(choice, state, 'text', content, events)
+    for (const part of looseList(content)) {
+      for (const piece of looseList(part['thinking']))
+        this.#text(choice, state, 'reasoning', looseText(piece['text']), events)
+      this.#text(choice, state, 'text', looseText(part['text']), events)
+    }
+  }
+
+  #text(
+    choice: number,
+    state: ChoiceState,
+    type: 'text' | 'reasoning' | 'refusal',
+    text: string,
+    events: StreamEvent[],
+  ): void {
+    if (text === '') return
+    if (state.open?.type !== type) {
+      this.#close(choice, state, events)
+      state.open = { index: this.#part(choice, state, { type, text: '' }, events), type }
+      if (type === 'text') state.lastText = state.open.index
+      if (type === 'reasoning') state.thought = ''
+    }
+    if (type === 'reasoning') state.thought += text
+    events.push({ type: 'delta', choice, index: state.open.index, text })
+  }
+
+  #sealThought(choice: number, state: ChoiceState, seal: Seal, events: StreamEvent[]): void {
+    if (state.open?.type === 'reasoning')
+      events.push({ type: 'detail', choice, index: state.open.index, detail: { seal } })
+    else this.#whole(choice, state, { type: 'reasoning', text: '', redacted: true, seal }, events)
+  }
+
+  #sealText(choice: number, state: ChoiceState, seal: Seal, events: StreamEvent[]): void {
+    if (state.open?.type === 'text') events.push({ type: 'detail', choice, index: state.open.index, detail: { seal } })
+    else this.#whole(choice, state, { type: 'text', text: '', seal }, events)
+  }
+
+  #call(choice: number, state: ChoiceState, call: JsonObject, events: StreamEvent[]): void {
+    const called = looseObject(call['function'] ?? call['custom'])
+    const number = typeof call['index'] === 'number' ? looseCount(call['index']) : this.#unnumbered(state, call)
+    let known = state.calls.get(number)
+    if (!known) {
+      this.#close(choice, state, events)
+      const id = looseText(call['id']) || `call_${this.#idSeed}_${choice}_${number}`
+      const seal = googleSeal(call)
+      const head = { type: 'tool-call', id, name: looseText(called['name']), input: '' } as const
+      const part = { ...head, ...(isObject(call['custom']) && { freeform: true }), ...(seal && { seal }) }
+      known = { index: this.#part(choice, state, part, events), id }
+      state.calls.set(number, known)
+    }
+    const whole = called['arguments'] ?? called['input']
+    const text = isObject(whole) ? JSON.stringify(whole) : looseText(whole)
+    if (text !== '') events.push({ type: 'delta', choice, index: known.index, text })
+  }
+
+  /** A service that does not number its calls gives each an id of its own at its start. */
+  #unnumbered(state: ChoiceState, call: JsonObject): number {
+    const id = looseText(call['id'])
+    const found = [...state.calls].find(([, known]) => known.id === id)
+    if (id && found) return found[0]
+    return id ? state.calls.size : Math.max(0, state.calls.size - 1)
+  }
+
+  #sound(choice: number, state: ChoiceState, audio: JsonObject, events: StreamEvent[]): void {
+    const data = looseText(audio['data'])
+    const transcript = looseText(audio['transcript'])
+    if (data === '' && transcript === '') return
+    if (state.sound === undefined) {
+      this.#close(choice, state, events)
+      const source = { kind: 'inline', data: '', mediaType: soundType('pcm16') } as const
+      state.sound = this.#part(choice, state, { type: 'media', media: 'audio', source }, events)
+    }
+    const at = { choice, index: state.sound } as const
+    if (data !== '') events.push({ type: 'delta', ...at, text: data })
+    if (transcript !== '') events.push({ type: 'detail', ...at, detail: { transcript } })
+  }
+
+  #part(choice: number, state: ChoiceState, part: ReplyPart, events: StreamEvent[]): number {
+    const index = state.parts++
+    state.kinds.add(part.type)
+    events.push({ type: 'part', choice, index, part })
+    return index
+  }
+
+  #whole(choice: number, state: ChoiceState, part: ReplyPart, events: StreamEvent[]): void {
+    this.#close(choice, state, events)
+    events.push({ type: 'part-end', choice, index: this.#part(choice, state, part, events) })
+  }
+
+  #close(choice: number, state: ChoiceState, events: StreamEvent[]): void {
+    if (state.open) events.push({ type: 'part-end', choice, index: state.open.index })
+    state.open = undefined
+  }
+}
+
+function newState(): ChoiceState {
+  return {
+    parts: 0,
+    open: undefined,
+    calls: new Map(),
+    sound: undefined,
+    thought: '',
+    lastText: undefined,
+    kinds: new Set(),
+    stopped: false,
+  }
+}
+
+/** OpenRouter reports an error beside choices; other services have an empty field there in every event. */
+function isFailure({ error, choices }: JsonObject): boolean {
+  if (error === undefined || error === null) return false
+  if (choices === undefined) return true
+  return isObject(error) ? Boolean(error['message']) : typeof error === 'string' && error !== ''
+}
+
+function errorOf({ error }: JsonObject): JsonObject {
+  return isObject(error) ? { error } : { error: { message: looseText(error) } }
+}

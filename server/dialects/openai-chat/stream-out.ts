@@ -1,0 +1,203 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Frame, StreamEncoder } from '../dialect.ts'
+import { encodeFailure } from '../openai-failure.ts'
+import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
+import { freeformNames } from '../tool-input.ts'
+import { annotationsOf, callOut, completionId, detailsOf } from './reply.ts'
+import { stopOut } from './stop.ts'
+import { usageOut } from './usage.ts'
+
+/** A part as far as it was written, and the number of a call among the calls. */
+interface WrittenPart {
+  part: ReplyPart
+  call: number | undefined
+}
+
+/** One choice as far as it was written; text is remembered only as far as what follows needs it. */
+interface ChoiceState {
+  readonly parts: Map<number, WrittenPart>
+  calls: number
+  stop: Stop | undefined
+}
+
+/** Writes a stream of chat completion chunks (OpenAI API reference, "The chat completion chunk object"). */
+export class ChunkStreamEncoder implements StreamEncoder {
+  readonly #frame: Frame
+  readonly #freeform: ReadonlySet<string>
+  readonly #choices = new Map<number, ChoiceState>()
+  #names: JsonObject
+  #usage: Usage | undefined
+
+  constructor(frame: Frame) {
+    this.#frame = frame
+    this.#freeform = freeformNames(frame.request)
+    this.#names = this.#namesOf()
+  }
+
+  push(event: StreamEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#names = this.#namesOf(event.id, event.model, event.createdAtSeconds)
+        this.#usage = event.usage
+        return ''
+      case 'part':
+        return this.#part(event.choice, event.index, event.part)
+      case 'delta':
+        return this.#delta(event.choice, event.index, event.text)
+      case 'detail':
+        return this.#detail(event.choice, event.index, event.detail)
+      case 'part-end':
+        return this.#partEnd(event.choice, event.index)
+      case 'stop': {
+        const opened = this.#open(event.choice)
+        this.#state(event.choice).stop = event.stop
+        return opened
+      }
+      case 'usage':
+        this.#usage = event.usage
+        return ''
+      case 'error':
+        return written(encodeFailure(event.failure, this.#frame.id))
+      case 'end':
+        return this.#end()
+      default:
+        return ''
+    }
+  }
+
+  #namesOf(id?: string, model?: string, createdAtSeconds?: number): JsonObject {
+    return {
+      id: completionId(id ?? this.#frame.id),
+      object: 'chat.completion.chunk',
+      created: createdAtSeconds ?? this.#frame.createdAtSeconds,
+      model: model ?? this.#frame.model,
+    }
+  }
+
+  #state(choice: number): ChoiceState {
+    const state = this.#choices.get(choice) ?? { parts: new Map(), calls: 0, stop: undefined }
+    this.#choices.set(choice, state)
+    return state
+  }
+
+  /** The first chunk of a choice says whose it is. */
+  #open(choice: number): string {
+    if (this.#choices.has(choice)) return ''
+    this.#state(choice)
+    return this.#chunk(choice, { role: 'assistant', content: '' })
+  }
+
+  #chunk(choice: number, delta: JsonObject, reason: string | null = null): string {
+    const choices = [{ index: choice, delta, logprobs: null, finish_reason: reason }]
+    return written({ ...this.#names, choices, ...(this.#frame.request.wantsStreamUsage && { usage: null }) })
+  }
+
+  #part(choice: number, index: number, part: ReplyPart): string {
+    const opened = this.#open(choice)
+    const state = this.#state(choice)
+    if (part.type !== 'tool-call') {
+      state.parts.set(index, { part, call: undefined })
+      return opened + this.#text(choice, part, 'text' in part ? (part.text ?? '') : '') + this.#media(choice, part)
+    }
+    const call = state.calls++
+    state.parts.set(index, { part, call })
+    // Free text that comes as JSON is read when it is whole.
+    if (!part.freeform && this.#freeform.has(part.name)) return opened
+    return opened + this.#call(choice, call, part)
+  }
+
+  #call(choice: number, call: number, part: ReplyPart & { type: 'tool-call' }): string {
+    const { function: called, ...rest } = callOut(part, this.#freeform)
+    // The input follows in pieces; an empty one is written at the end.
+    const fn = called ? { function: { name: part.name, arguments: part.input } } : {}
+    if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: fn.function })
+    return this.#chunk(choice, { tool_calls: [{ index: call, ...rest, ...fn }] })
+  }
+
+  #delta(choice: number, index: number, text: string): string {
+    const known = this.#state(choice).parts.get(index)
+    if (!known || text === '') return ''
+    const { part, call } = known
+    if (part.type === 'tool-call') {
+      known.part = { ...part, input: part.input + text }
+      if (call === undefined || this.#freeform.has(part.name)) {
+        if (!part.freeform) return ''
+        return this.#chunk(choice, { tool_calls: [{ index: call, custom: { input: text } }] })
+      }
+      const delta = { arguments: text }
+      if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: delta })
+      return this.#chunk(choice, { tool_calls: [{ index: call, function: delta }] })
+    }
+    if (part.type === 'media') return part.media === 'audio' ? this.#chunk(choice, { audio: { data: text } }) : ''
+    if ('text' in part) known.part = { ...part, text: `${part.text ?? ''}${text}` } as ReplyPart
+    return this.#text(choice, part, text)
+  }
+
+  #text(choice: number, { type }: ReplyPart, text: string): string {
+    if (text === '') return ''
+    if (type === 'text') return this.#chunk(choice, { content: text })
+    if (type === 'refusal') return this.#chunk(choice, { refusal: text })
+    return type === 'reasoning' ? this.#chunk(choice, { reasoning_content: text }) : ''
+  }
+
+  #media(choice: number, part: ReplyPart): string {
+    if (part.type !== 'media' || part.source.kind !== 'inline' || part.source.data === '') return ''
+    const { data, mediaType } = part.source
+    if (part.media === 'audio') return this.#chunk(choice, { audio: { data } })
+    const image = { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
+    return part.media === 'image' ? this.#chunk(choice, { images: [image] }) : ''
+  }
+
+  #detail(choice: number, index: number, detail: PartDetail): string {
+    const known = this.#state(choice).parts.get(index)
+    if (!known) return ''
+    const { part } = known
+    if (detail.seal) known.part = { ...part, seal: detail.seal } as ReplyPart
+    if (detail.citations && part.type === 'text')
+      known.part = { ...part, citations: [...(part.citations ?? []), ...detail.citations] }
+    return detail.transcript ? this.#chunk(choice, { audio: { transcript: detail.transcript } }) : ''
+  }
+
+  #partEnd(choice: number, index: number): string {
+    const known = this.#state(choice).parts.get(index)
+    if (!known) return ''
+    const { part, call } = known
+    if (part.type !== 'tool-call' || call === undefined) return this.#seal(choice, index, part)
+    return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
+  }
+
+  /** What a caller must bring back unread, once it is whole. */
+  #seal(choice: number, index: number, part: ReplyPart): string {
+    const details = detailsOf([part], index)
+    return details.length > 0 ? this.#chunk(choice, { reasoning_details: details }) : ''
+  }
+
+  #callEnd(choice: number, known: WrittenPart, part: ReplyPart & { type: 'tool-call' }, call: number): string {
+    if (!part.freeform && this.#freeform.has(part.name)) return this.#call(choice, call, part)
+    // A call without input has an empty object as its input.
+    if (part.input !== '' || part.freeform) return ''
+    known.part = { ...part, input: '{}' }
+    const delta = { arguments: '{}' }
+    if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: delta })
+    return this.#chunk(choice, { tool_calls: [{ index: call, function: delta }] })
+  }
+
+  /** The last chunk of each choice, with the citations, whose places are only known when all of the text is. */
+  #end(): string {
+    const opened = this.#choices.size === 0 ? this.#open(0) : ''
+    const last = [...this.#choices].map(([choice, { parts, stop }]) => {
+      const all = [...parts.values()].map(({ part }) => part)
+      const annotations = annotationsOf(all)
+      const delta = annotations.length > 0 ? { annotations } : {}
+      return this.#chunk(choice, delta, stopOut(stop ?? { reason: 'stop' }, this.#frame.request.oldFunctions))
+    })
+    const wantsUsage = this.#frame.request.wantsStreamUsage && this.#usage
+    const usage = wantsUsage ? written({ ...this.#names, choices: [], usage: usageOut(wantsUsage) }) : ''
+    return `${opened}${last.join('')}${usage}data: [DONE]\n\n`
+  }
+}
+
+function written(chunk: JsonObject): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}

@@ -1,0 +1,105 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { kindOfStatus, messageOf } from './failure.ts'
+import { looseText } from './fields.ts'
+import type { Failure, FailureKind } from './reply.ts'
+
+/** Codes and types of OpenAI's errors that say more than the status (OpenAI docs, "Error codes"). */
+const kinds: Readonly<Record<string, FailureKind>> = {
+  insufficient_quota: 'billing',
+  permission_denied: 'permission',
+  request_too_large: 'too-large',
+  invalid_api_key: 'authentication',
+  authentication_error: 'authentication',
+  permission_error: 'permission',
+  model_not_found: 'not-found',
+  rate_limit_exceeded: 'rate-limit',
+  context_length_exceeded: 'invalid',
+  invalid_request_error: 'invalid',
+  invalid_prompt: 'invalid',
+  server_error: 'server',
+  overloaded: 'overloaded',
+  timeout: 'timeout',
+}
+
+const statuses: Readonly<Record<FailureKind, number>> = {
+  invalid: 400,
+  authentication: 401,
+  billing: 429,
+  permission: 403,
+  'not-found': 404,
+  'too-large': 413,
+  'rate-limit': 429,
+  quota: 403,
+  timeout: 504,
+  overloaded: 503,
+  server: 500,
+}
+
+/** An error body of OpenAI's, or the error object of an event; status 0 = none is known. */
+export function decodeFailure(status: number, body: unknown): Failure {
+  const object: unknown = Array.isArray(body) ? body[0] : body
+  const error = isObject(object) ? (isObject(object['error']) ? object['error'] : object) : {}
+  const code = typeof error['code'] === 'number' ? String(error['code']) : looseText(error['code'])
+  const type = looseText(error['type'])
+  const param = looseText(error['param'])
+  // Services behind other addresses put the status where OpenAI has a word.
+  const named = Number(code)
+  const meant = status || (named >= 400 && named <= 599 ? named : 0)
+  const byStatus = meant === 0 || meant === 400 || meant === 429 ? undefined : kindOfStatus(meant)
+  const kind = byStatus ?? kinds[code] ?? kinds[type] ?? kindOfStatus(meant)
+  return {
+    status: meant || statuses[kind],
+    kind,
+    message: messageOf(isObject(object) && !isObject(object['error']) ? error : body, status),
+    ...(code && { code }),
+    ...(type && { type }),
+    ...(param && { param }),
+    dialect: 'openai-chat',
+  }
+}
+
+const typeOfKind: Readonly<Record<FailureKind, string>> = {
+  invalid: 'invalid_request_error',
+  authentication: 'invalid_request_error',
+  billing: 'insufficient_quota',
+  permission: 'invalid_request_error',
+  'not-found': 'invalid_request_error',
+  'too-large': 'invalid_request_error',
+  'rate-limit': 'rate_limit_error',
+  quota: 'insufficient_quota',
+  timeout: 'server_error',
+  overloaded: 'server_error',
+  server: 'server_error',
+}
+
+const codeOfKind: Readonly<Record<FailureKind, string>> = {
+  invalid: 'invalid_request',
+  authentication: 'invalid_api_key',
+  billing: 'insufficient_quota',
+  permission: 'permission_denied',
+  'not-found': 'model_not_found',
+  'too-large': 'request_too_large',
+  'rate-limit': 'rate_limit_exceeded',
+  quota: 'insufficient_quota',
+  timeout: 'timeout',
+  overloaded: 'overloaded',
+  server: 'server_error',
+}
+
+/** The error object that an OpenAI caller's program reads; the request id lets a person find the call in the logs. */
+export function errorOut(failure: Failure, requestId: string): JsonObject {
+  const { kind, message, param = null, dialect } = failure
+  // Another service's words for it mean nothing to a program that knows OpenAI's.
+  const own = dialect === undefined || dialect === 'openai-chat' ? failure : undefined
+  return {
+    message: `${message} (request id: ${requestId})`,
+    type: own?.type ?? typeOfKind[kind],
+    param,
+    code: own?.code ?? codeOfKind[kind],
+  }
+}
+
+/** An error body for an OpenAI caller. */
+export function encodeFailure(failure: Failure, requestId: string): JsonObject {
+  return { error: errorOut(failure, requestId) }
+}

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from './conversation.ts'
+import { efforts } from './conversation.ts'
+import type { Fields } from './fields.ts'
+import type { Losses } from './losses.ts'
+
+/** What OpenAI's two dialects ask for in the same words. */
+export function commonIn(body: Fields): Partial<Conversation> {
+  // `user` is the older name, and the one that other services know.
+  const userId = body.text('user') ?? body.text('safety_identifier')
+  const metadata = body.object('metadata')
+  const tier = body.text('service_tier')
+  const cacheKey = body.text('prompt_cache_key')
+  const retention = body.text('prompt_cache_retention')
+  return {
+    temperature: body.number('temperature'),
+    topP: body.number('top_p'),
+    parallelTools: body.flag('parallel_tool_calls'),
+    topLogprobs: body.count('top_logprobs'),
+    ...(userId && { userId }),
+    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+    ...(tier && { serviceTier: tierIn(tier) }),
+    ...(cacheKey && { cacheKey }),
+    ...(retention && { cacheRetention: retention }),
+  }
+}
+
+function tierIn(tier: string): Conversation['serviceTier'] {
+  if (tier === 'default') return 'standard'
+  return tier === 'flex' || tier === 'priority' ? tier : 'auto'
+}
+
+/** The same, for an upstream. */
+export function commonOut(conversation: Conversation, losses: Losses): JsonObject {
+  const { serviceTier, parallelTools, tools } = conversation
+  losses.lose('topK', conversation.topK)
+  losses.lose('cache', conversation.cache)
+  return {
+    temperature: conversation.temperature,
+    top_p: conversation.topP,
+    parallel_tool_calls: tools.length > 0 || !losses.isForeign ? parallelTools : undefined,
+    top_logprobs: conversation.topLogprobs,
+    user: conversation.userId,
+    metadata: conversation.metadata,
+    service_tier: serviceTier === 'standard' ? 'default' : serviceTier,
+    prompt_cache_key: conversation.cacheKey,
+    prompt_cache_retention: conversation.cacheRetention,
+  }
+}
+
+/** The effort a field names; null and "auto" leave it to the model. */
+export function effortIn(owner: Fields, name: string): Effort | undefined {
+  const word = owner.word(name, [...efforts, 'auto'] as const)
+  return word === 'auto' ? undefined : word
+}
+
+/** A cache mark: OpenAI's own, or the one of services that took over Anthropic's. */
+export function cacheIn(owner: Fields): { cache?: CacheMark } {
+  const own = owner.object('prompt_cache_breakpoint')
+  const theirs = owner.fields('cache_control')
+  if (theirs) return { cache: { ttl: theirs.text('ttl') ?? '' } }
+  return own ? { cache: { ttl: '' } } : {}
+}
+
+/** The options of OpenAI's web search, which stand beside the tools in one dialect and among them in the other. */
+export function searchIn(options: Fields, dialect: DialectName): SearchTool {
+  const contextSize = options.text('search_context_size')
+  const location = options.object('user_location')
+  const filters = options.fields('filters')
+  const allowed = filters?.texts('allowed_domains')
+  const blocked = filters?.texts('blocked_domains')
+  // The chat dialect puts the place into an object of its own.
+  const approximate = location?.['approximate']
+  const place = typeof approximate === 'object' && approximate !== null ? (approximate as JsonObject) : location
+  const { type: _type, ...rest } = place ?? {}
+  return {
+    type: 'web-search',
+    ...(contextSize && { contextSize }),
+    ...(place && { location: rest }),
+    ...(allowed && { allowedDomains: allowed }),
+    ...(blocked && { blockedDomains: blocked }),
+    ...options.native(dialect),
+  }
+}

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Citation } from '../conversation.ts'
+import { looseList, looseText } from '../fields.ts'
+
+const dialect = 'openai-responses'
+
+/** `annotations` of a text (OpenAI API reference, "output_text"). */
+export function citationsIn(annotations: unknown): Citation[] {
+  return looseList(annotations).map(citationIn)
+}
+
+/** One annotation; all of it is kept, for its own dialect. */
+export function citationIn(annotation: JsonObject): Citation {
+  const { start_index: start, end_index: end } = annotation
+  const url = looseText(annotation['url'])
+  const title = looseText(annotation['title']) || looseText(annotation['filename'])
+  const fileId = looseText(annotation['file_id'])
+  return {
+    ...(url && { url }),
+    ...(title && { title }),
+    ...(fileId && { fileId }),
+    ...(typeof start === 'number' && { start }),
+    ...(typeof end === 'number' && { end }),
+    native: { dialect, fields: annotation },
+  }
+}
+
+/** A citation as an annotation; undefined for one that names no address. */
+export function annotationOut(citation: Citation, length: number): JsonObject | undefined {
+  if (citation.native?.dialect === dialect) return citation.native.fields
+  if (!citation.url) return undefined
+  return {
+    type: 'url_citation',
+    url: citation.url,
+    title: citation.title ?? '',
+    start_index: citation.start ?? 0,
+    end_index: citation.end ?? length,
+  }
+}

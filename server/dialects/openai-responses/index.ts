@@ -1,0 +1,20 @@
+import type { Dialect } from '../dialect.ts'
+import { decodeFailure, encodeFailure } from '../openai-failure.ts'
+import { decodeReply, encodeReply } from './reply.ts'
+import { decodeRequest } from './request-in.ts'
+import { encodeRequest } from './request-out.ts'
+import { ResponseStreamDecoder } from './stream-in.ts'
+import { ResponseStreamEncoder } from './stream-out.ts'
+
+/** OpenAI's Responses API. */
+export const openaiResponses: Dialect = {
+  name: 'openai-responses',
+  decodeRequest,
+  encodeRequest,
+  decodeReply,
+  encodeReply,
+  streamDecoder: () => new ResponseStreamDecoder(),
+  streamEncoder: (frame) => new ResponseStreamEncoder(frame),
+  decodeFailure,
+  encodeFailure,
+}

@@ -1,0 +1,224 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Part, ReasoningPart, Seal } from '../conversation.ts'
+import type { Frame } from '../dialect.ts'
+import { looseCount, looseList, looseText } from '../fields.ts'
+import { readUsage } from '../openai-usage.ts'
+import type { Failure, Reply, ReplyPart } from '../reply.ts'
+import { readSeal, writeSeal } from '../seal.ts'
+import { freeformNames, unwrapFreeform } from '../tool-input.ts'
+import { annotationOut, citationsIn } from './annotations.ts'
+import { callItem } from './items-out.ts'
+import { encodeRequest } from './request-out.ts'
+import { stopIn, stopOut } from './stop.ts'
+import { usageOut } from './usage.ts'
+
+const dialect = 'openai-responses'
+
+/** A response object (OpenAI API reference, "The response object"). */
+export function decodeReply(wire: JsonObject): Reply {
+  const id = looseText(wire['id'])
+  const model = looseText(wire['model'])
+  const usage = readUsage(isObject(wire['usage']) ? wire['usage'] : undefined)
+  const parts = looseList(wire['output']).flatMap(outputIn)
+  return {
+    ...(id && { id }),
+    ...(model && { model }),
+    ...(typeof wire['created_at'] === 'number' && { createdAtSeconds: looseCount(Math.floor(wire['created_at'])) }),
+    choices: [{ parts, stop: stopIn(wire, parts) }],
+    ...(usage && { usage }),
+  }
+}
+
+/** The parts of one item of an answer. */
+export function outputIn(item: JsonObject): ReplyPart[] {
+  switch (item['type']) {
+    case 'message':
+      return looseList(item['content']).map(contentIn)
+    case 'function_call':
+    case 'custom_tool_call':
+      return [callIn(item)]
+    case 'reasoning':
+      return [reasoningIn(item)]
+    case 'image_generation_call': {
+      const data = looseText(item['result'])
+      const mediaType = `image/${looseText(item['output_format']) || 'png'}`
+      if (data === '') return []
+      return [{ type: 'media', media: 'image', source: { kind: 'inline', data, mediaType } }]
+    }
+    default:
+      return [{ type: 'native', dialect, value: item }]
+  }
+}
+
+/** A part of a message. */
+export function contentIn(content: JsonObject): ReplyPart {
+  if (content['type'] === 'refusal') return { type: 'refusal', text: looseText(content['refusal']) }
+  const citations = citationsIn(content['annotations'])
+  return { type: 'text', text: looseText(content['text']), ...(citations.length > 0 && { citations }) }
+}
+
+/** A call; its input may be still to come. */
+export function callIn(item: JsonObject): ReplyPart & { type: 'tool-call' } {
+  const isFreeform = item['type'] === 'custom_tool_call'
+  return {
+    type: 'tool-call',
+    id: looseText(item['call_id']) || looseText(item['id']),
+    name: looseText(item['name']),
+    input: looseText(item[isFreeform ? 'input' : 'arguments']),
+    ...(isFreeform && { freeform: true }),
+  }
+}
+
+/** A thought. */
+export function reasoningIn(item: JsonObject): ReasoningPart {
+  const content = looseList(item['content']).map((each) => looseText(each['text']))
+  const summary = looseList(item['summary']).map((each) => looseText(each['text']))
+  const sealed = looseText(item['encrypted_content'])
+  return {
+    type: 'reasoning',
+    text: content.length > 0 ? content.join('') : summary.join('\n\n'),
+    ...(content.length > 0 && { full: true }),
+    ...(sealed && { seal: readSeal(sealed, dialect) }),
+  }
+}
+
+/** A whole answer for a caller of the Responses API: the first choice, which is all that the dialect knows. */
+export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+  const [choice] = reply.choices
+  const freeform = freeformNames(frame.request)
+  const names = new ItemNames(frame.id)
+  const output = (choice?.parts ?? []).flatMap((part) => itemsOf(part, names, freeform))
+  return {
+    ...skeleton(frame, reply.id, reply.model, reply.createdAtSeconds),
+    ...stopOut(choice?.stop ?? { reason: 'stop' }),
+    output,
+    usage: reply.usage ? usageOut(reply.usage) : null,
+  }
+}
+
+/** Gives every item of an answer a name of its own. */
+export class ItemNames {
+  readonly #id: string
+  #count = 0
+
+  constructor(id: string) {
+    this.#id = id
+  }
+
+  next(prefix: 'msg' | 'fc' | 'ctc' | 'rs' | 'ig'): string {
+    return `${prefix}_${this.#id}_${this.#count++}`
+  }
+}
+
+/** What an answer repeats of its request, and what it has besides from the start. */
+export function skeleton(
+  frame: Frame,
+  id = frame.id,
+  model = frame.model,
+  createdAt = frame.createdAtSeconds,
+): JsonObject {
+  const { request } = frame
+  const { body: asked } = encodeRequest(request)
+  return {
+    id: id.startsWith('resp_') ? id : `resp_${id}`,
+    object: 'response',
+    created_at: createdAt,
+    status: 'in_progress',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: asked['instructions'] ?? null,
+    max_output_tokens: request.maxTokens ?? null,
+    metadata: request.metadata ?? {},
+    model,
+    output: [],
+    parallel_tool_calls: request.parallelTools ?? true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...(isObject(asked['reasoning']) && asked['reasoning']) },
+    // Nothing is kept that could be asked for by the answer's id.
+    store: false,
+    temperature: request.temperature ?? null,
+    text: { format: { type: 'text' }, ...(isObject(asked['text']) && asked['text']) },
+    tool_choice: asked['tool_choice'] ?? 'auto',
+    tools: asked['tools'] ?? [],
+    top_p: request.topP ?? null,
+    truncation: 'disabled',
+    usage: null,
+  }
+}
+
+/** The items of one part; none for what the dialect cannot show. */
+export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<string>): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      if (part.text === '') return sealItems(part.seal, names)
+      return [...sealItems(part.seal, names), messageItem(names.next('msg'), textContent(part.text, part.citations))]
+    case 'refusal':
+      return [messageItem(names.next('msg'), { type: 'refusal', refusal: part.text })]
+    case 'reasoning':
+      return [thoughtItem(part, names.next('rs'))]
+    case 'tool-call':
+      return [...sealItems(part.seal, names), replyCall(part, names, freeform)]
+    case 'media':
+      return mediaItems(part, names)
+    case 'native':
+      return part.dialect === dialect ? [part.value] : []
+    default:
+      return []
+  }
+}
+
+/** A message item of one content part. */
+export function messageItem(id: string, content: JsonObject): JsonObject {
+  return { id, type: 'message', status: 'completed', role: 'assistant', content: [content] }
+}
+
+/** A text as a content part. */
+export function textContent(text: string, citations: (Part & { type: 'text' })['citations'] = []): JsonObject {
+  const annotations = citations.flatMap((each) => annotationOut(each, text.length) ?? [])
+  return { type: 'output_text', text, annotations, logprobs: [] }
+}
+
+/** A thought as an item. */
+export function thoughtItem(part: ReasoningPart, id: string): JsonObject {
+  const { text, full, seal, redacted } = part
+  const sealed = seal && writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
+  return {
+    id,
+    type: 'reasoning',
+    summary: text === '' || full ? [] : [{ type: 'summary_text', text }],
+    ...(full && { content: [{ type: 'reasoning_text', text }] }),
+    ...(sealed && { encrypted_content: sealed }),
+  }
+}
+
+/** Another service's state goes in an item of its own before its part: callers bring such items back unread. */
+export function sealItems(seal: Seal | undefined, names: ItemNames): JsonObject[] {
+  if (!seal || seal.from === dialect) return []
+  return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, 'next') }]
+}
+
+/** A call as an item; what stood for free text is that again. */
+export function replyCall(
+  part: Part & { type: 'tool-call' },
+  names: ItemNames,
+  freeform: ReadonlySet<string>,
+): JsonObject {
+  const isFreeform = part.freeform ?? freeform.has(part.name)
+  const input = isFreeform && !part.freeform ? unwrapFreeform(part.input) : part.input
+  const id = names.next(isFreeform ? 'ctc' : 'fc')
+  return { id, ...callItem({ ...part, input, freeform: isFreeform }, {}), status: 'completed' }
+}
+
+function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObject[] {
+  if (part.source.kind !== 'inline') return []
+  // What a model says aloud can at least be read.
+  if (part.media === 'audio' && part.transcript) return [messageItem(names.next('msg'), textContent(part.transcript))]
+  if (part.media !== 'image') return []
+  return [{ id: names.next('ig'), type: 'image_generation_call', status: 'completed', result: part.source.data }]
+}
+
+/** The end of an answer that failed midway. */
+export function failedOut(failure: Failure): { status: string; error: JsonObject } {
+  return { status: 'failed', error: { code: failure.code ?? 'server_error', message: failure.message } }
+}

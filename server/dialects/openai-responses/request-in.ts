@@ -1,0 +1,127 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type {
+  Conversation,
+  Native,
+  OutputWish,
+  ReasoningWish,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../conversation.ts'
+import { Fields, missingField, wrongField } from '../fields.ts'
+import { commonIn, effortIn, searchIn } from '../openai-request.ts'
+import { inputIn } from './items-in.ts'
+
+const dialect = 'openai-responses'
+
+/** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError (400). */
+export function decodeRequest(wire: JsonObject): Conversation {
+  const body = new Fields(wire, '')
+  const instructions = body.text('instructions')
+  const { system, messages } = inputIn(body)
+  const text = body.fields('text')
+  const choice = choiceIn(body)
+  const format = formatIn(text?.fields('format'))
+  const thinking = body.fields('reasoning')
+  const reasoning = reasoningIn(thinking)
+  const tools = (body.each('tools') ?? []).map(toolIn)
+  const output = outputIn(tools)
+  return {
+    from: dialect,
+    model: body.needText('model'),
+    stream: body.flag('stream') ?? false,
+    wantsStreamUsage: true,
+    system: [...(instructions ? [{ type: 'text', text: instructions } as const] : []), ...system],
+    messages,
+    tools,
+    ...(choice && { toolChoice: choice }),
+    ...(format && { format }),
+    ...(reasoning && { reasoning }),
+    ...(output && { output }),
+    maxTokens: body.count('max_output_tokens'),
+    verbosity: text?.text('verbosity'),
+    ...commonIn(body),
+    ...nativeIn(body, { text, reasoning: thinking }),
+  }
+}
+
+/** What only this dialect knows, in the objects it stands in. */
+function nativeIn(body: Fields, within: Readonly<Record<string, Fields | undefined>>): { native?: Native } {
+  const nested = Object.entries(within).map(([name, fields]) => [name, fields?.native(dialect).native?.fields] as const)
+  const known = Object.fromEntries(nested.filter(([, fields]) => fields !== undefined))
+  const fields = { ...body.native(dialect).native?.fields, ...known }
+  return Object.keys(fields).length > 0 ? { native: { dialect, fields } } : {}
+}
+
+function toolIn(tool: Fields): Tool {
+  const type = tool.needText('type')
+  const search = /^web_search(?:_preview)?(?:_\d.*)?$/.test(type)
+  if (search) {
+    const found = searchIn(tool, dialect)
+    return { ...found, native: { dialect, fields: { ...found.native?.fields, type } } }
+  }
+  if (type !== 'function' && type !== 'custom') return { type: 'native', dialect, value: tool.value }
+  const name = tool.needText('name')
+  const description = tool.text('description')
+  if (type === 'custom') {
+    const format = tool.object('format')
+    const told = description === undefined ? {} : { description }
+    return { type: 'freeform', name, ...told, ...(format && { format }), ...tool.native(dialect) }
+  }
+  const schema = tool.object('parameters')
+  const strict = tool.flag('strict')
+  return {
+    type: 'function',
+    name,
+    ...(description !== undefined && { description }),
+    ...(schema && { schema }),
+    ...(strict !== undefined && { strict }),
+    ...tool.native(dialect),
+  }
+}
+
+/** Images are made by a tool here. */
+function outputIn(tools: readonly Tool[]): OutputWish | undefined {
+  const makesImages = tools.some((tool) => tool.type === 'native' && tool.value['type'] === 'image_generation')
+  return makesImages ? { modalities: ['text', 'image'] } : undefined
+}
+
+function choiceIn(body: Fields): ToolChoice | undefined {
+  const choice = body.raw('tool_choice')
+  if (choice === undefined) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
+  if (!isObject(choice)) throw wrongField('tool_choice', 'auto, none, required or an object')
+  const fields = new Fields(choice, 'tool_choice')
+  const type = fields.needText('type')
+  if (type === 'allowed_tools') {
+    const names = (fields.each('tools') ?? []).flatMap((tool) => tool.text('name') ?? [])
+    return { mode: 'allowed', names, required: fields.text('mode') === 'required' }
+  }
+  if (type === 'function' || type === 'custom') return { mode: 'tool', name: fields.needText('name') }
+  // A hosted tool that must be used; with others it may.
+  return { mode: 'auto' }
+}
+
+function formatIn(format: Fields | undefined): ResponseFormat | undefined {
+  if (!format) return undefined
+  const type = format.word('type', ['text', 'json_object', 'json_schema'])
+  if (type === undefined) throw missingField(format.at('type'))
+  if (type !== 'json_schema') return { type: type === 'json_object' ? 'json' : 'text' }
+  const name = format.text('name')
+  const description = format.text('description')
+  const strict = format.flag('strict')
+  return {
+    type: 'schema',
+    schema: format.object('schema') ?? {},
+    ...(name && { name }),
+    ...(description && { description }),
+    ...(strict !== undefined && { strict }),
+  }
+}
+
+function reasoningIn(reasoning: Fields | undefined): ReasoningWish | undefined {
+  if (!reasoning) return undefined
+  const effort = effortIn(reasoning, 'effort')
+  const summary = reasoning.text('summary') ?? reasoning.text('generate_summary')
+  return { ...(effort && { effort }), ...(summary && { summary }), visible: summary !== undefined }
+}

@@ -1,0 +1,121 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
+import type { EncodedRequest } from '../dialect.ts'
+import { effortOf } from '../effort.ts'
+import { Losses } from '../losses.ts'
+import { commonOut } from '../openai-request.ts'
+import { itemsOut } from './items-out.ts'
+
+const dialect = 'openai-responses'
+
+/** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for what cannot be said. */
+export function encodeRequest(conversation: Conversation): EncodedRequest {
+  const losses = new Losses(conversation, dialect)
+  const { system, verbosity, reasoning, stream } = conversation
+  const instructions = system.map(({ text }) => text).join('\n\n')
+  for (const { cache } of losses.isForeign ? system : []) losses.lose('cacheMark', cache)
+  const tools = conversation.tools.flatMap((tool) => toolOut(tool, losses))
+  const format = formatOut(conversation)
+  const effort = reasoning && effortOf(reasoning)
+  const native = losses.native(conversation.native)
+  const summary = reasoning?.summary ?? (losses.isForeign && reasoning?.visible !== false ? 'auto' : undefined)
+  const body: JsonObject = {
+    model: conversation.model,
+    ...(instructions && { instructions }),
+    input: itemsOut(conversation.messages, losses),
+    stream: stream || undefined,
+    ...(tools.length > 0 && { tools, tool_choice: choiceOut(conversation.toolChoice) }),
+    max_output_tokens: conversation.maxTokens,
+    // Nothing of a call that came in another dialect can be asked for by its id later.
+    ...(losses.isForeign && { store: false, include: includes(conversation) }),
+    ...commonOut(conversation, losses),
+    ...native,
+    ...filled('text', { format, verbosity }, native),
+    ...filled('reasoning', { effort, summary: reasoning && effort !== 'none' ? summary : undefined }, native),
+  }
+  losses.lose('frequencyPenalty', conversation.frequencyPenalty || undefined)
+  losses.lose('presencePenalty', conversation.presencePenalty || undefined)
+  losses.lose('seed', conversation.seed)
+  losses.lose('stop', conversation.stop?.length ? conversation.stop : undefined)
+  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
+  losses.lose(
+    'output',
+    losses.isForeign && conversation.output?.modalities.some((each) => each !== 'text') ? true : undefined,
+  )
+  return { body, dropped: losses.names }
+}
+
+/** An object with what is known and what only this dialect knows of it; none where it would be empty. */
+function filled(name: string, known: JsonObject, native: JsonObject): JsonObject {
+  const own = native[name]
+  const all = { ...known, ...(typeof own === 'object' && own) }
+  return { [name]: Object.values(all).some((value) => value !== undefined) ? all : undefined }
+}
+
+/** What must be asked for to come: sealed thoughts, for the next turn, and probabilities. */
+function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
+  const names = [
+    ...(reasoning ? ['reasoning.encrypted_content'] : []),
+    ...(logprobs ? ['message.output_text.logprobs'] : []),
+  ]
+  return names.length > 0 ? names : undefined
+}
+
+function toolOut(tool: Tool, losses: Losses): JsonObject[] {
+  switch (tool.type) {
+    case 'function': {
+      losses.lose('cacheMark', tool.cache)
+      const { name, description, schema } = tool
+      // What is left out counts as strict here, and as not strict elsewhere.
+      const strict = tool.strict ?? (losses.isForeign ? false : undefined)
+      const native = losses.native(tool.native, 'tool')
+      return [
+        {
+          type: 'function',
+          name,
+          description,
+          parameters: schema ?? { type: 'object', properties: {} },
+          strict,
+          ...native,
+        },
+      ]
+    }
+    case 'freeform': {
+      const { name, description, format } = tool
+      return [{ type: 'custom', name, description, format, ...losses.native(tool.native, 'tool') }]
+    }
+    case 'web-search': {
+      const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+      losses.lose('searchTool', maxUses)
+      const filters = { allowed_domains: allowedDomains, blocked_domains: blockedDomains }
+      return [
+        {
+          type: 'web_search',
+          ...(contextSize && { search_context_size: contextSize }),
+          ...(location && { user_location: { type: 'approximate', ...location } }),
+          ...((allowedDomains ?? blockedDomains) && { filters }),
+          ...losses.native(tool.native, 'tool'),
+        },
+      ]
+    }
+    default:
+      if (tool.dialect === dialect) return [tool.value]
+      losses.foreign(tool.value, 'tool')
+      return []
+  }
+}
+
+function choiceOut(choice: ToolChoice | undefined): unknown {
+  if (!choice) return undefined
+  if (choice.mode === 'tool') return { type: 'function', name: choice.name }
+  if (choice.mode !== 'allowed') return choice.mode
+  const tools = choice.names.map((name) => ({ type: 'function', name }))
+  return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools }
+}
+
+function formatOut({ format }: Conversation): JsonObject | undefined {
+  if (!format) return undefined
+  if (format.type !== 'schema') return { type: format.type === 'json' ? 'json_object' : 'text' }
+  const { name = 'answer', description, schema, strict } = format
+  return { type: 'json_schema', name, description, schema, strict }
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { looseObject, looseText } from '../fields.ts'
+import type { ReplyPart, Stop } from '../reply.ts'
+
+const dialect = 'openai-responses'
+
+/** `status` and `incomplete_details` of a response → Stop; what its parts are says whether tools were called. */
+export function stopIn(response: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
+  const status = looseText(response['status'])
+  const reason = looseText(looseObject(response['incomplete_details'])['reason'])
+  const raw = { dialect, reason: reason || status } as const
+  if (reason === 'max_output_tokens') return { reason: 'length', raw }
+  if (reason === 'content_filter') return { reason: 'content-filter', raw }
+  if (status !== 'completed' && status !== '') return { reason: 'other', raw }
+  if (parts.some(({ type }) => type === 'tool-call')) return { reason: 'tool-calls', raw }
+  return { reason: parts.some(({ type }) => type === 'refusal') ? 'refusal' : 'stop', raw }
+}
+
+/** Stop → `status` and `incomplete_details`. */
+export function stopOut(stop: Stop): { status: string; incomplete_details: JsonObject | null } {
+  switch (stop.reason) {
+    case 'length':
+    case 'context-window':
+      return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    case 'content-filter':
+      return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
+    case 'refusal':
+      // Anthropic's classifiers cut an answer; a model that declines ends its turn.
+      return stop.raw?.dialect === 'anthropic-messages'
+        ? { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
+        : { status: 'completed', incomplete_details: null }
+    case 'malformed-call':
+    case 'other':
+      return { status: 'incomplete', incomplete_details: { reason: stop.raw?.reason ?? 'other' } }
+    default:
+      return { status: 'completed', incomplete_details: null }
+  }
+}

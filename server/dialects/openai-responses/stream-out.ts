@@ -1,0 +1,299 @@
+import type { Usage } from '../../../contract/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Frame, StreamEncoder } from '../dialect.ts'
+import { errorOut } from '../openai-failure.ts'
+import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
+import { freeformNames } from '../tool-input.ts'
+import { annotationOut } from './annotations.ts'
+import { failedOut, ItemNames, itemsOf, replyCall, sealItems, skeleton, textContent, thoughtItem } from './reply.ts'
+import { stopOut } from './stop.ts'
+import { usageOut } from './usage.ts'
+
+/** An item that is being written. */
+interface OpenItem {
+  readonly id: string
+  readonly at: number
+  part: ReplyPart
+  /** The content or summary part has begun. */
+  hasContent: boolean
+  annotations: number
+}
+
+/** Writes a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). */
+export class ResponseStreamEncoder implements StreamEncoder {
+  readonly #frame: Frame
+  readonly #freeform: ReadonlySet<string>
+  readonly #names: ItemNames
+  readonly #open = new Map<number, OpenItem>()
+  readonly #output: JsonObject[] = []
+  #response: JsonObject | undefined
+  #sequence = 0
+  #stop: Stop = { reason: 'stop' }
+  #usage: Usage | undefined
+
+  constructor(frame: Frame) {
+    this.#frame = frame
+    this.#freeform = freeformNames(frame.request)
+    this.#names = new ItemNames(frame.id)
+  }
+
+  push(event: StreamEvent): string {
+    switch (event.type) {
+      case 'start':
+        if (event.usage) this.#usage = event.usage
+        return this.#start(event.id, event.model, event.createdAtSeconds)
+      case 'part':
+        return event.choice > 0 ? '' : this.#start() + this.#begin(event.index, event.part)
+      case 'delta':
+        return event.choice > 0 ? '' : this.#delta(event.index, event.text)
+      case 'detail':
+        return event.choice > 0 ? '' : this.#detail(event.index, event.detail)
+      case 'part-end':
+        return event.choice > 0 ? '' : this.#finish(event.index)
+      case 'stop':
+        if (event.choice === 0) this.#stop = event.stop
+        return ''
+      case 'usage':
+        this.#usage = event.usage
+        return ''
+      case 'error':
+        return this.#start() + this.#fail(event.failure)
+      case 'end':
+        return this.#start() + this.#end()
+      default:
+        return ''
+    }
+  }
+
+  #written(type: string, rest: JsonObject): string {
+    const event = { type, sequence_number: this.#sequence++, ...rest }
+    return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`
+  }
+
+  #start(id?: string, model?: string, createdAtSeconds?: number): string {
+    if (this.#response) return ''
+    this.#response = skeleton(this.#frame, id, model, createdAtSeconds)
+    const rest = { response: this.#response }
+    return this.#written('response.created', rest) + this.#written('response.in_progress', rest)
+  }
+
+  /** An item that comes whole. */
+  #whole(item: JsonObject): string {
+    const at = this.#output.push(item) - 1
+    const rest = { output_index: at, item }
+    return this.#written('response.output_item.added', rest) + this.#written('response.output_item.done', rest)
+  }
+
+  #begin(index: number, part: ReplyPart): string {
+    const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names) : []
+    const before = seals.map((item) => this.#whole(item)).join('')
+    if (part.type === 'native' || (part.type === 'media' && part.media !== 'audio'))
+      return (
+        before +
+        itemsOf(part, this.#names, this.#freeform)
+          .map((item) => this.#whole(item))
+          .join('')
+      )
+    // The place is taken now; the item stands there when it is whole.
+    const at = this.#output.push({}) - 1
+    const item = this.#item(part)
+    const open: OpenItem = { id: String(item['id']), at, part: emptied(part), hasContent: false, annotations: 0 }
+    this.#open.set(index, open)
+    const added = this.#written('response.output_item.added', { output_index: at, item })
+    const first = part.type === 'tool-call' ? part.input : 'text' in part ? (part.text ?? '') : ''
+    const detail = part.type === 'text' && part.citations ? { citations: part.citations } : {}
+    const sealed = part.type === 'reasoning' && part.seal ? { seal: part.seal } : {}
+    return before + added + this.#delta(index, first) + this.#detail(index, { ...detail, ...sealed })
+  }
+
+  /** The item as it begins. */
+  #item(part: ReplyPart): JsonObject {
+    if (part.type === 'tool-call') {
+      const { arguments: _arguments, input: _input, ...item } = replyCall(part, this.#names, this.#freeform)
+      return { ...item, [item['type'] === 'custom_tool_call' ? 'input' : 'arguments']: '', status: 'in_progress' }
+    }
+    if (part.type === 'reasoning') return thoughtItem({ type: 'reasoning', text: '' }, this.#names.next('rs'))
+    return { id: this.#names.next('msg'), type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+  }
+
+  #delta(index: number, text: string): string {
+    const open = this.#open.get(index)
+    if (!open || text === '') return ''
+    const { part } = open
+    const at = { item_id: open.id, output_index: open.at }
+    switch (part.type) {
+      case 'tool-call': {
+        open.part = { ...part, input: part.input + text }
+        if (part.freeform) return this.#written('response.custom_tool_call_input.delta', { ...at, delta: text })
+        // Free text that comes as JSON is read when it is whole.
+        if (this.#freeform.has(part.name)) return ''
+        return this.#written('response.function_call_arguments.delta', { ...at, delta: text })
+      }
+      case 'reasoning':
+        open.part = { ...part, text: part.text + text }
+        return this.#thought(open, part.full ?? false, text)
+      case 'text':
+      case 'refusal': {
+        const begun = this.#content(open)
+        open.part = { ...part, text: part.text + text }
+        const type = part.type === 'text' ? 'response.output_text.delta' : 'response.refusal.delta'
+        const logprobs = part.type === 'text' ? { logprobs: [] } : {}
+        return begun + this.#written(type, { ...at, content_index: 0, delta: text, ...logprobs })
+      }
+      default:
+        return ''
+    }
+  }
+
+  #thought(open: OpenItem, full: boolean, delta: string): string {
+    const at = { item_id: open.id, output_index: open.at }
+    const begun = open.hasContent
+    open.hasContent = true
+    if (full) {
+      const part = { type: 'reasoning_text', text: '' }
+      const start = begun ? '' : this.#written('response.content_part.added', { ...at, content_index: 0, part })
+      return start + this.#written('response.reasoning_text.delta', { ...at, content_index: 0, delta })
+    }
+    const part = { type: 'summary_text', text: '' }
+    const start = begun ? '' : this.#written('response.reasoning_summary_part.added', { ...at, summary_index: 0, part })
+    return start + this.#written('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta })
+  }
+
+  #content(open: OpenItem): string {
+    if (open.hasContent) return ''
+    open.hasContent = true
+    const part = open.part.type === 'refusal' ? { type: 'refusal', refusal: '' } : textContent('')
+    const at = { item_id: open.id, output_index: open.at, content_index: 0 }
+    return this.#written('response.content_part.added', { ...at, part })
+  }
+
+  #detail(index: number, { seal, citations, transcript }: PartDetail): string {
+    const open = this.#open.get(index)
+    if (!open) return ''
+    const { part } = open
+    if (transcript) {
+      // What a model says aloud can at least be read.
+      open.part = { type: 'text', text: part.type === 'text' ? part.text : '' }
+      return this.#delta(index, transcript)
+    }
+    if (seal && (part.type === 'reasoning' || part.type === 'text')) open.part = { ...part, seal }
+    if (!citations || open.part.type !== 'text') return ''
+    const text = open.part
+    open.part = { ...text, citations: [...(text.citations ?? []), ...citations] }
+    const begun = this.#content(open)
+    const at = { item_id: open.id, output_index: open.at, content_index: 0 }
+    const added = citations.flatMap((each) => annotationOut(each, text.text.length) ?? [])
+    return (
+      begun +
+      added
+        .map((annotation) => {
+          const rest = { ...at, annotation_index: open.annotations++, annotation }
+          return this.#written('response.output_text.annotation.added', rest)
+        })
+        .join('')
+    )
+  }
+
+  #finish(index: number): string {
+    const open = this.#open.get(index)
+    if (!open) return ''
+    this.#open.delete(index)
+    const { part } = open
+    const before = this.#closing(open)
+    const item = this.#closed(open)
+    this.#output[open.at] = item
+    const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
+    // A seal that comes after its text stands behind it.
+    const seals = part.type === 'text' ? sealItems(part.seal, this.#names) : []
+    return done + seals.map((seal) => this.#whole(seal)).join('')
+  }
+
+  /** The whole item, under the name it was begun with. */
+  #closed({ id, part }: OpenItem): JsonObject {
+    if (part.type === 'tool-call') {
+      const input = part.input === '' && !part.freeform && !this.#freeform.has(part.name) ? '{}' : part.input
+      return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
+    }
+    if (part.type === 'reasoning') return thoughtItem(part, id)
+    const isRefusal = part.type === 'refusal'
+    const text = part.type === 'text' || isRefusal ? part.text : ''
+    const own = isRefusal
+      ? { type: 'refusal', refusal: text }
+      : textContent(text, part.type === 'text' ? part.citations : [])
+    return { id, type: 'message', status: 'completed', role: 'assistant', content: [own] }
+  }
+
+  /** The events that repeat what came in pieces. */
+  #closing(open: OpenItem): string {
+    const at = { item_id: open.id, output_index: open.at }
+    const item = this.#closed(open)
+    switch (open.part.type) {
+      case 'tool-call': {
+        if (item['type'] === 'custom_tool_call') {
+          const { input } = item
+          const late = open.part.freeform
+            ? ''
+            : this.#written('response.custom_tool_call_input.delta', { ...at, delta: input })
+          return late + this.#written('response.custom_tool_call_input.done', { ...at, input })
+        }
+        const rest = { ...at, arguments: item['arguments'], name: item['name'] }
+        const late =
+          open.part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
+        return late + this.#written('response.function_call_arguments.done', rest)
+      }
+      case 'reasoning': {
+        if (!open.hasContent) return ''
+        const { text, full } = open.part
+        const own = { ...at, ...(full ? { content_index: 0 } : { summary_index: 0 }) }
+        const part = { type: full ? 'reasoning_text' : 'summary_text', text }
+        const textDone = full ? 'response.reasoning_text.done' : 'response.reasoning_summary_text.done'
+        const partDone = full ? 'response.content_part.done' : 'response.reasoning_summary_part.done'
+        return this.#written(textDone, { ...own, text }) + this.#written(partDone, { ...own, part })
+      }
+      default: {
+        const begun = this.#content(open)
+        const [part] = item['content'] as JsonObject[]
+        const own = { ...at, content_index: 0 }
+        const isRefusal = open.part.type === 'refusal'
+        const whole = isRefusal ? { refusal: part?.['refusal'] } : { text: part?.['text'], logprobs: [] }
+        const done = this.#written(isRefusal ? 'response.refusal.done' : 'response.output_text.done', {
+          ...own,
+          ...whole,
+        })
+        return begun + done + this.#written('response.content_part.done', { ...own, part })
+      }
+    }
+  }
+
+  #final(rest: JsonObject): JsonObject {
+    const output = this.#output.filter((item) => Object.keys(item).length > 0)
+    return { ...this.#response, output, usage: this.#usage ? usageOut(this.#usage) : null, ...rest }
+  }
+
+  #end(): string {
+    const open = [...this.#open.keys()].map((index) => this.#finish(index)).join('')
+    const stop = stopOut(this.#stop)
+    const response = this.#final({ ...stop })
+    return (
+      open + this.#written(stop.status === 'completed' ? 'response.completed' : 'response.incomplete', { response })
+    )
+  }
+
+  /** Both forms that programs know: the event that some raise, and the end that others wait for. */
+  #fail(failure: Failure): string {
+    const error = errorOut(failure, this.#frame.id)
+    const { code, message, param } = error
+    return (
+      this.#written('error', { code, message, param, error }) +
+      this.#written('response.failed', { response: this.#final({ ...failedOut(failure) }) })
+    )
+  }
+}
+
+/** The part without what is written as its first piece. */
+function emptied(part: ReplyPart): ReplyPart {
+  if (part.type === 'tool-call') return { ...part, input: '' }
+  if (part.type === 'text') return { type: 'text', text: '' }
+  if (part.type === 'reasoning') return { ...part, text: '', seal: undefined }
+  return part.type === 'refusal' ? { ...part, text: '' } : part
+}

@@ -1,0 +1,77 @@
+import { isObject, tryParse } from '../lib/json.ts'
+import type { DialectName, Part, ReasoningPart, Seal, TextPart } from './conversation.ts'
+
+/** Base64 of the first characters that every envelope has. */
+const mark = Buffer.from('{"tollgate":').toString('base64')
+
+const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
+
+/**
+ * What a foreign seal belongs to: a thought that is shown, one that is hidden, or the part that follows, where the
+ * dialect has no place for it in that part.
+ */
+type Owner = 'thought' | 'hidden' | 'next'
+
+/** A seal on its way to the part behind it. */
+export interface LooseSeal {
+  readonly type: 'seal'
+  readonly seal: Seal
+}
+
+/**
+ * A seal as a text of one dialect's opaque field. A foreign one goes in an envelope, so that a caller who knows nothing
+ * of its maker brings it back, and it reaches its maker as it was.
+ */
+export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thought'): string {
+  if (seal.from === dialect) return seal.value
+  return Buffer.from(JSON.stringify({ tollgate: 1, from: seal.from, of: owner, value: seal.value })).toString('base64')
+}
+
+function open(text: string, dialect: DialectName): { seal: Seal; owner: Owner | undefined } {
+  const envelope = text.startsWith(mark) ? tryParse(Buffer.from(text, 'base64').toString('utf8')) : undefined
+  if (isObject(envelope)) {
+    const from = names.find((name) => name === envelope['from'])
+    const owner = envelope['of'] === 'hidden' || envelope['of'] === 'next' ? envelope['of'] : 'thought'
+    if (from && typeof envelope['value'] === 'string') return { seal: { from, value: envelope['value'] }, owner }
+  }
+  return { seal: { from: dialect, value: text }, owner: undefined }
+}
+
+/** The seal in an opaque field; one without an envelope is the dialect's own. */
+export function readSeal(text: string, dialect: DialectName): Seal {
+  return open(text, dialect).seal
+}
+
+/** A thought and its opaque field as a part, or the seal of the part that follows. */
+export function readThought(thought: ReasoningPart, opaque: string, dialect: DialectName): ReasoningPart | LooseSeal {
+  // Where a thought has no seal, the shapes of some dialects have an empty one.
+  if (opaque === '') return thought
+  const { seal, owner } = open(opaque, dialect)
+  if (owner === 'next') return { type: 'seal', seal }
+  const { redacted, ...rest } = thought
+  const isHidden = owner === undefined ? redacted : owner === 'hidden'
+  return { ...rest, ...(isHidden && { redacted: true }), seal }
+}
+
+/** Puts seals that came by themselves into the parts they belong to. */
+export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
+  const out: Part[] = []
+  let waiting: Seal | undefined
+  const keep = () => {
+    if (waiting) out.push({ type: 'text', text: '', seal: waiting } satisfies TextPart)
+    waiting = undefined
+  }
+  for (const part of parts) {
+    if (part.type === 'seal') {
+      keep()
+      waiting = part.seal
+    } else if (waiting && (part.type === 'text' || part.type === 'tool-call' || part.type === 'media')) {
+      out.push({ ...part, seal: waiting })
+      waiting = undefined
+    } else {
+      out.push(part)
+    }
+  }
+  keep()
+  return out
+}

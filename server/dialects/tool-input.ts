@@ -1,0 +1,44 @@
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { Conversation } from './conversation.ts'
+
+/** Where dialects without freeform tools carry the text. */
+const textMember = 'input'
+
+/** The schema that stands for a freeform tool where only functions are known. */
+export const freeformSchema: JsonObject = {
+  type: 'object',
+  properties: { [textMember]: { type: 'string' } },
+  required: [textMember],
+  additionalProperties: false,
+}
+
+/** What a function says of itself that stands for a freeform tool: its grammar is no part of a schema. */
+export function freeformDescription(description: string | undefined, format: JsonObject | undefined): string {
+  const definition = format?.['definition']
+  const grammar = typeof definition === 'string' ? `The input must be of this grammar:\n${definition}` : ''
+  return [description, grammar].filter(Boolean).join('\n\n')
+}
+
+/** The input of a function that stands for a freeform tool. */
+export function wrapFreeform(text: string): JsonObject {
+  return { [textMember]: text }
+}
+
+/** The text within it; what does not fit is given as it is. */
+export function unwrapFreeform(input: string): string {
+  const value = tryParse(input)
+  const text = isObject(value) ? value[textMember] : undefined
+  return typeof text === 'string' ? text : input
+}
+
+/** Names of the tools whose input is free text. */
+export function freeformNames({ tools }: Conversation): ReadonlySet<string> {
+  return new Set(tools.flatMap((tool) => (tool.type === 'freeform' ? [tool.name] : [])))
+}
+
+/** The input of a call as the object that it must be; what is no object is kept under a name. */
+export function inputObject(input: string): JsonObject {
+  if (input.trim() === '') return {}
+  const value = tryParse(input)
+  return isObject(value) ? value : wrapFreeform(input)
+}

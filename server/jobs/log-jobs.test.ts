@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { type Account, addAccount, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
+import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { setOptions } from '../../test/helpers/mail-server.ts'
+import { recordAudit } from '../store/audit.ts'
+import { balanceFaults } from '../store/balance-check.ts'
+import { usageBacklog } from '../store/usage-fold.ts'
+import { sumCalls } from '../store/usage-query.ts'
+import { countUsage, deleteOld, type LogJobDeps } from './log-jobs.ts'
+
+const day = 86_400
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let account: Account
+  let now: number
+  let deps: LogJobDeps
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    account = await addAccount(api.store, { user: 1_000_000 })
+    now = api.time.ms / 1000
+    deps = { ...api, clock: { nowMs: () => api.time.ms } }
+  })
+  afterEach(() => api.store.close())
+
+  const call = async (daysAgo: number, charge = 10) => {
+    const hold = holdOp(account, charge)
+    await api.store.ledger.apply([hold])
+    const log = logRow(account, { created_at: now - daysAgo * day })
+    await api.store.ledger.apply([settleOp(account, hold, charge, { log })])
+  }
+  const audit = (daysAgo: number) =>
+    api.store.write((trx) =>
+      recordAudit(trx, {
+        created_at: now - daysAgo * day,
+        actor_id: 1,
+        actor_name: 'root',
+        action: `old.${daysAgo}`,
+        target: '',
+        detail: '',
+        ip: '',
+      }),
+    )
+  const left = async () => ({
+    logs: (await api.store.read.selectFrom('logs').select('id').execute()).length,
+    audit: (await api.store.read.selectFrom('audit_events').select('action').execute())
+      .map((row) => row.action)
+      .filter((action) => action.startsWith('old.')),
+  })
+
+  test('what is older than the options say is deleted, the books agree, and usage stays', async () => {
+    for (const daysAgo of [0, 9, 10.5, 40]) await call(daysAgo)
+    for (const daysAgo of [1, 6, 20]) await audit(daysAgo)
+    await setOptions(api, { LogRetentionDays: '10', AuditRetentionDays: '5' })
+    await deleteOld(deps)
+    expect(await left()).toEqual({ logs: 2, audit: ['old.1'] })
+    expect((await balanceFaults(api.store)).faults).toEqual([])
+    expect((await sumCalls(api.store.read, {}, 0, 0)).quota).toBe(40)
+  })
+
+  test('more rows than one step takes', async () => {
+    const old = logRow(account, { created_at: now - 50 * day, type: 4 })
+    for (let step = 0; step < 3; step++) {
+      await api.store.write((trx) =>
+        trx
+          .insertInto('logs')
+          .values(Array.from({ length: 400 }, () => ({ ...old, quota: 0 })))
+          .execute(),
+      )
+    }
+    await call(0)
+    for (let each = 0; each < 600; each += 200) {
+      await api.store.write(async (trx) => {
+        for (let index = 0; index < 200; index++) {
+          await recordAudit(trx, {
+            created_at: now - 50 * day,
+            actor_id: 1,
+            actor_name: '',
+            action: 'old.50',
+            target: '',
+            detail: '',
+            ip: '',
+          })
+        }
+      })
+    }
+    await setOptions(api, { LogRetentionDays: '49', AuditRetentionDays: '49' })
+    await deleteOld(deps)
+    expect(await left()).toEqual({ logs: 1, audit: [] })
+  })
+
+  test('0 keeps everything; one kind may be kept without the other', async () => {
+    await call(1000)
+    await audit(1000)
+    await deleteOld(deps)
+    expect(await left()).toEqual({ logs: 1, audit: ['old.1000'] })
+    await setOptions(api, { AuditRetentionDays: '30' })
+    await deleteOld(deps)
+    expect(await left()).toEqual({ logs: 1, audit: [] })
+  })
+
+  test('once an hour, on one of the nodes that try', async () => {
+    await setOptions(api, { LogRetentionDays: '10' })
+    await Promise.all([deleteOld(deps), deleteOld(deps)])
+    await call(11)
+    await deleteOld(deps)
+    expect((await left()).logs).toBe(1)
+    api.time.ms += 3_600_000
+    await deleteOld(deps)
+    expect((await left()).logs).toBe(0)
+  })
+
+  test('rows are counted when an hour is over, or when there are many', async () => {
+    await call(0)
+    await countUsage(deps)
+    expect((await usageBacklog(api.store)).rows).toBe(0)
+    await call(0)
+    await countUsage(deps)
+    expect((await usageBacklog(api.store)).rows).toBe(1)
+    api.time.ms += 3_600_000
+    await countUsage(deps)
+    expect((await usageBacklog(api.store)).rows).toBe(0)
+    const row = { ...logRow(account, { created_at: now }), quota: 0 }
+    for (let step = 0; step < 10; step++) {
+      await api.store.write((trx) =>
+        trx
+          .insertInto('logs')
+          .values(Array.from({ length: 400 }, () => row))
+          .execute(),
+      )
+    }
+    await countUsage(deps)
+    expect((await usageBacklog(api.store)).rows).toBe(0)
+  })
+})

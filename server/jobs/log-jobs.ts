@@ -1,0 +1,58 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import type { SettingsSource } from '../settings/settings.ts'
+import { purgeAudit } from '../store/audit.ts'
+import { beginRun, finishRun, retentionRun } from '../store/job-runs.ts'
+import { purgeLogs } from '../store/log-purge.ts'
+import type { Store } from '../store/store.ts'
+import { foldUsage, usageBacklog } from '../store/usage-fold.ts'
+import type { Job } from './scheduler.ts'
+
+export interface LogJobDeps {
+  store: Store
+  settings: SettingsSource
+  clock: Clock
+}
+
+const foldMs = 5_000
+/** So many rows are read as they are by every question about usage, at most. */
+const mostUncounted = 4000
+const retentionMs = 600_000
+const hourSeconds = 3600
+const daySeconds = 86_400
+/** Between two steps of a purge, so that the calls of the meantime find the database free. */
+const pauseMs = 20
+
+/** What is done with the log by the clock: counting what was written, and deleting what is too old. */
+export function logJobs(deps: LogJobDeps): Job[] {
+  return [
+    { name: 'count-usage', everyMs: foldMs, run: () => countUsage(deps) },
+    { name: 'retention', everyMs: retentionMs, run: () => deleteOld(deps) },
+  ]
+}
+
+/**
+ * Counts new log rows when an hour is over, or when there are many: within an hour most rows go into the same few sums, so
+ * the later it is done the less there is to write.
+ */
+export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
+  const now = epochSeconds(clock)
+  const { rows, foldedAt } = await usageBacklog(store)
+  const hourIsOver = Math.floor(foldedAt / hourSeconds) !== Math.floor(now / hourSeconds)
+  if (rows >= mostUncounted || (rows > 0 && hourIsOver)) await foldUsage(store, now)
+}
+
+/** Deletes log rows and audit events that are older than the options say; once an hour, on one node. */
+export async function deleteOld({ store, settings, clock }: LogJobDeps): Promise<void> {
+  const { LogRetentionDays, AuditRetentionDays } = settings.current()
+  if (LogRetentionDays === 0 && AuditRetentionDays === 0) return
+  const now = epochSeconds(clock)
+  if (!(await store.write((trx) => beginRun(trx, retentionRun, now, hourSeconds)))) return
+  const pause = () => setTimeout(pauseMs)
+  try {
+    if (LogRetentionDays > 0) await purgeLogs(store, { before: now - LogRetentionDays * daySeconds, now, pause })
+    if (AuditRetentionDays > 0) await purgeAudit(store, now - AuditRetentionDays * daySeconds, pause)
+  } finally {
+    await store.write((trx) => finishRun(trx, retentionRun, epochSeconds(clock)))
+  }
+}

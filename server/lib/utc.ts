@@ -1,0 +1,17 @@
+const daySeconds = 86_400
+
+/** Where a time stands in the calendar, in UTC; all in epoch seconds. */
+export interface UtcPeriods {
+  dayStart: number
+  nextDay: number
+  monthStart: number
+  nextMonth: number
+}
+
+/** The UTC day and month in which a moment (epoch seconds) lies. */
+export function utcPeriods(seconds: number): UtcPeriods {
+  const dayStart = Math.floor(seconds / daySeconds) * daySeconds
+  const date = new Date(seconds * 1000)
+  const monthAt = (offset: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset) / 1000
+  return { dayStart, nextDay: dayStart + daySeconds, monthStart: monthAt(0), nextMonth: monthAt(1) }
+}

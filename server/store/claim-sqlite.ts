@@ -1,0 +1,51 @@
+import { Database } from 'bun:sqlite'
+import { closeSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isPostgresUrl } from '../lib/database-url.ts'
+
+/** What a server has of its database for itself. */
+export interface Claim {
+  /** Lets another server have it. */
+  release(): void
+}
+
+/** A server that was just told to end may still be writing its last rows. */
+const patienceMs = 3_000
+const pollMs = 50
+
+/**
+ * Claims a SQLite database for this server, so that no second one writes to it; PostgreSQL serves any number and needs
+ * no claim. The claim is a lock that SQLite holds on a file beside the database: the system takes it away with the
+ * process, however that ends. Commands of the command line need no claim. Throws a sentence for the operator.
+ */
+export async function claimDatabase(url: string): Promise<Claim> {
+  if (isPostgresUrl(url)) return { release: () => undefined }
+  const folder = dirname(url)
+  const file = join(folder, 'server.lock')
+  closeSync(openSync(file, 'a', 0o600))
+  const database = new Database(file)
+  const lateMs = performance.now() + patienceMs
+  while (!locked(database)) {
+    if (performance.now() > lateMs) {
+      database.close()
+      throw new Error(
+        `another server is running on the database in ${folder}, and SQLite serves one: stop the other one, or set DATA_DIR to a folder of its own (or DATABASE_URL to a PostgreSQL database)`,
+      )
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+  return { release: () => database.close() }
+}
+
+function locked(database: Database): boolean {
+  try {
+    // No further file that would stay behind.
+    database.run('PRAGMA journal_mode = MEMORY')
+    // Left open: the lock lasts as long as the transaction, which never writes.
+    database.run('BEGIN EXCLUSIVE')
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) return false
+    throw error
+  }
+}

@@ -1,0 +1,207 @@
+import type { Database, Statement } from 'bun:sqlite'
+import type { Limits } from '../../contract/limits.ts'
+import { utcPeriods } from '../lib/utc.ts'
+import type { HoldOp, LimitOwner, LimitReached, Minute, Minutes, OpLimits } from './ledger-store.ts'
+import { windowSeconds } from './limits.ts'
+
+// The limits on SQLite, within the ledger's transaction. What is counted is written at once, so that the next operation
+// of the batch sees it; open calls and held quota are read from the holds themselves.
+
+/** Bits of `holds.counted`. */
+const counted = { open: 1, token: 2, user: 4 } as const
+/** Told to a call that asks for more tokens than a minute has: waiting will not help it, but the answer has a time. */
+const neverSeconds = 60
+
+/** How a hold is counted: `holds.counted`, and where it stands in the minutes. */
+export interface Counted {
+  mask: number
+  second: number
+  tokens: number
+}
+
+/** What the budgets leave, by the tightest of them; negative when more is held or spent already. */
+export interface BudgetRoom {
+  owner: LimitOwner
+  budget: 'daily' | 'monthly'
+  room: number
+  retryAfter: number
+}
+
+type Ids = Pick<HoldOp, 'tokenId' | 'userId'>
+type HoldLimits = NonNullable<HoldOp['limits']>
+export type LimitStatements = ReturnType<typeof prepareLimits>
+
+const owners = ['token', 'user'] as const
+const idOf = (ids: Ids, owner: LimitOwner) => (owner === 'token' ? ids.tokenId : ids.userId)
+const hasMinute = (limits: Limits | undefined) => limits !== undefined && (limits.rpm_limit > 0 || limits.tpm_limit > 0)
+
+export function prepareLimits(database: Database) {
+  const statement = (sql: string): Statement => database.prepare(sql)
+  return {
+    minute: statement(
+      `SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(tokens), 0) AS tokens,
+       max(CASE WHEN calls > 0 THEN second END) AS lastCall, max(CASE WHEN tokens > 0 THEN second END) AS lastToken
+       FROM limit_windows WHERE owner = ? AND owner_id = ? AND second > ?`,
+    ),
+    seconds: statement(
+      'SELECT second, calls, tokens FROM limit_windows WHERE owner = ? AND owner_id = ? AND second > ? ORDER BY second',
+    ),
+    add: statement(
+      `INSERT INTO limit_windows (owner, owner_id, second, calls, tokens) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, tokens = tokens + excluded.tokens`,
+    ),
+    lower: statement(
+      `UPDATE limit_windows SET tokens = max(0, tokens - ?) WHERE owner = ? AND owner_id = ? AND second = ?
+       AND second > ?`,
+    ),
+    open: {
+      token: statement('SELECT count(*) AS calls FROM holds WHERE token_id = ? AND counted > 0'),
+      user: statement('SELECT count(*) AS calls FROM holds WHERE user_id = ? AND counted > 0'),
+    },
+    held: {
+      token: statement('SELECT coalesce(sum(amount), 0) AS held FROM holds WHERE token_id = ? AND counted > 0'),
+      user: statement('SELECT coalesce(sum(amount), 0) AS held FROM holds WHERE user_id = ? AND counted > 0'),
+    },
+    spent: {
+      token: statement('SELECT spent_today, spent_month, spent_at FROM tokens WHERE id = ?'),
+      user: statement('SELECT spent_today, spent_month, spent_at FROM users WHERE id = ?'),
+    },
+  }
+}
+
+function minuteOf(statements: LimitStatements, owner: LimitOwner, id: number, now: number): Minute {
+  const found = statements.minute.get(owner, id, now - windowSeconds) as Record<'calls' | 'tokens', number> &
+    Record<'lastCall' | 'lastToken', number | null>
+  const reset = (last: number | null) => (last === null ? 0 : Math.max(0, last + windowSeconds - now))
+  const { calls, tokens, lastCall, lastToken } = found
+  return { calls, tokens, callsReset: reset(lastCall), tokensReset: reset(lastToken) }
+}
+
+/** The minutes that the limits are about. */
+export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimits): Minutes {
+  const minutes: Minutes = {}
+  for (const owner of owners) {
+    if (hasMinute(limits[owner])) minutes[owner] = minuteOf(statements, owner, idOf(ids, owner), limits.at)
+  }
+  return minutes
+}
+
+/** Why a hold must be refused, or undefined. */
+export function limitReached(
+  statements: LimitStatements,
+  ids: Ids,
+  limits: HoldLimits,
+  minutes: Minutes,
+): LimitReached | undefined {
+  for (const owner of owners) {
+    const found = limits[owner] && reachedBy(statements, owner, idOf(ids, owner), limits[owner], limits, minutes[owner])
+    if (found) return found
+  }
+  return undefined
+}
+
+function reachedBy(
+  statements: LimitStatements,
+  owner: LimitOwner,
+  id: number,
+  { rpm_limit, tpm_limit, concurrency_limit }: Limits,
+  { at: now, tokens: asked }: HoldLimits,
+  { calls, tokens }: Pick<Minute, 'calls' | 'tokens'> = { calls: 0, tokens: 0 },
+): LimitReached | undefined {
+  const refuse = (limit: LimitReached['limit'], most: number, retryAfter: number): LimitReached => ({
+    ok: false,
+    reason: 'limit',
+    limit,
+    owner,
+    most,
+    retryAfter,
+  })
+  const wait = (needCalls: number, needTokens: number) => waitFor(statements, owner, id, now, needCalls, needTokens)
+  if (rpm_limit > 0 && calls >= rpm_limit) return refuse('requests', rpm_limit, wait(calls + 1 - rpm_limit, 0))
+  if (tpm_limit > 0 && asked > tpm_limit - tokens)
+    return refuse('tokens', tpm_limit, wait(0, tokens + asked - tpm_limit))
+  if (concurrency_limit > 0 && (statements.open[owner].get(id) as { calls: number }).calls >= concurrency_limit)
+    return refuse('concurrency', concurrency_limit, 1)
+  return undefined
+}
+
+/** Seconds until so many calls and tokens have left the minute. */
+function waitFor(
+  statements: LimitStatements,
+  owner: LimitOwner,
+  id: number,
+  now: number,
+  needCalls: number,
+  needTokens: number,
+): number {
+  let [calls, tokens] = [0, 0]
+  const rows = statements.seconds.all(owner, id, now - windowSeconds) as Record<'second' | 'calls' | 'tokens', number>[]
+  for (const row of rows) {
+    calls += row.calls
+    tokens += row.tokens
+    if (calls >= needCalls && tokens >= needTokens) return row.second + windowSeconds - now
+  }
+  return neverSeconds
+}
+
+/** Counts a call in the minutes that its limits are about; the result goes into its hold. */
+export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLimits): Counted {
+  let mask: number = counted.open
+  for (const owner of owners) {
+    if (!hasMinute(limits[owner])) continue
+    mask += counted[owner]
+    statements.add.run(owner, idOf(ids, owner), limits.at, 1, limits.tokens)
+  }
+  return { mask, second: limits.at, tokens: limits.tokens }
+}
+
+/** Puts what a call really used in place of what was reserved; what is more counts from now on. */
+export function settleMinutes(
+  statements: LimitStatements,
+  ids: Ids,
+  hold: Counted,
+  { tokens, at }: { tokens: number; at: number },
+): void {
+  const more = tokens - hold.tokens
+  if (more === 0) return
+  for (const owner of owners) {
+    if ((hold.mask & counted[owner]) === 0) continue
+    if (more < 0) statements.lower.run(-more, owner, idOf(ids, owner), hold.second, at - windowSeconds)
+    else statements.add.run(owner, idOf(ids, owner), at, 0, more)
+  }
+}
+
+/** What the budgets leave; `pending`: units that the batch charged and that do not stand in the rows yet. */
+export function budgetRoom(
+  statements: LimitStatements,
+  ids: Ids,
+  limits: OpLimits,
+  pending: Record<LimitOwner, number>,
+): BudgetRoom | undefined {
+  let tightest: BudgetRoom | undefined
+  for (const owner of owners) {
+    const { daily_budget = 0, monthly_budget = 0 } = limits[owner] ?? {}
+    if (daily_budget === 0 && monthly_budget === 0) continue
+    const id = idOf(ids, owner)
+    const row = statements.spent[owner].get(id) as Record<'spent_today' | 'spent_month' | 'spent_at', number> | null
+    const taken = (statements.held[owner].get(id) as { held: number }).held + pending[owner]
+    const { dayStart, nextDay, monthStart, nextMonth } = utcPeriods(limits.at)
+    const today = row && row.spent_at >= dayStart ? row.spent_today : 0
+    const month = row && row.spent_at >= monthStart ? row.spent_month : 0
+    const daily = {
+      owner,
+      budget: 'daily',
+      room: daily_budget - today - taken,
+      retryAfter: nextDay - limits.at,
+    } as const
+    const monthly = {
+      owner,
+      budget: 'monthly',
+      room: monthly_budget - month - taken,
+      retryAfter: nextMonth - limits.at,
+    } as const
+    if (daily_budget > 0 && (!tightest || daily.room < tightest.room)) tightest = daily
+    if (monthly_budget > 0 && (!tightest || monthly.room < tightest.room)) tightest = monthly
+  }
+  return tightest
+}

@@ -1,0 +1,429 @@
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import type { Limits } from '../../contract/limits.ts'
+import {
+  type Account,
+  addAccount,
+  addSecondToken,
+  extendOp,
+  figuresOf,
+  holdOp,
+  settleOp,
+} from '../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { utcPeriods } from '../lib/utc.ts'
+import { balanceFaults } from './balance-check.ts'
+import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from './ledger-store.ts'
+import { countOpenCalls, currentMinutes, forgetMinutes } from './limits.ts'
+import type { Store } from './store.ts'
+
+const none: Limits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+
+interface Asked {
+  token?: Partial<Limits>
+  user?: Partial<Limits>
+  tokens?: number
+  amount?: number
+}
+
+/** A call under limits; 10 units and one token unless it says otherwise. */
+function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): HoldOp {
+  const { token, user, tokens = 1, amount = 10 } = asked
+  const limits = {
+    ...(token && { token: { ...none, ...token } }),
+    ...(user && { user: { ...none, ...user } }),
+    tokens,
+    at: nowSeconds(),
+  }
+  return holdOp(account, amount, { limits, ...fields })
+}
+
+/** As `settleOp`, at the present. */
+function settled(account: Account, hold: HoldOp, charge: number, fields: Partial<SettleOp> = {}): SettleOp {
+  return settleOp(account, hold, charge, { at: nowSeconds(), ...fields })
+}
+
+/** An extension under the limits of its hold. */
+function furtherOp(hold: HoldOp, amount: number) {
+  const { limits } = hold
+  return extendOp(hold, amount, limits && { limits: { token: limits.token, user: limits.user, at: nowSeconds() } })
+}
+
+// One suite for both makers of the LedgerStore interface. PostgreSQL goes by its own clock, so time passes here by moving
+// what is stored into the past.
+forEachDatabase((_name, openFresh) => {
+  const takes = async (store: Store, ...ops: LedgerOp[]) => (await store.ledger.apply(ops)) as TakeResult[]
+  const take = async (store: Store, op: LedgerOp) => (await takes(store, op))[0] as TakeResult
+  const ends = async (store: Store, ...ops: LedgerOp[]) => (await store.ledger.apply(ops)) as SettleResult[]
+  const passed = async (store: Store, op: LedgerOp) => (await take(store, op)).ok
+  const plenty = { user: 1e9, token: 1e9 }
+
+  async function pass(store: Store, seconds: number): Promise<void> {
+    await store.write(async (trx) => {
+      // By way of a range that is not in use, since the seconds are part of the key.
+      await sql`update limit_windows set second = -second`.execute(trx)
+      await sql`update limit_windows set second = -second - ${seconds}`.execute(trx)
+      await sql`update holds set window_second = window_second - ${seconds}`.execute(trx)
+    })
+  }
+
+  describe('requests per minute', () => {
+    test('of 20 callers at once five are let through, in batches of their own or in one', async () => {
+      for (const together of [false, true]) {
+        const store = await openFresh()
+        const account = await addAccount(store, plenty)
+        const ops = Array.from({ length: 20 }, () => limited(account, { token: { rpm_limit: 5 } }))
+        const results = together
+          ? await takes(store, ...ops)
+          : (await Promise.all(ops.map((op) => takes(store, op)))).flat()
+        expect(results.filter((result) => result.ok)).toHaveLength(5)
+        for (const refused of results.filter((result) => !result.ok))
+          expect(refused).toMatchObject({ reason: 'limit', limit: 'requests', owner: 'token', most: 5 })
+        // Nothing is taken and nothing counted for those that were refused.
+        expect(await figuresOf(store, account)).toMatchObject({ quota: 1e9 - 50, remain: 1e9 - 50, held: 50 })
+        const rows = await store.read.selectFrom('limit_windows').selectAll().execute()
+        expect(rows.reduce((sum, row) => sum + row.calls, 0)).toBe(5)
+        expect((await balanceFaults(store)).faults).toEqual([])
+      }
+    })
+
+    test('a call leaves the minute a minute later, ended or not; the refusal says when', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const call = () => limited(account, { token: { rpm_limit: 2 } })
+      const first = call()
+      expect(await passed(store, first)).toBe(true)
+      await ends(store, settled(account, first, 1, { tokens: 1 }))
+      await pass(store, 30)
+      expect(await passed(store, call())).toBe(true)
+      const refused = await take(store, call())
+      if (refused.ok || refused.reason !== 'limit') throw new Error('it was not refused')
+      expect(refused.retryAfter).toBeGreaterThan(0)
+      expect(refused.retryAfter).toBeLessThanOrEqual(31)
+      await pass(store, refused.retryAfter)
+      expect(await passed(store, call())).toBe(true)
+      expect(await passed(store, call())).toBe(false)
+    })
+
+    test('a call that was let through counts even when it is given back', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const first = limited(account, { token: { rpm_limit: 1 } })
+      await takes(store, first)
+      await ends(store, settled(account, first, 0, { channelId: 0, requests: 0, log: undefined, tokens: 0 }))
+      expect(await passed(store, limited(account, { token: { rpm_limit: 1 } }))).toBe(false)
+    })
+
+    test('a call without the quota for it is not counted', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, { user: 100, token: 100 })
+      const limits = { token: { rpm_limit: 1 } }
+      expect(await take(store, limited(account, { ...limits, amount: 500 }))).toMatchObject({
+        reason: 'token',
+        minutes: { token: { calls: 0 } },
+      })
+      expect(await passed(store, limited(account, limits))).toBe(true)
+    })
+  })
+
+  describe('tokens per minute', () => {
+    const limits = { token: { tpm_limit: 100 } }
+
+    test('what is reserved counts, and what was really used takes its place', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const [first, second] = [limited(account, { ...limits, tokens: 60 }), limited(account, { ...limits, tokens: 40 })]
+      expect(await takes(store, first, second)).toMatchObject([{ ok: true }, { ok: true }])
+      expect(await take(store, limited(account, limits))).toMatchObject({ limit: 'tokens', most: 100 })
+      await ends(store, settled(account, first, 1, { tokens: 20 }))
+      expect(await take(store, limited(account, { ...limits, tokens: 41 }))).toMatchObject({ limit: 'tokens' })
+      expect(await take(store, limited(account, { ...limits, tokens: 40 }))).toMatchObject({
+        ok: true,
+        minutes: { token: { calls: 3, tokens: 100 } },
+      })
+      // A release gives all of it back, a settle without a figure nothing.
+      await ends(store, settled(account, second, 0, { channelId: 0, requests: 0, log: undefined, tokens: 0 }))
+      const third = limited(account, { ...limits, tokens: 40 })
+      expect(await passed(store, third)).toBe(true)
+      await ends(store, settled(account, third, 1))
+      expect(await passed(store, limited(account, limits))).toBe(false)
+    })
+
+    test('what goes beyond the reservation counts from the end of the call on', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const call = limited(account, { ...limits, tokens: 10 })
+      await takes(store, call)
+      await pass(store, 90)
+      await ends(store, settled(account, call, 1, { tokens: 95 }))
+      expect(await take(store, limited(account, { ...limits, tokens: 16 }))).toMatchObject({ limit: 'tokens' })
+      expect(await passed(store, limited(account, { ...limits, tokens: 15 }))).toBe(true)
+      await pass(store, 61)
+      expect(await passed(store, limited(account, { ...limits, tokens: 100 }))).toBe(true)
+    })
+
+    test('a call that was open for long and used less changes nothing any more', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const call = limited(account, { ...limits, tokens: 50 })
+      await takes(store, call)
+      await pass(store, 90)
+      await ends(store, settled(account, call, 1, { tokens: 5 }))
+      expect(await take(store, limited(account, { ...limits, tokens: 100 }))).toMatchObject({
+        ok: true,
+        minutes: { token: { tokens: 100 } },
+      })
+    })
+
+    test('a call that asks for more than a minute has is told so, with a time like any other', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      expect(await take(store, limited(account, { ...limits, tokens: 101 }))).toMatchObject({
+        limit: 'tokens',
+        most: 100,
+        retryAfter: 60,
+      })
+    })
+  })
+
+  describe('calls at once', () => {
+    const limits = { token: { concurrency_limit: 3 } }
+
+    test('three are open, the fourth has to wait until one ends, however it ends', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const calls = Array.from({ length: 5 }, () => limited(account, limits))
+      const results = await takes(store, ...calls)
+      expect(results.map((result) => result.ok)).toEqual([true, true, true, false, false])
+      expect(results[3]).toEqual({
+        ok: false,
+        reason: 'limit',
+        limit: 'concurrency',
+        owner: 'token',
+        most: 3,
+        retryAfter: 1,
+        minutes: {},
+      })
+      const [first, second, third] = calls as [HoldOp, HoldOp, HoldOp]
+      await ends(store, settled(account, first, 1, { tokens: 1 }))
+      const next = limited(account, limits)
+      expect(await passed(store, next)).toBe(true)
+      expect(await passed(store, limited(account, limits))).toBe(false)
+      // A settle makes room for a hold of the same batch. The crash rule settles without a figure of tokens.
+      expect(await takes(store, limited(account, limits), settled(account, second, 1))).toMatchObject([
+        { ok: true },
+        {},
+      ])
+      await ends(store, ...[third, next].map((hold) => settled(account, hold, 0, { log: undefined })))
+      expect(await takes(store, limited(account, limits), limited(account, limits))).toMatchObject([
+        { ok: true },
+        { ok: true },
+      ])
+    })
+
+    test('calls that were open when the limit was set count from then on', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const other = await addSecondToken(store, account)
+      const open = [holdOp(account, 10), holdOp(account, 10), holdOp(other, 10)]
+      await takes(store, ...open)
+      expect((await store.read.selectFrom('holds').selectAll().execute()).map((hold) => hold.counted)).toEqual([
+        0, 0, 0,
+      ])
+      await store.write((trx) => countOpenCalls(trx, { tokenId: account.tokenId }))
+      expect(await passed(store, limited(account, { token: { concurrency_limit: 2 } }))).toBe(false)
+      expect(await passed(store, limited(other, { token: { concurrency_limit: 1 } }))).toBe(true)
+      await store.write((trx) => countOpenCalls(trx, { userId: account.userId }))
+      expect(await passed(store, limited(other, { user: { concurrency_limit: 4 } }))).toBe(false)
+      await store.write((trx) => countOpenCalls(trx))
+      await ends(store, ...open.map((hold) => settled(account, hold, 5, { tokens: 5 })))
+      expect(await passed(store, limited(account, { token: { concurrency_limit: 1 } }))).toBe(true)
+    })
+  })
+
+  describe("a user's limits", () => {
+    test('count over all of its tokens, and the tokens keep their own', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const other = await addSecondToken(store, account)
+      const user = { rpm_limit: 3, tpm_limit: 1000, concurrency_limit: 10 }
+      expect(await passed(store, limited(account, { user, token: { rpm_limit: 2 } }))).toBe(true)
+      expect(await passed(store, limited(account, { user, token: { rpm_limit: 2 } }))).toBe(true)
+      expect(await take(store, limited(account, { user, token: { rpm_limit: 2 } }))).toMatchObject({
+        owner: 'token',
+        minutes: { token: { calls: 2, tokens: 2 }, user: { calls: 2, tokens: 2 } },
+      })
+      expect(await passed(store, limited(other, { user }))).toBe(true)
+      expect(await take(store, limited(other, { user }))).toMatchObject({ owner: 'user', limit: 'requests', most: 3 })
+      const stranger = await addAccount(store, plenty)
+      expect(await passed(store, limited(stranger, { user }))).toBe(true)
+    })
+
+    test('calls at once, and tokens that both count', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const other = await addSecondToken(store, account)
+      const user = { tpm_limit: 100, concurrency_limit: 2 }
+      const [first, second] = [
+        limited(account, { user, token: { tpm_limit: 90 }, tokens: 50 }),
+        limited(other, { user, token: { tpm_limit: 90 }, tokens: 50 }),
+      ]
+      await takes(store, first, second)
+      expect(await take(store, limited(other, { user, tokens: 0 }))).toMatchObject({
+        limit: 'concurrency',
+        owner: 'user',
+      })
+      await ends(store, settled(account, first, 1, { tokens: 60 }), settled(other, second, 1, { tokens: 10 }))
+      const limits = { user: { ...none, ...user }, token: { ...none, tpm_limit: 90 }, at: nowSeconds() }
+      expect(await currentMinutes(store, account, limits)).toMatchObject({
+        token: { tokens: 60 },
+        user: { tokens: 70 },
+      })
+      expect(await currentMinutes(store, other, limits)).toMatchObject({ token: { tokens: 10 }, user: { tokens: 70 } })
+    })
+  })
+
+  describe('budgets', () => {
+    const spent = (store: Store, account: Account) =>
+      store.read
+        .selectFrom('tokens')
+        .innerJoin('users', 'users.id', 'tokens.user_id')
+        .select([
+          'tokens.spent_today as tokenToday',
+          'tokens.spent_month as tokenMonth',
+          'users.spent_today as userToday',
+          'users.spent_month as userMonth',
+        ])
+        .where('tokens.id', '=', account.tokenId)
+        .executeTakeFirstOrThrow()
+
+    test.each([
+      ['token', 'daily'],
+      ['token', 'monthly'],
+      ['user', 'daily'],
+      ['user', 'monthly'],
+    ] as const)(
+      'of a %s, %s: what is spent and held counts; what is left can be taken in part',
+      async (owner, budget) => {
+        const store = await openFresh()
+        const account = await addAccount(store, plenty)
+        const limits = { [owner]: { [`${budget}_budget`]: 100 } }
+        const first = limited(account, { ...limits, amount: 80 })
+        expect(await take(store, first)).toEqual({ ok: true, amount: 80, minutes: {} })
+        const refused = await take(store, limited(account, { ...limits, amount: 30 }))
+        expect(refused).toMatchObject({ ok: false, reason: owner, budget, available: 20, othersOpen: true, used: 0 })
+        const { nextDay, nextMonth } = utcPeriods(nowSeconds())
+        const ends_at = budget === 'daily' ? nextDay : nextMonth
+        expect(Math.abs((refused as { retryAfter: number }).retryAfter - (ends_at - nowSeconds()))).toBeLessThanOrEqual(
+          2,
+        )
+        await ends(store, settled(account, first, 60, { tokens: 1 }))
+        const second = limited(account, { ...limits, amount: 50 }, { minimum: 1 })
+        expect(await take(store, second)).toEqual({ ok: true, amount: 40, minutes: {} })
+        expect(await take(store, furtherOp(second, 5))).toMatchObject({ ok: false, budget, available: 0, used: 60 })
+        await ends(store, settled(account, second, 40, { tokens: 1 }))
+        expect(await take(store, limited(account, limits))).toMatchObject({ budget, available: 0, othersOpen: false })
+        // What costs nothing needs nothing.
+        expect(await passed(store, limited(account, { ...limits, amount: 0 }))).toBe(true)
+        expect(await figuresOf(store, account)).toMatchObject({ used: 100, tokenUsed: 100, quota: 1e9 - 100 })
+        expect((await balanceFaults(store)).faults).toEqual([])
+      },
+    )
+
+    test('begin anew when the day, or the month, is over', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const both = { daily_budget: 100, monthly_budget: 150 }
+      const call = limited(account, { user: both, amount: 100 })
+      await takes(store, call)
+      await ends(store, settled(account, call, 100, { tokens: 1 }))
+      expect(await take(store, limited(account, { user: both }))).toMatchObject({ budget: 'daily' })
+      const { dayStart, monthStart } = utcPeriods(nowSeconds())
+      const spentAt = (seconds: number) =>
+        store.write((trx) =>
+          trx.updateTable('users').set({ spent_at: seconds }).where('id', '=', account.userId).execute(),
+        )
+      await spentAt(dayStart - 1)
+      expect(
+        await take(store, limited(account, { user: { daily_budget: 100 }, amount: 100 }, { minimum: 1 })),
+      ).toMatchObject({ ok: true, amount: 100 })
+      await spentAt(monthStart - 1)
+      expect(
+        await take(store, limited(account, { user: { monthly_budget: 150 }, amount: 100 }, { minimum: 1 })),
+      ).toMatchObject({ ok: true, amount: 50 })
+    })
+
+    test('count what was spent before they were set, and what calls without a limit spend', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const [plain, open] = [holdOp(account, 50), holdOp(account, 30)]
+      await takes(store, plain, open)
+      await ends(store, settled(account, plain, 50))
+      expect(await spent(store, account)).toEqual({ tokenToday: 50, tokenMonth: 50, userToday: 50, userMonth: 50 })
+      await store.write((trx) => countOpenCalls(trx, { tokenId: account.tokenId }))
+      const refused = await take(store, limited(account, { token: { daily_budget: 100 }, amount: 30 }))
+      expect(refused).toMatchObject({ budget: 'daily', available: 20, used: 50 })
+    })
+
+    test('a settle in the batch of a hold is spent, no longer held', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, plenty)
+      const limits = { token: { daily_budget: 100, monthly_budget: 1000 }, user: { monthly_budget: 95 } }
+      const first = limited(account, { ...limits, amount: 90 })
+      await takes(store, first)
+      const results = await takes(
+        store,
+        limited(account, { ...limits, amount: 60 }, { minimum: 1 }),
+        settled(account, first, 40, { tokens: 1 }),
+      )
+      expect(results[0]).toMatchObject({ ok: true, amount: 55 })
+      expect(await take(store, limited(account, limits))).toMatchObject({
+        reason: 'user',
+        budget: 'monthly',
+        available: 0,
+      })
+    })
+
+    test('the least of balance and budgets decides', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, { user: 1000, token: 30 })
+      const wish = { amount: 100, token: { daily_budget: 50 } }
+      expect(await take(store, limited(account, wish, { minimum: 1 }))).toMatchObject({ ok: true, amount: 30 })
+      expect(await take(store, limited(account, wish))).toMatchObject({ ok: false, reason: 'token', available: 0 })
+      expect((await take(store, limited(account, wish))) as object).not.toHaveProperty('budget')
+    })
+  })
+
+  test('minutes can be read without a call, and old ones are forgotten', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, plenty)
+    const token = { ...none, rpm_limit: 10, tpm_limit: 1000 }
+    await takes(store, limited(account, { token, tokens: 7 }), limited(account, { token, tokens: 5 }))
+    const read = () => currentMinutes(store, account, { token, at: nowSeconds() })
+    const { token: minute } = await read()
+    expect(minute).toMatchObject({ calls: 2, tokens: 12 })
+    expect(minute?.callsReset).toBeGreaterThan(0)
+    expect(minute?.callsReset).toBeLessThanOrEqual(61)
+    const rows = async () => (await store.read.selectFrom('limit_windows').selectAll().execute()).length
+    await forgetMinutes(store, nowSeconds())
+    expect(await rows()).toBeGreaterThan(0)
+    await pass(store, 62)
+    expect(await read()).toEqual({ token: { calls: 0, tokens: 0, callsReset: 0, tokensReset: 0 } })
+    await pass(store, 65)
+    await forgetMinutes(store, nowSeconds())
+    expect(await rows()).toBe(0)
+  })
+
+  test('a call without limits is not counted anywhere', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, plenty)
+    const hold = holdOp(account, 10)
+    expect(await take(store, hold)).toEqual({ ok: true, amount: 10 })
+    expect(await store.read.selectFrom('holds').select(['counted', 'window_tokens']).execute()).toEqual([
+      { counted: 0, window_tokens: 0 },
+    ])
+    await ends(store, settled(account, hold, 5, { tokens: 100 }))
+    expect(await store.read.selectFrom('limit_windows').selectAll().execute()).toEqual([])
+  })
+})

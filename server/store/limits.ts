@@ -1,0 +1,77 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { LimitOwner, Minute, Minutes, OpLimits } from './ledger-store.ts'
+import { needsRowLocks } from './search.ts'
+import type { Store, Trx } from './store.ts'
+
+/** So long a second counts after it began: then any 60 seconds are within what is counted. */
+export const windowSeconds = 61
+
+/** PostgreSQL's own time, which all nodes share; elsewhere the one given. In epoch seconds. */
+function nowOf({ dialect }: Store, seconds: number): RawBuilder<number> {
+  return dialect === 'postgres' ? sql<number>`floor(extract(epoch from clock_timestamp()))::bigint` : sql`${seconds}`
+}
+
+/** How the minutes of the limits' owners stand now, without a call that counts. */
+export async function currentMinutes(
+  store: Store,
+  ids: { tokenId: number; userId: number },
+  limits: OpLimits,
+): Promise<Minutes> {
+  const minutes: Minutes = {}
+  const owners: [LimitOwner, number][] = [
+    ['token', ids.tokenId],
+    ['user', ids.userId],
+  ]
+  for (const [owner, id] of owners) {
+    const { rpm_limit = 0, tpm_limit = 0 } = limits[owner] ?? {}
+    if (rpm_limit > 0 || tpm_limit > 0) minutes[owner] = await minuteOf(store, owner, id, limits.at)
+  }
+  return minutes
+}
+
+async function minuteOf(store: Store, owner: LimitOwner, id: number, seconds: number): Promise<Minute> {
+  const now = nowOf(store, seconds)
+  const leaves = (when: 'calls' | 'tokens') =>
+    sql<number>`coalesce(max(case when ${sql.ref(when)} > 0 then second + ${windowSeconds} - ${now} end), 0)`
+  const row = await store.read
+    .selectFrom('limit_windows')
+    .select((eb) => [
+      eb.fn.coalesce(eb.fn.sum<number>('calls'), sql<number>`0`).as('calls'),
+      eb.fn.coalesce(eb.fn.sum<number>('tokens'), sql<number>`0`).as('tokens'),
+      leaves('calls').as('callsReset'),
+      leaves('tokens').as('tokensReset'),
+    ])
+    .where('owner', '=', owner)
+    .where('owner_id', '=', id)
+    .where('second', '>', sql<number>`${now} - ${windowSeconds}`)
+    .executeTakeFirstOrThrow()
+  return {
+    calls: Number(row.calls),
+    tokens: Number(row.tokens),
+    callsReset: Number(row.callsReset),
+    tokensReset: Number(row.tokensReset),
+  }
+}
+
+/**
+ * Calls that are open when a limit is set began uncounted; from now on they count as open, and what they hold counts in
+ * the budgets.
+ */
+export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: number } = {}): Promise<void> {
+  const { tokenId, userId } = of
+  const uncounted = trx
+    .selectFrom('holds')
+    .select('id')
+    .where('counted', '=', 0)
+    .$if(tokenId !== undefined, (query) => query.where('token_id', '=', tokenId ?? 0))
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+    // A hold that the ledger has in hand is ending or growing; waiting for it could be waiting for each other.
+    .$if(needsRowLocks(trx), (query) => query.forUpdate().skipLocked())
+  await trx.updateTable('holds').set({ counted: 1 }).where('id', 'in', uncounted).execute()
+}
+
+/** Deletes the seconds that no limit looks at any more; the ledger leaves rows so old alone. */
+export async function forgetMinutes(store: Store, seconds: number): Promise<void> {
+  const before = sql<number>`${nowOf(store, seconds)} - ${2 * windowSeconds}`
+  await store.write((trx) => trx.deleteFrom('limit_windows').where('second', '<', before).execute())
+}

@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from './store.ts'
+import { inHourOf, splitRange } from './usage-range.ts'
+import { hourSeconds, hoursOf, kindFor, matches, type RowFilter, uncounted } from './usage-series.ts'
+
+/** Which log rows; 0, '' and what is left out mean any. Times are inclusive. */
+export interface LogFilter extends RowFilter {
+  start_timestamp: number
+  end_timestamp: number
+}
+
+/** An hour in which rows match: how many, and between which ids they stand. */
+export interface LogHour {
+  /** Hours since 1970. */
+  hour: number
+  rows: number
+  firstId: number
+  lastId: number
+}
+
+const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
+
+/** Rows `hour`, `type`, `rows`, `first_id`, `last_id` of everything that matches and still exists: one snapshot. */
+function rowsByHour(filter: LogFilter): RawBuilder<unknown> {
+  const { whole, edges, from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
+  const ofRows = (where: RawBuilder<unknown>, range: { from: number; until: number }) => sql`
+    union all
+    select ${hourOfRow}, l.type, count(*), min(l.id), max(l.id) from logs l
+    where ${where} and ${matches('l', filter)} and l.created_at >= ${range.from} and l.created_at < ${range.until}
+    group by ${hourOfRow}, l.type`
+  return sql`
+    select u.slot as hour, s.type, u.log_rows as rows, u.first_id, u.last_id
+    from usage_series s ${hoursOf(whole)} and s.kind = ${kindFor(filter)} and ${matches('s', filter)} and u.log_rows > 0
+    ${ofRows(uncounted, { from, until })}
+    ${
+      edges.length === 0
+        ? sql``
+        : sql.join(
+            edges.map((edge) => ofRows(inHourOf(edge), edge)),
+            sql` `,
+          )
+    }`
+}
+
+/** The hours in which rows match, newest first. */
+export async function logHours(db: Db, filter: LogFilter): Promise<LogHour[]> {
+  const { rows } = await sql<LogHour>`
+    select hour, cast(sum(rows) as bigint) as rows, min(first_id) as "firstId", max(last_id) as "lastId"
+    from (${rowsByHour(filter)}) found group by hour order by hour desc`.execute(db)
+  return rows
+}
+
+/** How many rows of a type fall into a bucket. */
+export interface TypeCount {
+  bucket: number
+  type: number
+  rows: number
+}
+
+/** Counts by type in buckets of whole hours; `shift` (minutes) moves where a bucket begins. */
+export async function countByHour(
+  db: Db,
+  filter: LogFilter,
+  bucket: { minutes: number; shift: number },
+): Promise<TypeCount[]> {
+  const place = sql.raw(`(hour * 60 + ${bucket.shift}) / ${bucket.minutes}`)
+  const { rows } = await sql<TypeCount>`
+    select ${place} as bucket, type, cast(sum(rows) as bigint) as rows
+    from (${rowsByHour(filter)}) found group by ${place}, type order by 1, 2`.execute(db)
+  return rows
+}
+
+/** Counts by type in buckets of some seconds, from the rows themselves: for ranges that hold few. */
+export async function countBySecond(
+  db: Db,
+  filter: LogFilter,
+  hours: readonly LogHour[],
+  seconds: number,
+): Promise<TypeCount[]> {
+  const first = Math.min(...hours.map((each) => each.firstId))
+  const last = Math.max(...hours.map((each) => each.lastId))
+  const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
+  const place = sql.raw(`l.created_at / ${seconds}`)
+  const { rows } = await sql<TypeCount>`
+    select ${place} as bucket, l.type, count(*) as rows from logs l
+    where l.id between ${first} and ${last} and l.created_at >= ${from} and l.created_at < ${until} and ${matches('l', filter)}
+    group by ${place}, l.type order by 1, 2`.execute(db)
+  return rows
+}

@@ -1,0 +1,148 @@
+import { type Selectable, sql } from 'kysely'
+import { type LogFilter, type LogHour, logHours } from './log-hours.ts'
+import type { Listed, Page } from './page.ts'
+import type { Db } from './store.ts'
+import type { LogsTable } from './tables.ts'
+import { splitRange } from './usage-range.ts'
+import { hourSeconds, matches } from './usage-series.ts'
+
+export type LogRow = Selectable<LogsTable>
+
+/** Columns that lists can be sorted by. */
+export type LogSort =
+  | 'id'
+  | 'created_at'
+  | 'quota'
+  | 'prompt_tokens'
+  | 'completion_tokens'
+  | 'elapsed_time'
+  | 'first_byte_time'
+
+/**
+ * A list sorted by anything but time covers the newest hours that hold so many rows of it; unless it is of one user,
+ * whose rows have an index, also no more than so many rows of the whole log.
+ */
+const sortedRows = 5000
+const sortedSpan = 25_000
+
+/** One page and the number of all rows. By id or time the rows go by hour, and within an hour by that column. */
+export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
+  const hours = await logHours(db, filter)
+  if (page.sort === 'id' || page.sort === 'created_at') {
+    return { rows: await pageByTime(db, filter, page, hours), total: rowsOf(hours) }
+  }
+  const newest = newestOf(hours, filter.userId ? Number.POSITIVE_INFINITY : sortedSpan)
+  if (newest.length === 0) return { rows: [], total: 0 }
+  const rows = await inHours(db, filter, newest)
+    .orderBy(page.sort, page.descending ? 'desc' : 'asc')
+    .orderBy('id', page.descending ? 'desc' : 'asc')
+    .offset(page.offset)
+    .limit(page.limit)
+    .execute()
+  return { rows, total: rowsOf(newest) }
+}
+
+async function pageByTime(
+  db: Db,
+  filter: LogFilter,
+  { offset, limit, sort, descending }: Page<LogSort>,
+  newestFirst: readonly LogHour[],
+): Promise<LogRow[]> {
+  const direction = descending ? 'desc' : 'asc'
+  const hours = descending ? newestFirst : newestFirst.toReversed()
+  let [skip, at] = [offset, 0]
+  for (let hour = hours[at]; hour && skip >= hour.rows; hour = hours[++at]) skip -= hour.rows
+  const found: LogRow[] = []
+  while (found.length < limit && at < hours.length) {
+    const group = groupAt(hours, at, limit)
+    at += group.length
+    const rows = await inHours(db, filter, group)
+      .$if(group.length > 1, (query) => query.orderBy(hourOfRow, direction))
+      .$if(sort === 'created_at', (query) => query.orderBy('created_at', direction))
+      .orderBy('id', direction)
+      .offset(skip)
+      .limit(limit - found.length)
+      .execute()
+    found.push(...rows)
+    skip = 0
+  }
+  return found
+}
+
+/** All rows that match, newest first, some at a time; rows that are written meanwhile may be missing. */
+export async function* walkLogs(db: Db, filter: LogFilter, rowsPerStep: number): AsyncGenerator<LogRow[]> {
+  const hours = await logHours(db, filter)
+  for (let at = 0; at < hours.length; ) {
+    const group = groupAt(hours, at, rowsPerStep)
+    at += group.length
+    if (group.length === 1) {
+      for await (const rows of walkHour(db, filter, group[0] as LogHour, rowsPerStep)) yield rows
+    } else {
+      yield await inHours(db, filter, group).orderBy(hourOfRow, 'desc').orderBy('id', 'desc').execute()
+    }
+  }
+}
+
+async function* walkHour(db: Db, filter: LogFilter, hour: LogHour, rowsPerStep: number): AsyncGenerator<LogRow[]> {
+  let { lastId } = hour
+  for (;;) {
+    const rows = await inHours(db, filter, [{ ...hour, lastId }])
+      .orderBy('id', 'desc')
+      .limit(rowsPerStep)
+      .execute()
+    if (rows.length > 0) yield rows
+    if (rows.length < rowsPerStep) return
+    lastId = (rows.at(-1)?.id ?? 0) - 1
+  }
+}
+
+/** Hours that are asked for at once, though they have few rows each, as long as few others stand between them. */
+const groupSpan = 5000
+
+/** The hours from `at` on that are read in one query: at least one, several when together they have few rows. */
+function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHour[] {
+  const group: LogHour[] = []
+  let [rows, firstId, lastId] = [0, Number.POSITIVE_INFINITY, 0]
+  for (let hour = hours[at]; hour; hour = hours[at + group.length]) {
+    rows += hour.rows
+    firstId = Math.min(firstId, hour.firstId)
+    lastId = Math.max(lastId, hour.lastId)
+    if (group.length > 0 && (rows > mostRows || lastId - firstId > groupSpan)) break
+    group.push(hour)
+  }
+  return group
+}
+
+const hourOfRow = sql.raw(`created_at / ${hourSeconds}`)
+
+/** The rows of the filter in these hours, which are neighbours or one. */
+function inHours(db: Db, filter: LogFilter, hours: readonly LogHour[]) {
+  const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
+  const oldest = Math.min(...hours.map((each) => each.hour)) * hourSeconds
+  const newest = (Math.max(...hours.map((each) => each.hour)) + 1) * hourSeconds
+  return db
+    .selectFrom('logs as l')
+    .selectAll()
+    .where('id', '>=', Math.min(...hours.map((each) => each.firstId)))
+    .where('id', '<=', Math.max(...hours.map((each) => each.lastId)))
+    .where('created_at', '>=', Math.max(from, oldest))
+    .where('created_at', '<', Math.min(until, newest))
+    .where(matches('l', filter))
+}
+
+function newestOf(hours: readonly LogHour[], span: number): LogHour[] {
+  const taken: LogHour[] = []
+  let rows = 0
+  let firstId = Number.POSITIVE_INFINITY
+  let lastId = 0
+  for (const hour of hours) {
+    firstId = Math.min(firstId, hour.firstId)
+    lastId = Math.max(lastId, hour.lastId)
+    if (taken.length > 0 && (rows + hour.rows > sortedRows || lastId - firstId > span)) break
+    rows += hour.rows
+    taken.push(hour)
+  }
+  return taken
+}
+
+const rowsOf = (hours: readonly LogHour[]) => hours.reduce((sum, hour) => sum + hour.rows, 0)

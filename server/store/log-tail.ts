@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import type { LogRow } from './log-pages.ts'
+import type { Store } from './store.ts'
+import { matches, type RowFilter } from './usage-series.ts'
+
+/** Reads log rows in the order in which they appear, each once. */
+export interface LogReader {
+  /** Rows that appeared since the last call, at most so many; the first call only finds the end of the log. */
+  next(limit: number): Promise<LogRow[]>
+}
+
+/** Ids that were passed over are looked for again for so long: their transaction may still be open. */
+const gapMs = 10_000
+/** How many ids before the end may be missing when reading begins, and how many gaps are watched at most. */
+const gapSpan = 200
+const mostGaps = 1000
+
+/**
+ * Follows the end of the log. On PostgreSQL ids become visible in the order of the commits, so those that are missing
+ * between others are asked for again; on SQLite there are none.
+ */
+export function createLogReader({ read, dialect }: Store, nowMs: () => number): LogReader {
+  let last: number | undefined
+  const gaps = new Map<number, number>()
+
+  function noteGaps(from: number, ids: readonly number[]): void {
+    if (dialect === 'sqlite') return
+    const there = new Set(ids)
+    const to = ids.at(-1) ?? from
+    const now = nowMs()
+    for (let id = Math.max(from + 1, to - mostGaps); id < to; id++) if (!there.has(id)) gaps.set(id, now)
+    for (const [id, since] of gaps) if (now - since > gapMs || gaps.size > mostGaps) gaps.delete(id)
+  }
+
+  async function begin(): Promise<void> {
+    const newest = await read.selectFrom('logs').select('id').orderBy('id', 'desc').limit(gapSpan).execute()
+    const ids = newest.map((row) => row.id).reverse()
+    last = ids.at(-1) ?? 0
+    noteGaps(Math.max(0, last - gapSpan), ids)
+  }
+
+  return {
+    async next(limit) {
+      if (last === undefined) {
+        await begin()
+        return []
+      }
+      const after = last
+      const late =
+        gaps.size === 0
+          ? []
+          : await read
+              .selectFrom('logs')
+              .selectAll()
+              .where('id', 'in', [...gaps.keys()])
+              .orderBy('id')
+              .execute()
+      for (const row of late) gaps.delete(row.id)
+      const rows = await read
+        .selectFrom('logs')
+        .selectAll()
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      last = rows.at(-1)?.id ?? after
+      noteGaps(
+        after,
+        rows.map((row) => row.id),
+      )
+      return [...late, ...rows]
+    },
+  }
+}
+
+/** The newest rows after `id` that match, oldest first; only the newest `depth` rows of the log are looked at. */
+export async function rowsAfter(
+  { read }: Store,
+  filter: RowFilter,
+  { id, limit, depth }: { id: number; limit: number; depth: number },
+): Promise<LogRow[]> {
+  const rows = await read
+    .selectFrom('logs as l')
+    .selectAll()
+    .where('id', '>', id)
+    .where('id', '>', sql<number>`coalesce((select max(id) from logs), 0) - ${depth}`)
+    .where(matches('l', filter))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.reverse()
+}

@@ -1,0 +1,30 @@
+import { isObject, tryParse } from '../lib/json.ts'
+import { splitList } from '../lib/split-list.ts'
+import type { Db } from './store.ts'
+
+/** A model that channels send upstream, the type of one of them, and how many they are. */
+export interface ServedModel {
+  model: string
+  channelType: number
+  channels: number
+}
+
+/** Every model of every channel under the name it has upstream, sorted. */
+export async function servedModels(db: Db): Promise<ServedModel[]> {
+  const rows = await db.selectFrom('channels').select(['type', 'models', 'model_mapping']).orderBy('id').execute()
+  const found = new Map<string, ServedModel>()
+  for (const row of rows) {
+    const parsed = row.model_mapping === '' ? {} : tryParse(row.model_mapping)
+    const mapping = isObject(parsed) ? parsed : {}
+    const upstream = splitList(row.models).map((model) => {
+      const mapped = Object.hasOwn(mapping, model) ? mapping[model] : undefined
+      return typeof mapped === 'string' && mapped !== '' ? mapped : model
+    })
+    for (const model of new Set(upstream)) {
+      const known = found.get(model)
+      if (known) known.channels++
+      else found.set(model, { model, channelType: row.type, channels: 1 })
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
+}

@@ -1,0 +1,232 @@
+import { type RawBuilder, sql } from 'kysely'
+import { needsRowLocks } from './search.ts'
+import type { Store, Trx } from './store.ts'
+import {
+  dayHours,
+  dimensions,
+  figureColumns,
+  figureOfRow,
+  hourSeconds,
+  type SeriesKind,
+  seriesKinds,
+  weekDays,
+} from './usage-series.ts'
+import type { UsageStateTable } from './usage-tables.ts'
+
+/** Log rows per transaction: the calls that are charged meanwhile wait for it. */
+const rowsPerStep = 1000
+
+const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
+const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
+const dayOf = (slot: string) => sql.raw(`${slot} / ${dayHours}`)
+const daySeconds = hourSeconds * dayHours
+
+const kindNames = Object.keys(seriesKinds) as SeriesKind[]
+
+/** How much is not counted in hours and days yet. */
+export interface UsageBacklog {
+  /** Log rows, or a few more. */
+  rows: number
+  /** Epoch seconds of the last fold. */
+  foldedAt: number
+}
+
+export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
+  const { rows } = await sql<UsageBacklog>`
+    select coalesce((select max(id) from logs), 0) - folded_to as rows, folded_at as "foldedAt" from usage_state
+  `.execute(read)
+  return rows[0] ?? { rows: 0, foldedAt: 0 }
+}
+
+/**
+ * Adds the log rows that are there to the sums of their hour and day, in small transactions. The sums and the number up
+ * to which rows are counted move together, so that every question gets the same answer before, between and after.
+ */
+export async function foldUsage(store: Store, nowSeconds: number): Promise<void> {
+  const upTo = await decidedLogId(store)
+  while (upTo !== undefined) {
+    const more = await store.write(async (trx) => {
+      const state = await lockUsage(trx)
+      if (state.folded_to >= upTo) return false
+      const to = await stepEnd(trx, state.folded_to, upTo)
+      await stage(trx, sql`l.id > ${state.folded_to} and l.id <= ${to}`)
+      for (const kind of kindNames) await addHours(trx, kind)
+      await sql`insert into usage_dates select distinct ${dayOf('slot')} from usage_fold where true on conflict do nothing`.execute(
+        trx,
+      )
+      await addLateRows(trx, state)
+      await sql`delete from usage_fold`.execute(trx)
+      await trx.updateTable('usage_state').set({ folded_to: to, folded_at: nowSeconds }).execute()
+      return to < upTo
+    })
+    if (!more) break
+  }
+  await sumUp(store, 'days', Math.floor(nowSeconds / daySeconds))
+  await sumUp(store, 'weeks', Math.floor(nowSeconds / daySeconds / weekDays))
+}
+
+/** What is summed up when it is over: days from hours, weeks from days. */
+const grains = {
+  days: { table: 'usage_days', to: 'days_to', add: addDay, daysEach: 1 },
+  weeks: { table: 'usage_weeks', to: 'weeks_to', add: addWeek, daysEach: weekDays },
+} as const
+
+/** Sums up the slots before `current`, one in a transaction; rows for such a slot that come later are added to it too. */
+async function sumUp(store: Store, name: keyof typeof grains, current: number): Promise<void> {
+  const { to, add, daysEach } = grains[name]
+  for (;;) {
+    const more = await store.write(async (trx) => {
+      const { [to]: done } = await lockUsage(trx)
+      const next = await trx
+        .selectFrom('usage_dates')
+        .select('day')
+        .where('day', '>=', done * daysEach)
+        .orderBy('day')
+        .limit(1)
+        .executeTakeFirst()
+      // Empty slots are passed over in one step.
+      const slot = Math.min(current, next ? Math.floor(next.day / daysEach) : current)
+      if (slot < current) await add(trx, slot)
+      const end = Math.min(current, slot + 1)
+      if (end > done)
+        await trx
+          .updateTable('usage_state')
+          .set({ [to]: end })
+          .execute()
+      return end < current
+    })
+    if (!more) return
+  }
+}
+
+/** The greatest id below which no log row can appear any more; undefined when that cannot be known just now. */
+async function decidedLogId(store: Store): Promise<number | undefined> {
+  const { rows } =
+    store.dialect === 'postgres'
+      ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
+      : // One writer, and ids that only rise.
+        await sql<{ id: number | null }>`select max(id) as id from logs`.execute(store.read)
+  return rows[0]?.id ?? undefined
+}
+
+/** Up to where rows are counted; nobody else counts or uncounts rows until the transaction ends. */
+export async function lockUsage(trx: Trx): Promise<UsageStateTable> {
+  return trx
+    .selectFrom('usage_state')
+    .selectAll()
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirstOrThrow()
+}
+
+async function stepEnd(trx: Trx, from: number, upTo: number): Promise<number> {
+  const { rows } = await sql<{ id: number | null }>`
+    select max(id) as id from (select id from logs where id > ${from} and id <= ${upTo} order by id limit ${rowsPerStep}) step
+  `.execute(trx)
+  return rows[0]?.id ?? upTo
+}
+
+/** Sums the log rows of a condition by hour and all dimensions into the table that one transaction works on. */
+async function stage(trx: Trx, which: RawBuilder<unknown>): Promise<void> {
+  const sums = sql.raw(figureColumns.map((name) => `sum(${figureOfRow[name]})`).join(', '))
+  await sql`
+    insert into usage_fold (slot, ${names(dimensions)}, ${names(figureColumns)}, log_rows, first_id, last_id)
+    select ${hourOfRow}, ${names(dimensions, 'l.')}, ${sums}, count(*), min(l.id), max(l.id)
+    from logs l where ${which} group by ${hourOfRow}, ${names(dimensions, 'l.')}`.execute(trx)
+}
+
+const summed = (columns: readonly string[], prefix: string) =>
+  columns.map((name) => `cast(sum(${prefix}${name}) as bigint) as ${name}`).join(', ')
+const added = (table: string, columns: readonly string[]) =>
+  columns.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ')
+
+const wider = `
+  first_id = case when excluded.first_id < usage_hours.first_id then excluded.first_id else usage_hours.first_id end,
+  last_id = case when excluded.last_id > usage_hours.last_id then excluded.last_id else usage_hours.last_id end`
+
+/** Adds what is staged to the hours of a kind. */
+async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
+  await splitBySeries(trx, kind)
+  await sql`
+    insert into usage_hours (day, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
+    select ${dayOf('slot')}, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id from usage_part where true
+    on conflict (day, series_id, slot) do update set ${sql.raw(added('usage_hours', [...figureColumns, 'log_rows']))}, ${sql.raw(wider)}
+  `.execute(trx)
+  await sql`delete from usage_part`.execute(trx)
+}
+
+/** What is staged, by the series of a kind; a series that is new is made. */
+async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
+  const kept = names(seriesKinds[kind])
+  await sql`
+    insert into usage_series (kind, ${kept}) select distinct ${sql.lit(kind)}, ${kept} from usage_fold where true
+    on conflict do nothing`.execute(trx)
+  const rows = sql.raw(
+    `${summed(figureColumns, '')}, ${summed(['log_rows'], '')}, min(first_id) as first_id, max(last_id) as last_id`,
+  )
+  await sql`
+    insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
+    select s.id, f.slot, ${names(figureColumns, 'f.')}, f.log_rows, f.first_id, f.last_id
+    from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${kept}, ${rows} from usage_fold group by slot, ${kept})`} f
+    join usage_series s on ${isOfSeries(kind)}`.execute(trx)
+}
+
+/** Adds rows that came after their day or week was summed up to that as well. */
+async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
+  const { rows } = await sql<{ slot: number | null }>`select min(slot) as slot from usage_fold`.execute(trx)
+  const first = rows[0]?.slot ?? Number.POSITIVE_INFINITY
+  for (const { table, to, daysEach } of Object.values(grains)) {
+    const hours = daysEach * dayHours
+    const end = state[to] * hours
+    if (first >= end) continue
+    const slot = sql.raw(`slot / ${hours}`)
+    for (const kind of kindNames) {
+      await splitBySeries(trx, kind)
+      await sql`
+        insert into ${sql.table(table)} (series_id, slot, ${names(figureColumns)})
+        select series_id, ${slot}, ${sql.raw(summed(figureColumns, ''))} from usage_part where slot < ${end}
+        group by series_id, ${slot}
+        on conflict (series_id, slot) do update set ${sql.raw(added(table, figureColumns))}`.execute(trx)
+      await sql`delete from usage_part`.execute(trx)
+    }
+  }
+}
+
+async function addDay(trx: Trx, day: number): Promise<void> {
+  await sql`
+    insert into usage_days (series_id, slot, ${names(figureColumns)})
+    select series_id, day, ${sql.raw(summed(figureColumns, ''))} from usage_hours where day = ${day}
+    group by day, series_id`.execute(trx)
+}
+
+async function addWeek(trx: Trx, week: number): Promise<void> {
+  const [from, to] = [week * weekDays, (week + 1) * weekDays]
+  await sql`
+    insert into usage_weeks (series_id, slot, ${names(figureColumns)})
+    select s.id, ${sql.lit(week)}, ${sql.raw(summed(figureColumns, 'u.'))} from usage_series s cross join usage_days u
+    where u.series_id = s.id and u.slot >= ${from} and u.slot < ${to} group by s.id`.execute(trx)
+}
+
+/**
+ * Takes log rows that are about to be deleted out of the numbers of rows that exist; what they add up to stays. To be
+ * called in the transaction of the deletion, after `lockUsage`, for counted rows only.
+ */
+export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void> {
+  await stage(trx, sql`l.id in (${sql.join(ids)})`)
+  for (const kind of kindNames) {
+    await splitBySeries(trx, kind)
+    await sql`
+      update usage_hours set log_rows = usage_hours.log_rows - gone.log_rows from usage_part gone
+      where usage_hours.day = ${dayOf('gone.slot')} and usage_hours.series_id = gone.series_id
+        and usage_hours.slot = gone.slot`.execute(trx)
+    await sql`delete from usage_part`.execute(trx)
+  }
+  await sql`delete from usage_fold`.execute(trx)
+}
+
+/** All columns of the unique key, so that each look-up is one. */
+function isOfSeries(kind: SeriesKind): RawBuilder<unknown> {
+  const kept: readonly string[] = seriesKinds[kind]
+  const empty = (column: string) => (column.endsWith('name') ? "''" : '0')
+  const equal = dimensions.map((column) => `s.${column} = ${kept.includes(column) ? `f.${column}` : empty(column)}`)
+  return sql.raw([`s.kind = '${kind}'`, ...equal].join(' and '))
+}

@@ -1,0 +1,249 @@
+import { sql } from 'kysely'
+import type { UsageMetric } from '../../contract/api/usage.ts'
+import { logType } from '../../contract/log-types.ts'
+import type { Db } from './store.ts'
+import { inHourOf, splitRange } from './usage-range.ts'
+import { usageRows } from './usage-rows.ts'
+import {
+  type Dimension,
+  dayHours,
+  figureColumns,
+  type HourRange,
+  hourSeconds,
+  hoursOf,
+  kindFor,
+  matches,
+  type RowFilter,
+  uncounted,
+} from './usage-series.ts'
+import type { UsageFigures } from './usage-tables.ts'
+
+const sums = sql.raw(figureColumns.map((name) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`).join(', '))
+
+/** Calls of other types are no usage. */
+const calls = (filter: RowFilter): RowFilter => ({ ...filter, type: logType.consume })
+
+export type GroupKey = string | number
+
+/** The figures of one group, or of all. */
+export interface GroupFigures extends UsageFigures {
+  g: GroupKey
+}
+
+/** The greatest groups and everything together. */
+export interface Ranking {
+  total: UsageFigures
+  /** How many groups there are. */
+  count: number
+  top: GroupFigures[]
+}
+
+/** A metric as the quotient of two figures; most are divided by nothing. */
+const quotients: Readonly<Record<UsageMetric, readonly [over: string, under?: string]>> = {
+  quota: ['quota'],
+  requests: ['requests'],
+  prompt_tokens: ['prompt_tokens'],
+  completion_tokens: ['completion_tokens'],
+  tokens: ['prompt_tokens + completion_tokens'],
+  cached_tokens: ['cached_tokens'],
+  failed: ['failed'],
+  duration: ['elapsed_time', 'requests'],
+  first_byte: ['first_byte_time', 'first_byte_count'],
+}
+
+interface Grouped {
+  filter: RowFilter
+  range: HourRange
+  group: Dimension | undefined
+}
+
+/** Sums of all calls that match, and of the groups with the most of a metric. */
+export async function rankUsage(
+  db: Db,
+  ask: Grouped & { metric: UsageMetric; limit: number; only?: readonly GroupKey[] },
+): Promise<Ranking> {
+  const filter = calls(ask.filter)
+  const { range, group } = ask
+  if (group === undefined) return { total: await totalUsage(db, ask.filter, range), count: 0, top: [] }
+  const rows = usageRows({ kind: kindFor(filter, [group]), filter, range, group })
+  const [over, under] = quotients[ask.metric]
+  const rank = sql.raw(
+    under === undefined ? over : `1.0 * (${over}) / (case when ${under} = 0 then 1 else ${under} end)`,
+  )
+  const wanted =
+    ask.only === undefined ? sql`true` : ask.only.length === 0 ? sql`false` : sql`g in (${sql.join(ask.only)})`
+  const columns = sql.raw(figureColumns.join(', '))
+  const answer = await sql<GroupFigures & { part: 'top' | 'total'; groups: number }>`
+    with found as (${rows}),
+    grouped as materialized (select g, ${sums} from found group by g),
+    top as (select g, ${columns} from grouped where ${wanted} order by ${rank} desc, g limit ${ask.limit})
+    select 'top' as part, 0 as groups, g, ${columns} from top
+    union all
+    select 'total', count(*), null, ${sums} from grouped`.execute(db)
+  const top: GroupFigures[] = []
+  let [total, count] = [noUsage, 0]
+  for (const { part, groups, g, ...figures } of answer.rows) {
+    if (part === 'top') top.push({ g, ...figures })
+    else [total, count] = [figures, groups]
+  }
+  return { total, count, top }
+}
+
+const noUsage: UsageFigures = {
+  requests: 0,
+  quota: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  failed: 0,
+  elapsed_time: 0,
+  first_byte_time: 0,
+  first_byte_count: 0,
+}
+
+async function totalUsage(db: Db, given: RowFilter, range: HourRange): Promise<UsageFigures> {
+  const filter = calls(given)
+  const rows = usageRows({ kind: kindFor(filter), filter, range })
+  const answer = await sql<UsageFigures>`select ${sums} from (${rows}) found`.execute(db)
+  return answer.rows[0] ?? noUsage
+}
+
+/** A metric of one group, or of everything (`g` is null), in one bucket: `over` divided by `under`, if there is one. */
+export interface BucketFigures {
+  g: GroupKey | null
+  bucket: number
+  over: number
+  under: number
+}
+
+/** How a metric went: for the groups given and for everything, in buckets of hours or local days. */
+export async function usageInBuckets(
+  db: Db,
+  ask: Grouped & { metric: UsageMetric; only: readonly GroupKey[]; bucket: { minutes: number; shift: number } },
+): Promise<BucketFigures[]> {
+  const filter = calls(ask.filter)
+  const { range, bucket, group, only } = ask
+  const [over, under = '0'] = quotients[ask.metric]
+  const quotient = sql.raw(`cast(sum(${over}) as bigint) as "over", cast(sum(${under}) as bigint) as "under"`)
+  const kind = kindFor(filter)
+  const all = usageRows({ kind, filter, range, bucket })
+  if (group === undefined || only.length === 0) {
+    const answer = await sql<BucketFigures>`
+      select null as g, bucket, ${quotient} from (${all}) found group by bucket`.execute(db)
+    return answer.rows
+  }
+  const groupKind = kindFor(filter, [group])
+  if (groupKind === kind) {
+    const rows = usageRows({ kind, filter, range, bucket, group })
+    const answer = await sql<BucketFigures>`
+      select case when g in (${sql.join(only)}) then g end as g, bucket, ${quotient} from (${rows}) found group by 1, 2
+    `.execute(db)
+    return withTotals(answer.rows)
+  }
+  const grouped = usageRows({ kind: groupKind, filter, range, bucket, group, only })
+  const answer = await sql<BucketFigures>`
+    select null as g, bucket, ${quotient} from (${all}) of_all group by bucket
+    union all
+    select g, bucket, ${quotient} from (${grouped}) of_groups group by g, bucket`.execute(db)
+  return answer.rows
+}
+
+/** Turns the rows of all other groups into rows of everything. */
+function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
+  const totals = new Map<number, BucketFigures>()
+  for (const { bucket, over, under } of rows) {
+    const total = totals.get(bucket) ?? { g: null, bucket, over: 0, under: 0 }
+    totals.set(bucket, { ...total, over: total.over + over, under: total.under + under })
+  }
+  return [...totals.values(), ...rows.filter(({ g }) => g !== null)]
+}
+
+/** The first hour in which something matches, or undefined. */
+export async function firstUsageHour(db: Db, given: RowFilter): Promise<number | undefined> {
+  const filter = calls(given)
+  const answer = await sql<{ hour: number | null }>`
+    select min(hour) as hour from (
+      select min(u.slot) as hour from usage_series s ${hoursOf(splitRange(0, 0).whole)}
+        and s.kind = ${kindFor(filter)} and ${matches('s', filter)}
+      union all
+      select min(l.created_at) / ${sql.lit(hourSeconds)} from logs l where ${uncounted} and ${matches('l', filter)}
+    ) first`.execute(db)
+  return answer.rows[0]?.hour ?? undefined
+}
+
+/**
+ * Quota and tokens of the calls that match, in a time range to the second (both ends included; 0 = open). Whole hours
+ * come from the sums, so that rows deleted since are in them; the parts of an hour at the ends from the rows themselves.
+ */
+export async function sumCalls(
+  db: Db,
+  given: RowFilter,
+  start: number,
+  end: number,
+): Promise<{ quota: number; token: number }> {
+  const filter = calls(given)
+  const { whole, edges } = splitRange(start, end)
+  const hours = usageRows({ kind: kindFor(filter), filter, range: whole })
+  const rows = edges.flatMap((edge) =>
+    // Two queries in place of one with `or`, so that each is a range of ids.
+    [uncounted, inHourOf(edge)].map(
+      (where) => sql`
+      union all
+      select l.quota, l.prompt_tokens + l.completion_tokens from logs l
+      where ${where} and ${matches('l', filter)} and l.created_at >= ${edge.from} and l.created_at < ${edge.until}`,
+    ),
+  )
+  const answer = await sql<{ quota: number; token: number }>`
+    select cast(coalesce(sum(quota), 0) as bigint) as quota, cast(coalesce(sum(token), 0) as bigint) as token from (
+      select quota, prompt_tokens + completion_tokens as token from (${hours}) hours ${rows.length === 0 ? sql`` : sql.join(rows, sql` `)}
+    ) found`.execute(db)
+  return answer.rows[0] ?? { quota: 0, token: 0 }
+}
+
+/** What one model cost on one day; days are counted from 1970 (UTC). */
+export interface ModelDay extends UsageFigures {
+  day: number
+  model: string
+}
+
+/** What a user's calls used since a day, by day and model. */
+export async function usageByDay(db: Db, userId: number, firstDay: number): Promise<ModelDay[]> {
+  const filter = calls({ userId })
+  const bucket = { minutes: 1440, shift: 0 }
+  const range = { from: firstDay * dayHours, to: splitRange(0, 0).whole.to }
+  const rows = usageRows({ kind: kindFor(filter, ['model_name']), filter, range, group: 'model_name', bucket })
+  const answer = await sql<ModelDay>`
+    select bucket as day, g as model, ${sums} from (${rows}) found group by bucket, g order by 1, 2`.execute(db)
+  return answer.rows
+}
+
+/** What users, tokens or channels are called: now, or when they were last used. */
+export async function usageNames(
+  db: Db,
+  group: 'user_id' | 'token_id' | 'channel_id',
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const among = sql`in (${sql.join(ids)})`
+  const [table, name] = nameColumns[group]
+  const id = sql.ref(group)
+  const used =
+    group === 'channel_id'
+      ? sql``
+      : sql`union all
+          select ${id}, ${sql.ref(name)}, 1, id from usage_series where kind = 'token' and ${id} ${among}
+          union all
+          select ${id}, ${sql.ref(name)}, 2, id from logs l where ${uncounted} and ${id} ${among}`
+  const answer = await sql<{ id: number; name: string }>`
+    select id, name from (
+      select id, ${sql.ref(group === 'token_id' ? 'name' : name)} as name, 3 as source, id as place
+      from ${sql.table(table)} where id ${among} ${used}
+    ) names order by source, place`.execute(db)
+  return new Map(answer.rows.map((row) => [row.id, row.name]))
+}
+
+const nameColumns = {
+  user_id: ['users', 'username'],
+  token_id: ['tokens', 'token_name'],
+  channel_id: ['channels', 'name'],
+} as const

@@ -1,0 +1,112 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { UsageFigures } from './usage-tables.ts'
+
+/** Columns that log rows and series have in common. */
+export const dimensions = ['type', 'user_id', 'token_id', 'channel_id', 'model_name', 'username', 'token_name'] as const
+
+export type Dimension = (typeof dimensions)[number]
+
+/**
+ * What the series of a kind keep apart, smallest first. Every log row is in one series of each kind, so that a question
+ * about models need not add up what single tokens did.
+ */
+export const seriesKinds = {
+  all: ['type'],
+  route: ['type', 'model_name', 'channel_id'],
+  token: ['type', 'user_id', 'username', 'token_id', 'token_name'],
+  call: dimensions,
+} as const satisfies Record<string, readonly Dimension[]>
+
+export type SeriesKind = keyof typeof seriesKinds
+
+/** Figures in the order of the tables. */
+export const figureColumns = [
+  'requests',
+  'quota',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'failed',
+  'elapsed_time',
+  'first_byte_time',
+  'first_byte_count',
+] as const satisfies readonly (keyof UsageFigures)[]
+
+/** What one log row adds to each figure. */
+export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
+  requests: '1',
+  quota: 'l.quota',
+  prompt_tokens: 'l.prompt_tokens',
+  completion_tokens: 'l.completion_tokens',
+  cached_tokens: 'l.cached_tokens',
+  failed: "case when l.outcome in ('failed', 'interrupted') then 1 else 0 end",
+  elapsed_time: 'l.elapsed_time',
+  first_byte_time: 'l.first_byte_time',
+  first_byte_count: 'case when l.first_byte_time > 0 then 1 else 0 end',
+}
+
+/** Which log rows; 0, '' and what is left out mean any. */
+export interface RowFilter {
+  userId?: number
+  type?: number
+  username?: string
+  token_name?: string
+  model_name?: string
+  channel?: number
+}
+
+const filtered = [
+  ['user_id', 'userId'],
+  ['type', 'type'],
+  ['username', 'username'],
+  ['token_name', 'token_name'],
+  ['model_name', 'model_name'],
+  ['channel_id', 'channel'],
+] as const satisfies readonly (readonly [Dimension, keyof RowFilter])[]
+
+/** The filter as a condition on log rows or series, which the query calls `alias`. */
+export function matches(alias: 'l' | 's', filter: RowFilter): RawBuilder<SqlBool> {
+  const parts = filtered.flatMap(([column, key]) =>
+    filter[key] ? [sql`${sql.ref(`${alias}.${column}`)} = ${filter[key]}`] : [],
+  )
+  return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
+}
+
+/** The smallest kind that keeps apart what the filter names and `columns`. */
+export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
+  const needed = [...columns, ...filtered.flatMap(([column, key]) => (filter[key] ? [column] : []))]
+  const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
+  return kinds.find(([, kept]) => needed.every((column) => kept.includes(column)))?.[0] ?? 'call'
+}
+
+const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
+
+/**
+ * Rows that are not counted in hours yet. All rows are below the second bound; with two bounds PostgreSQL's planner takes
+ * the range for a small one, which it is.
+ */
+export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${state(`folded_to + ${2 ** 52}`)}`
+
+/** Days before this one are counted in days, weeks before this one in weeks. */
+export const daysTo = state('days_to')
+export const weeksTo = state('weeks_to')
+
+export const hourSeconds = 3600
+export const dayHours = 24
+export const weekDays = 7
+
+/** Hours since 1970, the second one not included. */
+export interface HourRange {
+  from: number
+  to: number
+}
+
+/**
+ * Joins series `s` with their hours `u`, by way of the days `d` that there are, and opens the condition. The order of the
+ * tables is the order in which SQLite is to read them.
+ */
+export function hoursOf({ from, to }: HourRange): RawBuilder<unknown> {
+  return sql`cross join usage_dates d cross join usage_hours u
+    where u.day = d.day and u.series_id = s.id and u.slot >= ${from} and u.slot < ${to}
+      and d.day >= ${Math.floor(from / dayHours)} and d.day <= ${Math.floor((to - 1) / dayHours)}`
+}

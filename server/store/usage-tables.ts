@@ -1,0 +1,61 @@
+import type { Generated } from 'kysely'
+
+/** A kind of log row whose figures are added up; columns that its `kind` does not keep apart are 0 or ''. */
+export interface UsageSeriesTable {
+  id: Generated<number>
+  kind: string
+  type: number
+  user_id: number
+  token_id: number
+  channel_id: number
+  model_name: string
+  username: string
+  token_name: string
+}
+
+/** Sums over log rows, whether or not the rows still exist. */
+export interface UsageFigures {
+  requests: number
+  quota: number
+  prompt_tokens: number
+  completion_tokens: number
+  cached_tokens: number
+  /** Rows whose call broke off other than by the caller. */
+  failed: number
+  /** Milliseconds. */
+  elapsed_time: number
+  first_byte_time: number
+  /** Rows that have a first byte time. */
+  first_byte_count: number
+}
+
+/** A day that has hours, counted from 1970 (UTC). */
+export interface UsageDatesTable {
+  day: number
+}
+
+/** A series in one hour (`slot`: hours since 1970; `day`: its day), and where its rows stand. */
+export interface UsageHoursTable extends UsageFigures {
+  day: number
+  series_id: number
+  slot: number
+  /** Rows that still exist; their ids are between the next two. */
+  log_rows: number
+  first_id: number
+  last_id: number
+}
+
+/** A series on one day or in one week (`slot`: those since 1970, UTC). */
+export interface UsageSlotsTable extends UsageFigures {
+  series_id: number
+  slot: number
+}
+
+/** One row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` in days, days before week `weeks_to` in weeks. */
+export interface UsageStateTable {
+  folded_to: number
+  /** Epoch seconds. */
+  folded_at: number
+  days_to: number
+  weeks_to: number
+}

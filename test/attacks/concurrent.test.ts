@@ -1,0 +1,168 @@
+// Many at once: a name goes to one of them, and an edit writes its own columns only.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { balanceFaults } from '../../server/store/balance-check.ts'
+import { forEachDatabase } from '../helpers/databases.ts'
+import { type Attacker, belongings, type Scene, scene } from './setup.ts'
+
+setDefaultTimeout(60_000)
+
+const rounds = 20
+
+forEachDatabase((_, openFresh) => {
+  let set: Scene
+  let user: Attacker
+  let admin: Attacker
+  let root: Attacker
+  let owned: Awaited<ReturnType<typeof belongings>>
+
+  beforeEach(async () => {
+    set = await scene(await openFresh())
+    user = await set.person()
+    admin = await set.person(10)
+    root = await set.person(100)
+    owned = await belongings(set, user, admin)
+  })
+  afterEach(() => set.api.store.close())
+
+  const send = (method: string, path: string, as: Attacker, body?: unknown) =>
+    set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })
+
+  test('duplicate names: of many who take one name at once, by registering, making and renaming, one has it', async () => {
+    const other = await set.person()
+    const made = { username: 'wanted', password: 'long enough' }
+    const answers = await Promise.all([
+      ...Array.from({ length: 3 }, () =>
+        set.api.call('POST', '/api/user/register', { body: { ...made, username: 'Wanted' } }),
+      ),
+      ...Array.from({ length: 2 }, () => send('POST', '/api/user/', admin, made)),
+      send('PUT', '/api/user/self', other, { username: 'WANTED' }),
+      send('PUT', '/api/user/', admin, { id: user.id, username: 'wanted' }),
+    ])
+    expect([answers.map(({ status }) => status).filter((status) => status !== 200), set.api.warnings]).toEqual([[], []])
+    expect(answers.filter(({ json }) => json.success)).toHaveLength(1)
+    const named = (await set.rows('users')).filter((row) => String(row['username']).toLowerCase() === 'wanted')
+    expect(named).toHaveLength(1)
+  })
+
+  test('duplicate names: of many spellings of one name that are taken at once, one is', async () => {
+    const people = await Promise.all(Array.from({ length: 8 }, () => set.person()))
+    for (let round = 0; round < 5; round++) {
+      const name = `name${round}`
+      const spellings = people.map((_unused, at) =>
+        [...name].map((letter, place) => ((at >> place) & 1 ? letter.toUpperCase() : letter)).join(''),
+      )
+      const answers = await Promise.all(
+        people.map((each, at) => send('PUT', '/api/user/self', each, { username: spellings[at] })),
+      )
+      expect([round, answers.filter(({ json }) => json.success).length]).toEqual([round, 1])
+      const named = (await set.rows('users')).filter((row) => String(row['username']).toLowerCase() === name)
+      expect(named).toHaveLength(1)
+    }
+  })
+
+  test('duplicate names: look-alikes by case or blanks are the same name, and a deleted name is free', async () => {
+    const make = async (username: string) =>
+      (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
+    expect(await make('alice')).toBe(true)
+    for (const username of ['alice', 'Alice', 'ALICE', ' alice ', 'alice\t'])
+      expect([username, await make(username)]).toEqual([username, false])
+    for (const username of ['', ' ', 'a b', 'a\u200bb', 'al\u0000ice', 'a\u202eb', '<b>', 'a/b']) {
+      expect([username, await make(username)]).toEqual([username, false])
+    }
+    await send('POST', '/api/user/manage', admin, { username: 'alice', action: 'delete' })
+    expect(await make('alice')).toBe(true)
+  })
+
+  test('concurrent edits of one user by several people keep every column that was meant', async () => {
+    for (let round = 1; round <= rounds; round++) {
+      await Promise.all([
+        send('PUT', '/api/user/', root, { id: user.id, group: round % 2 ? 'vip' : 'svip' }),
+        send('PUT', '/api/user/', root, { id: user.id, quota_delta: 7 }),
+        send('PUT', '/api/user/self', user, { display_name: `name ${round}` }),
+        send('GET', '/api/user/aff', user),
+        send('POST', '/api/topup', admin, { user_id: user.id, quota: 3 }),
+        send('POST', '/api/user/manage', root, { username: user.username, action: round % 2 ? 'promote' : 'demote' }),
+      ])
+      const row = (await set.rows('users')).find(({ id }) => id === user.id)
+      expect(row).toMatchObject({
+        group: round % 2 ? 'vip' : 'svip',
+        quota: 1000 + round * 10,
+        display_name: `name ${round}`,
+        role: round % 2 ? 10 : 1,
+      })
+    }
+    expect((await balanceFaults(set.api.store)).faults).toEqual([])
+  })
+
+  test('concurrent edits of one token, channel and code keep every column that was meant', async () => {
+    const { token, channelId, redemptionId } = owned
+    for (let round = 1; round <= rounds; round++) {
+      const status = (round % 2) + 1
+      await Promise.all([
+        send('PUT', '/api/token/', user, { id: token.id, name: `token ${round}` }),
+        send('PUT', '/api/token/', user, { id: token.id, remain_quota_delta: 5 }),
+        send('PUT', '/api/token/', user, { id: token.id, models: `m${round}` }),
+        send('PUT', '/api/token/?status_only=true', user, { id: token.id, status }),
+        send('PUT', '/api/channel/', admin, { id: channelId, name: `channel ${round}` }),
+        send('PUT', '/api/channel/', root, { id: channelId, status }),
+        send('PUT', '/api/channel/', admin, { id: channelId, models: `m${round},n` }),
+        send('PUT', '/api/channel/', root, { id: channelId, priority: round }),
+        send('PUT', '/api/redemption/', admin, { id: redemptionId, name: `code ${round}` }),
+        send('PUT', '/api/redemption/', root, { id: redemptionId, quota: 100 + round }),
+        send('PUT', '/api/redemption/?status_only=true', admin, { id: redemptionId, status }),
+      ])
+      const tokens = await set.rows('tokens')
+      expect(tokens.find(({ id }) => id === token.id)).toMatchObject({
+        name: `token ${round}`,
+        remain_quota: 50 + 5 * round,
+        models: `m${round}`,
+        status,
+      })
+      expect((await set.rows('channels'))[0]).toMatchObject({
+        name: `channel ${round}`,
+        status,
+        models: `m${round},n`,
+        priority: round,
+      })
+      expect((await set.rows('redemptions'))[0]).toMatchObject({ name: `code ${round}`, quota: 100 + round, status })
+    }
+    // What calls may be sent to the channel follows its last state.
+    const abilities = await set.api.store.read
+      .selectFrom('abilities')
+      .selectAll()
+      .where('channel_id', '=', channelId)
+      .execute()
+    expect(abilities.map(({ model, enabled, priority }) => [model, Boolean(enabled), priority]).sort()).toEqual([
+      [`m${rounds}`, true, rounds],
+      ['n', true, rounds],
+    ])
+    expect((await balanceFaults(set.api.store)).faults).toEqual([])
+  })
+
+  test('8.6-1 a new access token in a loop wins back no quota that is spent meanwhile', async () => {
+    const spend = () =>
+      set.api.store.write((trx) =>
+        trx
+          .updateTable('users')
+          .set((eb) => ({
+            quota: eb('quota', '-', 10),
+            used_quota: eb('used_quota', '+', 10),
+            unlogged_quota: eb('unlogged_quota', '+', 10),
+          }))
+          .where('id', '=', user.id)
+          .execute(),
+      )
+    const cookie = await set.session(user)
+    for (let round = 0; round < rounds; round++) {
+      await Promise.all([
+        spend(),
+        set.api.call('GET', '/api/user/token', { cookie }),
+        set.api.call('GET', '/api/user/aff', { cookie }),
+        set.api.call('PUT', '/api/user/self', { cookie, body: { display_name: `n${round}` } }),
+      ])
+    }
+    const row = (await set.rows('users')).find(({ id }) => id === user.id)
+    expect(row).toMatchObject({ quota: 1000 - 10 * rounds, used_quota: 10 * rounds })
+    expect((await balanceFaults(set.api.store)).faults).toEqual([])
+  })
+})

@@ -1,0 +1,165 @@
+// HTML in every text that somebody can have stored: it comes back as the text it is, in answers that no browser takes
+// for a page, and in mails as words.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
+import { forEachDatabase } from '../helpers/databases.ts'
+import { startMailServer, useMailServer } from '../helpers/mail-server.ts'
+import { type Attacker, type Scene, scene } from './setup.ts'
+
+setDefaultTimeout(60_000)
+
+const script = '<script>alert(1)</script>'
+const image = '<img src=x onerror=alert(1)>'
+
+/** As no page: JSON by its type, and no guessing. */
+function expectNoPage(answer: { headers: Headers }): void {
+  expect(answer.headers.get('content-type')).toStartWith('application/json')
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+}
+
+forEachDatabase((_, openFresh) => {
+  let set: Scene
+  let user: Attacker
+  let root: Attacker
+
+  beforeEach(async () => {
+    set = await scene(await openFresh())
+    user = await set.person()
+    root = await set.person(100)
+  })
+  afterEach(() => set.api.store.close())
+
+  const call = (method: string, path: string, body?: unknown, as = root) =>
+    set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })
+
+  test('8.5-1 8.6-13 HTML in the texts of pages is data: as it was saved, in JSON only', async () => {
+    for (const [key, path] of [
+      ['Notice', '/api/notice'],
+      ['About', '/api/about'],
+      ['HomePageContent', '/api/home_page_content'],
+    ] as const) {
+      await call('PUT', '/api/option/', { key, value: `${script}${image}` })
+      const answer = await set.api.call('GET', path)
+      expect(answer.json.data).toBe(`${script}${image}`)
+      expectNoPage(answer)
+      expect((await call('PUT', '/api/option/', { key, value: script }, user)).json.success).toBe(false)
+    }
+    await call('PUT', '/api/option/', { key: 'Footer', value: image })
+    await call('PUT', '/api/option/', { key: 'SystemName', value: script })
+    const status = await set.api.call('GET', '/api/status')
+    expect(status.json.data).toMatchObject({ footer_html: image, system_name: script })
+    expectNoPage(status)
+  })
+
+  test('8.5-1 an option that becomes a link or the address of an image is no script', async () => {
+    const links: OptionKey[] = ['ServerAddress', 'WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
+    for (const key of links) {
+      for (const value of [
+        'javascript:alert(1)',
+        'JaVaScRiPt:alert(1)',
+        ' javascript:alert(1)',
+        'java\tscript:alert(1)',
+        'data:text/html,<script>alert(1)</script>',
+        'data:image/svg+xml,<svg onload=alert(1)>',
+        'vbscript:x',
+        'file:///etc/passwd',
+        '//evil.example/x',
+        '"><script>',
+      ]) {
+        expect([key, value, (await call('PUT', '/api/option/', { key, value })).json.success]).toEqual([
+          key,
+          value,
+          false,
+        ])
+      }
+    }
+  })
+
+  test('HTML in every stored text of people, tokens, codes, channels, logs and the trail', async () => {
+    const name = '<b>x</b><i>'
+    expect((await call('POST', '/api/user/', { username: name, password: 'long enough' })).json.success).toBe(false)
+    expect((await call('PUT', '/api/user/self', { username: name }, user)).json.success).toBe(false)
+    await call('PUT', '/api/user/self', { display_name: name }, user)
+    await call('PUT', '/api/user/', { id: user.id, group: name })
+    await call('POST', '/api/token/', { name: script, models: script }, user)
+    await call('POST', '/api/redemption/', { name, quota: 5 })
+    await call('POST', '/api/topup', { user_id: user.id, quota: 5, remark: script })
+    await call('POST', '/api/channel/', {
+      type: 1,
+      name: script,
+      key: 'k',
+      models: `m,${script}`,
+      group: script,
+      other: script,
+      base_url: `https://example.com/${script}`,
+      model_mapping: JSON.stringify({ m: script }),
+      system_prompt: script,
+    })
+    await set.api.call('POST', '/api/user/login', { body: { username: script, password: script } })
+    await call('PUT', '/api/option/', { key: 'GroupRatio', value: JSON.stringify({ default: 1, [script]: 1 }) })
+
+    const seen: string[] = []
+    for (const [path, who] of [
+      ['/api/user/self', user],
+      [`/api/user/${user.id}`, root],
+      ['/api/user/', root],
+      ['/api/user/search?keyword=%3Cb', root],
+      ['/api/user/available_models', user],
+      ['/api/token/', user],
+      ['/api/token/search?keyword=%3C', user],
+      ['/api/redemption/', root],
+      ['/api/channel/', root],
+      ['/api/log/self', user],
+      ['/api/log/', root],
+      ['/api/log/search?keyword=%3C', root],
+      ['/api/audit/', root],
+      ['/api/group/', root],
+      ['/api/group/ratios', root],
+      ['/api/option/', root],
+    ] as const) {
+      const answer = await call('GET', path, undefined, who)
+      expect([path, answer.json.success]).toEqual([path, true])
+      expectNoPage(answer)
+      seen.push(JSON.stringify(answer.json))
+    }
+    expect(seen.filter((text) => text.includes('<')).length).toBeGreaterThan(10)
+    // Refusals repeat what was sent, and are no page either.
+    for (const [method, path, body] of [
+      ['GET', `/api/token/${encodeURIComponent(script)}`, undefined],
+      ['GET', `/api/${encodeURIComponent(script)}`, undefined],
+      ['PUT', '/api/option/', { key: script, value: '' }],
+      ['POST', '/api/token/', { name: 'x', subnet: script }],
+    ] as const) {
+      expectNoPage(await call(method, path, body))
+    }
+  })
+
+  test('HTML in names becomes words in mails, and line breaks no headers', async () => {
+    await using smtp = await startMailServer()
+    await useMailServer(set.api, smtp)
+    await call('PUT', '/api/option/', { key: 'SystemName', value: `${script}\r\nBcc: evil@example.com` })
+    await set.api.store.write((trx) =>
+      trx.updateTable('users').set({ email: 'user@example.com', username: image }).where('id', '=', user.id).execute(),
+    )
+    await set.api.call('GET', '/api/verification?email=somebody@example.com')
+    await set.api.call('GET', '/api/reset_password?email=user@example.com')
+    for (const mail of await smtp.arrived(2)) {
+      expect(mail.html).not.toContain('<script')
+      expect(mail.html).not.toContain('<img')
+      expect(mail.html).toContain('&lt;script&gt;')
+      expect(Object.keys(mail.headers)).not.toContain('bcc')
+      expect(mail.to).toHaveLength(1)
+    }
+  })
+
+  test('no option takes a text that the console could not show: every one of them refuses or stores it as it is', async () => {
+    for (const key of Object.keys(optionDefinitions) as OptionKey[]) {
+      const { secret, kind } = optionDefinitions[key] as { secret?: true; kind: string }
+      const { json } = await call('PUT', '/api/option/', { key, value: script })
+      if (kind !== 'text' && kind !== 'list') expect([key, json.success]).toEqual([key, false])
+      if (!json.success || secret) continue
+      const stored = (await call('GET', '/api/option/')).json.data as { key: string; value: string }[]
+      expect(stored.find((option) => option.key === key)?.value).toBe(script)
+    }
+  })
+})

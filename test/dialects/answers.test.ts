@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'bun:test'
+import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { Reply, ReplyPart, Stop, StreamEvent } from '../../server/dialects/reply.ts'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import {
+  type Assembled,
+  assemble,
+  casesOf,
+  dataOf,
+  decodeAll,
+  dialects,
+  encodeAll,
+  frameOf,
+  withoutEmpty,
+} from '../helpers/dialects.ts'
+import { recordingsAvailable, sseData } from '../helpers/recordings.ts'
+
+/** Its calls were made, and answered, by a program that Anthropic ran; no other dialect knows such calls. */
+const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-420911'
+
+const names = Object.keys(dialects) as DialectName[]
+
+/**
+ * An answer without its name, and the moment it was made: an answer is given both where its service has none, or none of
+ * the dialect's form. Nor does the service's own word for the end count where the service had none.
+ */
+function told({ id: _id, createdAtSeconds: _created, choices, ...reply }: Reply): object {
+  const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
+  return withoutEmpty({ ...reply, choices: plain }) as object
+}
+
+/** Anthropic's answers count tokens always. */
+function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
+  const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
+  return { ...said, usage }
+}
+
+const prefixes: Readonly<Record<DialectName, string>> = {
+  'openai-chat': 'chatcmpl-',
+  'openai-responses': 'resp_',
+  'anthropic-messages': 'msg_',
+  gemini: '',
+}
+
+/** What an answer says, so far that every dialect can say it. */
+function saidOf({ choices, usage }: Reply, to: DialectName) {
+  const only = to === 'openai-chat' || to === 'gemini' ? choices : choices.slice(0, 1)
+  return {
+    choices: only.map(({ parts, stop }) => ({
+      text: parts.map((part) => spoken(part, to)).join(''),
+      thought: parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join(''),
+      calls: parts.flatMap((part) =>
+        part.type === 'tool-call' ? [[part.id, part.name, JSON.parse(part.input || '{}') as unknown]] : [],
+      ),
+      // Said twice of one stretch is said once.
+      sources: new Set(
+        parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
+      ),
+      // The dialect's own states of thought, and others' in their envelopes.
+      seals: parts.flatMap((part) => ('seal' in part && part.seal ? [`${part.seal.from} ${part.seal.value}`] : [])),
+      stop: stopIn(stop, to),
+    })),
+    usage: usage && { prompt: usage.promptTokens, completion: usage.completionTokens, cached: usage.cachedTokens ?? 0 },
+  }
+}
+
+/** What is said, also aloud where the dialect has no sound. */
+function spoken(part: ReplyPart, to: DialectName): string {
+  if (part.type === 'text' || part.type === 'refusal') return part.text
+  const isHeard = to === 'openai-chat' || to === 'gemini'
+  return part.type === 'media' && !isHeard ? (part.transcript ?? '') : ''
+}
+
+/** Reasons that a dialect has no word of its own for. */
+function stopIn({ reason, raw }: Stop, to: DialectName): string {
+  if (reason === 'stop-sequence' && to !== 'anthropic-messages') return 'stop'
+  if (reason === 'refusal' && to === 'gemini') return 'content-filter'
+  // Anthropic's classifiers cut an answer, which OpenAI has another word for than for a model that declines.
+  if (reason === 'refusal' && raw?.dialect === 'anthropic-messages' && to !== 'anthropic-messages')
+    return 'content-filter'
+  if (reason === 'content-filter' && to === 'anthropic-messages') return 'refusal'
+  if (reason === 'pause' && to !== 'anthropic-messages') return 'stop'
+  return reason
+}
+
+describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are no recordings)', () => {
+  for (const name of names) {
+    const dialect = dialects[name]
+    const whole = casesOf(name, { kind: 'json', status: 'ok' }).filter(({ responseJson }) => isObject(responseJson))
+    const streamed = casesOf(name, { kind: 'sse', status: 'ok' })
+
+    test(`whole ones of ${name} are the same when they are read again`, () => {
+      expect(whole.length).toBeGreaterThan(30)
+      for (const { id, responseJson } of whole) {
+        const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
+        expect({ id, choices: reply.choices.length }).toEqual({ id, choices: expect.any(Number) })
+        const wire = JSON.parse(JSON.stringify(dialect.encodeReply(reply, frameOf(name)))) as JsonObject
+        const again = dialect.decodeReply(wire, 'seed')
+        expect({ id, ...told({ ...again, model: reply.model }) }).toEqual({ id, ...told(reply) })
+        const given = reply.id ?? 'test'
+        expect(again.id).toBe(given.startsWith(prefixes[name]) ? given : prefixes[name] + given)
+      }
+    })
+
+    test(`streams of ${name} are the same when they are read again`, () => {
+      expect(streamed.length).toBeGreaterThan(30)
+      for (const recorded of streamed) {
+        const events = decodeAll(dialect, sseData(recorded))
+        const first = assemble(events)
+        const again = assemble(decodeAll(dialect, dataOf(encodeAll(dialect, events, frameOf(name)))))
+        expect({ id: recorded.id, ended: again.ended }).toEqual({ id: recorded.id, ended: first.ended })
+        if (!first.ended) continue
+        expect({ id: recorded.id, reply: told(again.reply) }).toEqual({
+          id: recorded.id,
+          reply: told(first.reply),
+        })
+      }
+    })
+
+    test(`streams of ${name} hold all the text, and only the text, that their events hold`, () => {
+      for (const recorded of streamed) {
+        const { reply } = assemble(decodeAll(dialect, sseData(recorded)))
+        const said = reply.choices.map(({ parts }) =>
+          parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? part.text : '')).join(''),
+        )
+        expect({ id: recorded.id, said: said.join('') }).toEqual({
+          id: recorded.id,
+          said: plainText(name, sseData(recorded)),
+        })
+      }
+    })
+
+    test(`streams of ${name} that break off are reported as broken off, wherever it happens`, () => {
+      for (const recorded of streamed.slice(0, 20)) {
+        const data = sseData(recorded)
+        for (let length = 0; length < lastOf(name, data); length++) {
+          const { ended, failure } = assembleLoosely(decodeAll(dialect, data.slice(0, length)))
+          expect({ id: recorded.id, length, ended, failed: failure !== undefined }).toEqual({
+            id: recorded.id,
+            length,
+            ended: false,
+            failed: true,
+          })
+        }
+      }
+    })
+
+    for (const other of names.filter((each) => each !== name)) {
+      test(`of ${name} say the same in ${other}, whole and streamed`, () => {
+        for (const { id, responseJson } of whole) {
+          const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
+          if (reply.choices.length === 0 || id === programmatic) continue
+          const wire = JSON.parse(JSON.stringify(dialects[other].encodeReply(reply, frameOf(other)))) as JsonObject
+          const again = dialects[other].decodeReply(wire, 'seed')
+          expect({ id, ...saidOf(again, other) }).toEqual({ id, ...withZero(saidOf(reply, other), other) })
+        }
+        for (const recorded of streamed) {
+          const events = decodeAll(dialect, sseData(recorded))
+          const first = assemble(events)
+          if (!first.ended) continue
+          const again = assemble(decodeAll(dialects[other], dataOf(encodeAll(dialects[other], events, frameOf(other)))))
+          expect(again.ended).toBe(true)
+          const said = { id: recorded.id, ...saidOf(again.reply, other) }
+          expect(said).toEqual({ id: recorded.id, ...withZero(saidOf(first.reply, other), other) })
+        }
+      })
+    }
+  }
+})
+
+/** The text of a stream by the simplest reading there is, written without the code that is tested. */
+function plainText(name: DialectName, data: readonly string[]): string {
+  const found: string[] = []
+  const later: string[][] = []
+  for (const each of data) {
+    if (each === '[DONE]' || each === '') continue
+    const event = JSON.parse(each) as Record<string, never>
+    const read = (...path: (string | number)[]) =>
+      path.reduce<unknown>((at, key) => (at as JsonObject | undefined)?.[key], event)
+    if (name === 'anthropic-messages' && read('delta', 'type') === 'text_delta')
+      found.push(String(read('delta', 'text')))
+    if (name === 'openai-responses' && /^response\.(output_text|refusal)\.delta$/.test(String(event['type'])))
+      found.push(String(event['delta']))
+    if (name === 'gemini') {
+      const parts = (read('candidates', 0, 'content', 'parts') ?? []) as JsonObject[]
+      for (const part of parts) if (typeof part['text'] === 'string' && !part['thought']) found.push(part['text'])
+    }
+    if (name === 'openai-chat') {
+      for (const choice of (event['choices'] ?? []) as JsonObject[]) {
+        const delta = (choice['delta'] ?? {}) as JsonObject
+        const index = Number(choice['index'] ?? 0)
+        const list = index === 0 ? found : (later[index] ??= [])
+        for (const text of [delta['content'], delta['refusal']]) if (typeof text === 'string') list.push(text)
+        const listed = Array.isArray(delta['content']) ? (delta['content'] as JsonObject[]) : []
+        for (const part of listed) if (part['type'] === 'text') list.push(String(part['text']))
+      }
+    }
+  }
+  return [...found, ...later.flat()].join('')
+}
+
+/** How many events there must be for an answer to be whole: all up to the one that says so. */
+function lastOf(name: DialectName, data: readonly string[]): number {
+  const marks: Readonly<Record<DialectName, RegExp>> = {
+    'anthropic-messages': /"type":\s*"message_stop"/,
+    'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/,
+    gemini: /"finishReason"/,
+    'openai-chat': /"finish_reason":\s*"|^\[DONE\]$/,
+  }
+  const at = data.findIndex((each) => marks[name].test(each))
+  return at < 0 ? data.length : at
+}
+
+/** A cut stream leaves parts open, which is no fault of its decoder. */
+function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
+  const last = events.at(-1)
+  return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }
+}

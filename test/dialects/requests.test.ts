@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test'
+import type { DialectName } from '../../server/dialects/conversation.ts'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { casesOf, dialects, meaningOf, withoutEmpty } from '../helpers/dialects.ts'
+import { recordingsAvailable } from '../helpers/recordings.ts'
+import { differences } from './stated-differences.ts'
+
+const names = Object.keys(dialects) as DialectName[]
+/** Recorded requests that the service itself refused for what decoding refuses, too. */
+const refused = ['invalid-role-a006bb']
+/** What cannot be said in another dialect, and is refused by name: files and answers kept at a service, sound, addresses. */
+const unsayable = /is kept at a service|a file kept at a service|^audio|^video|a document or sound by its address/
+
+function alike(name: DialectName, wire: JsonObject): unknown {
+  const plain = withoutEmpty(JSON.parse(JSON.stringify(wire))) as JsonObject
+  return withoutEmpty(differences[name].reduce((each, { apply }) => withoutEmpty(apply(each)) as JsonObject, plain))
+}
+
+describe.skipIf(!recordingsAvailable)('recorded requests (skipped where there are no recordings)', () => {
+  for (const name of names) {
+    const dialect = dialects[name]
+    const recorded = casesOf(name, { withRequest: true }).flatMap(({ id, requestJson, request }) =>
+      isObject(requestJson) && !refused.some((each) => id.endsWith(each))
+        ? [{ id, requestJson, path: request.path }]
+        : [],
+    )
+
+    test(`of ${name} say the same after the Conversation, but for what is stated`, () => {
+      expect(recorded.length).toBeGreaterThan(70)
+      for (const { id, requestJson, path } of recorded) {
+        const model = (name === 'gemini' && /models\/([^:/]+):/.exec(path)?.[1]) || 'address'
+        const conversation = dialect.decodeRequest(requestJson, { model })
+        const options = { cacheControl: true, reasoningField: 'reasoning_content', freeformTools: true } as const
+        const { body, dropped } = dialect.encodeRequest(conversation, options)
+        expect({ id, body: alike(name, body), dropped }).toEqual({ id, body: alike(name, requestJson), dropped: [] })
+      }
+    })
+
+    for (const other of names.filter((each) => each !== name)) {
+      test(`of ${name} ask the same in ${other}: words, calls, results, media and tools`, () => {
+        let count = 0
+        for (const { id, requestJson } of recorded) {
+          const conversation = dialect.decodeRequest(requestJson, { model: 'm' })
+          // Without a word, there is nothing to ask.
+          if (meaningOf(conversation).turns.length === 0) continue
+          let body: JsonObject
+          try {
+            body = dialects[other].encodeRequest(conversation).body
+          } catch (error) {
+            expect({ id, message: (error as Error).message }).toEqual({ id, message: expect.stringMatching(unsayable) })
+            continue
+          }
+          const again = dialects[other].decodeRequest(JSON.parse(JSON.stringify(body)) as JsonObject, { model: 'm' })
+          expect({ id, ...meaningOf(again, other) }).toEqual({ id, ...meaningOf(conversation, other) })
+          count++
+        }
+        expect(count).toBeGreaterThan(recorded.length * 0.9)
+      })
+    }
+  }
+})

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'bun:test'
+import type { Usage } from '../../contract/usage.ts'
+import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { Dialect } from '../../server/dialects/dialect.ts'
+import type { StreamEvent } from '../../server/dialects/reply.ts'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { assemble, dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
+
+const names = Object.keys(dialects) as DialectName[]
+const eventsOf = (text: string) =>
+  dataOf(text)
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data) as JsonObject)
+const chunk = (delta: JsonObject, finish_reason: string | null = null) =>
+  JSON.stringify({ id: 'c', model: 'up', choices: [{ index: 0, delta, finish_reason }] })
+const call = (index: number, rest: JsonObject) => chunk({ tool_calls: [{ index, ...rest }] })
+const named = (index: number, id: string, name: string) =>
+  call(index, { id, type: 'function', function: { name, arguments: '' } })
+const more = (index: number, text: string) => call(index, { function: { arguments: text } })
+
+describe('calls whose inputs come by turns', () => {
+  const byTurns = [
+    named(0, 'a', 'first'),
+    named(1, 'b', 'second'),
+    more(0, '{"x":'),
+    more(1, '{"y"'),
+    more(0, '1}'),
+    more(1, ':2}'),
+    chunk({}, 'tool_calls'),
+    '[DONE]',
+  ]
+  for (const to of names) {
+    test(`arrive whole in ${to}`, () => {
+      const events = decodeAll(dialects['openai-chat'], byTurns)
+      const { reply, ended } = assemble(decodeAll(dialects[to], dataOf(encodeAll(dialects[to], events, frameOf(to)))))
+      expect(ended).toBe(true)
+      expect(reply.choices[0]?.parts).toEqual([
+        { type: 'tool-call', id: 'a', name: 'first', input: '{"x":1}' },
+        { type: 'tool-call', id: 'b', name: 'second', input: '{"y":2}' },
+      ])
+      expect(reply.choices[0]?.stop.reason).toBe('tool-calls')
+    })
+  }
+
+  test('are one block after the other for Anthropic', () => {
+    const events = decodeAll(dialects['openai-chat'], byTurns)
+    const order = eventsOf(encodeAll(dialects['anthropic-messages'], events, frameOf('anthropic-messages'))).flatMap(
+      ({ type, index }) =>
+        typeof index === 'number' ? [`${String(type).replace('content_block_', '')} ${index}`] : [],
+    )
+    expect([...new Set(order)]).toEqual(['start 0', 'delta 0', 'stop 0', 'start 1', 'delta 1', 'stop 1'])
+  })
+
+  test('that follow one another are passed on as they come', () => {
+    const encoder = dialects['anthropic-messages'].streamEncoder(frameOf('anthropic-messages'))
+    const decoder = dialects['openai-chat'].streamDecoder('seed')
+    const push = (data: string) =>
+      decoder
+        .push(data)
+        .map((event) => encoder.push(event))
+        .join('')
+    push(named(0, 'a', 'first'))
+    expect(push(more(0, '{"x":1}'))).toContain('partial_json')
+    push(named(1, 'b', 'second'))
+    expect(push(more(1, '{"y"'))).toContain('partial_json')
+  })
+})
+
+test('a call without input has an empty object as its input, everywhere', () => {
+  for (const to of names) {
+    const events = decodeAll(dialects['openai-chat'], [named(0, 'a', 'now'), chunk({}, 'tool_calls'), '[DONE]'])
+    const { reply } = assemble(decodeAll(dialects[to], dataOf(encodeAll(dialects[to], events, frameOf(to)))))
+    const [part] = reply.choices[0]?.parts ?? []
+    expect(part?.type === 'tool-call' && JSON.parse(part.input || '{}')).toEqual({})
+  }
+})
+
+describe('a tool that takes free text, offered as a function', () => {
+  const request = { input: 'Patch it', tools: [{ type: 'custom', name: 'patch' }] }
+  const events: StreamEvent[] = [
+    { type: 'start' },
+    { type: 'part', choice: 0, index: 0, part: { type: 'tool-call', id: 'a', name: 'patch', input: '' } },
+    { type: 'delta', choice: 0, index: 0, text: '{"input":"***' },
+    { type: 'delta', choice: 0, index: 0, text: ' Begin"}' },
+    { type: 'part-end', choice: 0, index: 0 },
+    { type: 'stop', choice: 0, stop: { reason: 'tool-calls' } },
+    { type: 'end' },
+  ]
+
+  test('is called with its text in the Responses API, streamed and whole', () => {
+    const frame = frameOf('openai-responses', request)
+    const streamed = eventsOf(encodeAll(dialects['openai-responses'], events, frame))
+    expect(streamed.find(({ type }) => type === 'response.custom_tool_call_input.done')?.['input']).toBe('*** Begin')
+    const whole = dialects['openai-responses'].encodeReply(assemble(events).reply, frame)
+    const last = streamed.at(-1)?.['response']
+    expect(isObject(last) && last['output']).toMatchObject([
+      { type: 'custom_tool_call', input: '*** Begin', call_id: 'a' },
+    ])
+    expect(whole['output']).toMatchObject([{ type: 'custom_tool_call', input: '*** Begin', call_id: 'a' }])
+  })
+
+  test('is called with its text in OpenAI’s chat', () => {
+    const frame = frameOf('openai-chat', { tools: [{ type: 'custom', custom: { name: 'patch' } }] })
+    const { reply } = assemble(
+      decodeAll(dialects['openai-chat'], dataOf(encodeAll(dialects['openai-chat'], events, frame))),
+    )
+    expect(reply.choices[0]?.parts).toMatchObject([{ input: '*** Begin', freeform: true }])
+  })
+})
+
+test('a caller who speaks of functions is answered with one', () => {
+  const frame = frameOf('openai-chat', { functions: [{ name: 'now' }] })
+  const events = decodeAll(dialects['openai-chat'], [
+    named(0, 'a', 'now'),
+    more(0, '{}'),
+    chunk({}, 'tool_calls'),
+    '[DONE]',
+  ])
+  const foreign = events.map((event) =>
+    event.type === 'stop' ? ({ ...event, stop: { reason: 'tool-calls' } } as const) : event,
+  )
+  const text = encodeAll(dialects['openai-chat'], foreign, frame)
+  expect(text).toContain('"function_call":{"name":"now"')
+  expect(text).toContain('"finish_reason":"function_call"')
+  expect(text).not.toContain('tool_calls')
+  const whole = dialects['openai-chat'].encodeReply(assemble(foreign).reply, frame)
+  expect(whole['choices']).toMatchObject([{ message: { function_call: { name: 'now', arguments: '{}' } } }])
+})
+
+describe('usage with all its classes', () => {
+  const usage: Usage = {
+    promptTokens: 1000,
+    completionTokens: 300,
+    cachedTokens: 400,
+    cacheWriteTokens: 200,
+    cacheWrite1hTokens: 50,
+    audioPromptTokens: 30,
+    imagePromptTokens: 20,
+    reasoningTokens: 100,
+    audioCompletionTokens: 10,
+  }
+  /** The classes that each dialect can tell. */
+  const told: Readonly<Record<DialectName, readonly (keyof Usage)[]>> = {
+    'openai-chat': [
+      'cachedTokens',
+      'cacheWriteTokens',
+      'audioPromptTokens',
+      'imagePromptTokens',
+      'reasoningTokens',
+      'audioCompletionTokens',
+    ],
+    'openai-responses': ['cachedTokens', 'cacheWriteTokens', 'reasoningTokens'],
+    'anthropic-messages': ['cachedTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'],
+    gemini: ['cachedTokens', 'audioPromptTokens', 'imagePromptTokens', 'reasoningTokens', 'audioCompletionTokens'],
+  }
+
+  for (const name of names) {
+    test(`goes through ${name}, whole and streamed, as far as it can be told there`, () => {
+      const classes = Object.fromEntries(told[name].map((each) => [each, usage[each]]))
+      const expected = { promptTokens: 1000, completionTokens: 300, ...classes }
+      const choices = [{ parts: [{ type: 'text', text: 'Hi' } as const], stop: { reason: 'stop' } as const }]
+      const wire = dialects[name].encodeReply({ choices, usage }, frameOf(name))
+      expect(dialects[name].decodeReply(wire, 's').usage).toEqual(expected)
+      expect(streamedUsage(dialects[name], usage)).toEqual(expected)
+    })
+  }
+
+  function streamedUsage(dialect: Dialect, usage: Usage): Usage | undefined {
+    const events: StreamEvent[] = [
+      { type: 'start' },
+      { type: 'usage', usage: { promptTokens: 1000, completionTokens: 1 } },
+      { type: 'usage', usage },
+      { type: 'part', choice: 0, index: 0, part: { type: 'text', text: 'Hi' } },
+      { type: 'part-end', choice: 0, index: 0 },
+      { type: 'stop', choice: 0, stop: { reason: 'stop' } },
+      { type: 'end' },
+    ]
+    return assemble(decodeAll(dialect, dataOf(encodeAll(dialect, events, frameOf(dialect.name))))).reply.usage
+  }
+
+  test('Anthropic counts what it read from and wrote to its cache beside the input', () => {
+    const wire = dialects['anthropic-messages'].encodeReply({ choices: [], usage }, frameOf('anthropic-messages'))
+    expect(wire['usage']).toMatchObject({
+      input_tokens: 400,
+      cache_read_input_tokens: 400,
+      cache_creation_input_tokens: 200,
+      cache_creation: { ephemeral_5m_input_tokens: 150, ephemeral_1h_input_tokens: 50 },
+      output_tokens: 300,
+    })
+  })
+
+  test('Gemini counts thoughts beside the answer, and what tools read beside the prompt', () => {
+    const wire = {
+      candidates: [],
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount: 5,
+        thoughtsTokenCount: 7,
+        toolUsePromptTokenCount: 3,
+        totalTokenCount: 25,
+      },
+    }
+    const usage = { promptTokens: 13, completionTokens: 12, reasoningTokens: 7 }
+    expect(dialects.gemini.decodeReply(wire, 's').usage).toEqual(usage)
+  })
+
+  test('a caller of OpenAI’s chat who did not ask gets no usage in the stream', () => {
+    const frame = frameOf('openai-chat', { stream_options: undefined })
+    const events: StreamEvent[] = [{ type: 'start' }, { type: 'usage', usage }, { type: 'end' }]
+    expect(encodeAll(dialects['openai-chat'], events, frame)).not.toContain('usage')
+  })
+})
+
+describe('nonsense from an upstream', () => {
+  for (const name of names) {
+    test(`in a stream of ${name} is an error and no answer`, () => {
+      for (const data of ['{"cut', '5', '[]', '"text"']) {
+        const events = decodeAll(dialects[name], [data])
+        expect([data, events.at(-1)?.type]).toEqual([data, 'error'])
+      }
+      expect(decodeAll(dialects[name], []).at(-1)?.type).toBe('error')
+    })
+
+    test(`in an answer of ${name} breaks nothing`, () => {
+      const odd: unknown[] = [null, 5, 'x', [], {}, [null], [{}], [5]]
+      for (const value of odd) {
+        const wire = {
+          choices: value,
+          content: value,
+          output: value,
+          candidates: value,
+          usage: value,
+          usageMetadata: value,
+        }
+        const reply = dialects[name].decodeReply(wire, 's')
+        expect(Array.isArray(reply.choices)).toBe(true)
+        expect(JSON.stringify(dialects[name].encodeReply(reply, frameOf(name)))).toBeString()
+        const deep = {
+          choices: [{ message: value, delta: value, index: value }],
+          delta: value,
+          candidates: [{ content: value }],
+        }
+        expect(decodeAll(dialects[name], [JSON.stringify(deep)]).at(-1)?.type).toBe('error')
+      }
+    })
+  }
+
+  test('a path in Gemini’s piecewise arguments cannot reach beyond them', () => {
+    const args = (path: string) => ({
+      candidates: [
+        {
+          content: { parts: [{ functionCall: { name: 'f', partialArgs: [{ jsonPath: path, stringValue: 'x' }] } }] },
+          finishReason: 'STOP',
+        },
+      ],
+    })
+    for (const path of ['$.__proto__.polluted', '$.a[99999999]', '$', ''])
+      decodeAll(dialects.gemini, [JSON.stringify(args(path))])
+    expect(({} as JsonObject)['polluted']).toBe(undefined)
+  })
+})

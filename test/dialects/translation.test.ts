@@ -1,0 +1,538 @@
+import { describe, expect, test } from 'bun:test'
+import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { EncodeOptions } from '../../server/dialects/dialect.ts'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { dialects } from '../helpers/dialects.ts'
+
+/** A request of one dialect, as an upstream of another gets it. */
+function translated(from: DialectName, to: DialectName, wire: JsonObject, model = 'm', options: EncodeOptions = {}) {
+  const conversation = dialects[from].decodeRequest({ model, ...wire }, { model })
+  const { body, dropped } = dialects[to].encodeRequest({ ...conversation, model }, options)
+  return { body: JSON.parse(JSON.stringify(body)) as Record<string, never>, dropped }
+}
+
+const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const chatTool = { type: 'function', function: { name: 'weather', description: 'The weather', parameters: schema } }
+
+/** Two calls at once and their results, as OpenAI's guide on function calling has them. */
+const chatLoop: JsonObject = {
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Weather in Rome and Oslo?' },
+    {
+      role: 'assistant',
+      content: 'Let me look.',
+      tool_calls: [
+        { id: 'call.1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+        { id: 'call.2', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call.1', content: 'sunny' },
+    { role: 'tool', tool_call_id: 'call.2', content: '{"sky":"grey"}' },
+  ],
+  tools: [chatTool],
+  tool_choice: 'required',
+  parallel_tool_calls: false,
+  max_tokens: 50,
+}
+
+describe('a loop of tools in OpenAI’s chat', () => {
+  test('for Anthropic: one turn of results, ids of its letters, max_tokens', () => {
+    const { body } = translated('openai-chat', 'anthropic-messages', chatLoop)
+    expect(body).toEqual({
+      model: 'm',
+      max_tokens: 50,
+      system: 'Be brief.',
+      messages: [
+        { role: 'user', content: 'Weather in Rome and Oslo?' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'Let me look.' },
+            { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Rome' } },
+            { type: 'tool_use', id: 'call_2', name: 'weather', input: { city: 'Oslo' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' },
+            { type: 'tool_result', tool_use_id: 'call_2', content: '{"sky":"grey"}' },
+          ],
+        },
+      ],
+      tools: [{ name: 'weather', description: 'The weather', input_schema: schema }],
+      tool_choice: { type: 'any', disable_parallel_tool_use: true },
+    } as never)
+  })
+
+  test('for Gemini: results with their function’s name as objects, and its word for calls that it has not signed', () => {
+    const { body, dropped } = translated('openai-chat', 'gemini', chatLoop, 'gemini-3-pro')
+    expect(body).toEqual({
+      contents: [
+        { role: 'user', parts: [{ text: 'Weather in Rome and Oslo?' }] },
+        {
+          role: 'model',
+          parts: [
+            { text: 'Let me look.' },
+            {
+              functionCall: { id: 'call.1', name: 'weather', args: { city: 'Rome' } },
+              thoughtSignature: 'skip_thought_signature_validator',
+            },
+            { functionCall: { id: 'call.2', name: 'weather', args: { city: 'Oslo' } } },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { id: 'call.1', name: 'weather', response: { output: 'sunny' } } },
+            { functionResponse: { id: 'call.2', name: 'weather', response: { sky: 'grey' } } },
+          ],
+        },
+      ],
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      tools: [
+        { functionDeclarations: [{ name: 'weather', description: 'The weather', parametersJsonSchema: schema }] },
+      ],
+      toolConfig: { functionCallingConfig: { mode: 'ANY' } },
+      generationConfig: { maxOutputTokens: 50 },
+    } as never)
+    expect(dropped).toEqual(['parallel_tool_calls'])
+    const older = translated('openai-chat', 'gemini', chatLoop, 'gemini-2.5-flash').body
+    expect(JSON.stringify(older)).not.toContain('thoughtSignature')
+  })
+
+  test('for the Responses API: items, nothing kept, and a tool that is not strict unless it was', () => {
+    const { body } = translated('openai-chat', 'openai-responses', chatLoop)
+    expect(body).toEqual({
+      model: 'm',
+      instructions: 'Be brief.',
+      input: [
+        { type: 'message', role: 'user', content: 'Weather in Rome and Oslo?' },
+        {
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'Let me look.', annotations: [] }],
+        },
+        { type: 'function_call', call_id: 'call.1', name: 'weather', arguments: '{"city":"Rome"}' },
+        { type: 'function_call', call_id: 'call.2', name: 'weather', arguments: '{"city":"Oslo"}' },
+        { type: 'function_call_output', call_id: 'call.1', output: 'sunny' },
+        { type: 'function_call_output', call_id: 'call.2', output: '{"sky":"grey"}' },
+      ],
+      tools: [{ type: 'function', name: 'weather', description: 'The weather', parameters: schema, strict: false }],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      max_output_tokens: 50,
+      store: false,
+    } as never)
+  })
+})
+
+describe('what only one dialect calls so', () => {
+  const system = [
+    { type: 'text', text: 'Rules.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+    { type: 'text', text: 'More rules.' },
+  ]
+  const messages = [{ role: 'user', content: 'Hi' }]
+
+  test('marks for the cache reach services that take them, and are named where they are lost', () => {
+    const wire = { max_tokens: 5, system, messages }
+    const plain = translated('anthropic-messages', 'openai-chat', wire)
+    expect(plain.body['messages']?.[0]).toEqual({ role: 'system', content: 'Rules.\n\nMore rules.' } as never)
+    expect(plain.dropped).toEqual(['messages.cache_control'])
+    const marked = translated('anthropic-messages', 'openai-chat', wire, 'm', { cacheControl: true })
+    expect(marked.body['messages']?.[0]?.['content']).toEqual([
+      { type: 'text', text: 'Rules.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { type: 'text', text: 'More rules.' },
+    ] as never)
+    expect(marked.dropped).toEqual([])
+    const back = { messages: [{ role: 'system', content: marked.body['messages']?.[0]?.['content'] }, ...messages] }
+    expect(translated('openai-chat', 'anthropic-messages', back).body['system']).toEqual(system as never)
+  })
+
+  test('what is lost is told by the names of the caller', () => {
+    const chat = {
+      messages,
+      seed: 1,
+      n: 2,
+      logit_bias: { 1: 2 },
+      frequency_penalty: 0.5,
+      response_format: { type: 'json_object' },
+    }
+    expect(translated('openai-chat', 'anthropic-messages', chat).dropped.toSorted()).toEqual([
+      'frequency_penalty',
+      'logit_bias',
+      'n',
+      'response_format',
+      'seed',
+    ])
+    const google = {
+      contents: [{ parts: [{ text: 'Hi' }] }],
+      safetySettings: [{ category: 'x' }],
+      generationConfig: { topK: 3, mediaResolution: 'LOW' },
+    }
+    expect(translated('gemini', 'openai-responses', google).dropped.toSorted()).toEqual([
+      'generationConfig.mediaResolution',
+      'generationConfig.topK',
+      'safetySettings',
+    ])
+    const claude = { max_tokens: 5, messages, tools: [{ type: 'bash_20250124', name: 'bash' }], top_k: 3 }
+    expect(translated('anthropic-messages', 'openai-chat', claude).dropped.toSorted()).toEqual([
+      'tools.bash_20250124',
+      'top_k',
+    ])
+  })
+
+  test('a request that means something kept elsewhere is refused and not half sent', () => {
+    const kept = { input: 'And then?', previous_response_id: 'resp_1' }
+    expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is kept at a service')
+    const file = {
+      contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a.pdf', mimeType: 'application/pdf' } }] }],
+    }
+    expect(() => translated('gemini', 'openai-chat', file)).toThrow('a file kept at a service')
+    const sound = {
+      messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],
+    }
+    expect(() => translated('openai-chat', 'anthropic-messages', sound)).toThrow('audio (a part of type media)')
+  })
+})
+
+describe('thinking', () => {
+  const ask = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1000, temperature: 0.3 }
+  const claude = (model: string, effort: string, more: JsonObject = {}) =>
+    translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
+
+  test('an effort is a budget for older models of Anthropic, which max_tokens must exceed, and takes no temperature', () => {
+    const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium')
+    expect(body).toMatchObject({ max_tokens: 9192, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
+    expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)
+    expect(claude('claude-3-7-sonnet-latest', 'none').body).toMatchObject({ thinking: { type: 'disabled' } } as never)
+  })
+
+  test('newer ones get the effort itself, and the newest no temperature at all', () => {
+    expect(claude('claude-opus-4-6', 'xhigh').body).toMatchObject({
+      max_tokens: 1000,
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'xhigh' },
+    } as never)
+    const newest = claude('claude-sonnet-5', 'minimal')
+    expect(newest.body).toMatchObject({
+      thinking: { type: 'adaptive', display: 'summarized' },
+      output_config: { effort: 'low' },
+    } as never)
+    const plain = translated('openai-chat', 'anthropic-messages', ask, 'claude-opus-4-7')
+    expect([plain.body['temperature'], plain.dropped]).toEqual([undefined, ['temperature']] as never)
+    expect(translated('openai-chat', 'anthropic-messages', ask, 'claude-opus-4-6').body['temperature']).toBe(
+      0.3 as never,
+    )
+  })
+
+  test('gives way to a call that must be made, and a call that cannot be forced is left to the model', () => {
+    const forced = { tools: [chatTool], tool_choice: { type: 'function', function: { name: 'weather' } } }
+    const old = claude('claude-sonnet-4-5', 'high', forced)
+    expect(old.body).toMatchObject({ tool_choice: { type: 'tool', name: 'weather' }, temperature: 0.3 } as never)
+    expect([old.body['thinking'], old.dropped]).toEqual([undefined, ['reasoning_effort']] as never)
+    const newest = claude('claude-sonnet-5-5', 'high', forced)
+    expect(newest.body).toMatchObject({ tool_choice: { type: 'auto' }, thinking: { type: 'adaptive' } } as never)
+    expect(newest.dropped).toContain('tool_choice')
+  })
+
+  test('by a budget does not begin in the middle of a loop that another service began', () => {
+    const { body, dropped } = translated(
+      'openai-chat',
+      'anthropic-messages',
+      { ...chatLoop, tool_choice: 'auto', reasoning_effort: 'high' },
+      'claude-sonnet-4-5',
+    )
+    expect([body['thinking'], dropped]).toEqual([undefined, ['reasoning_effort']] as never)
+  })
+
+  test('is a level for Gemini 3 and a budget for Gemini 2.5', () => {
+    const google = (model: string, effort: string) =>
+      translated('openai-chat', 'gemini', { ...ask, reasoning_effort: effort }, model).body['generationConfig']?.[
+        'thinkingConfig'
+      ]
+    expect(google('gemini-3-pro-preview', 'none')).toEqual({ thinkingLevel: 'LOW' } as never)
+    expect(google('gemini-3-flash', 'xhigh')).toEqual({ thinkingLevel: 'HIGH', includeThoughts: true } as never)
+    expect(google('gemini-2.5-flash', 'none')).toEqual({ thinkingBudget: 0 } as never)
+    expect(google('gemini-2.5-pro', 'medium')).toEqual({ thinkingBudget: 8192, includeThoughts: true } as never)
+  })
+
+  test('a budget is an effort for OpenAI', () => {
+    const wire = { max_tokens: 9000, messages: ask.messages, thinking: { type: 'enabled', budget_tokens: 4000 } }
+    expect(translated('anthropic-messages', 'openai-chat', wire).body['reasoning_effort']).toBe('medium' as never)
+    expect(translated('anthropic-messages', 'openai-responses', wire).body).toMatchObject({
+      reasoning: { effort: 'medium', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+    } as never)
+  })
+
+  test('goes back to services that take it, with its signature', () => {
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'sig' }
+    const wire = {
+      max_tokens: 5,
+      messages: [...ask.messages, { role: 'assistant', content: [thought, { type: 'text', text: 'Hello' }] }],
+    }
+    const said = (reasoningField?: 'reasoning_content' | 'reasoning_details') =>
+      translated('anthropic-messages', 'openai-chat', wire, 'm', { reasoningField }).body['messages']?.[1]
+    expect(said()).toEqual({ role: 'assistant', content: 'Hello' } as never)
+    expect(said('reasoning_content')).toEqual({
+      role: 'assistant',
+      content: 'Hello',
+      reasoning_content: 'Hm.',
+    } as never)
+    expect(said('reasoning_details')).toMatchObject({
+      reasoning: 'Hm.',
+      reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'sig', format: 'anthropic-claude-v1' }],
+    } as never)
+  })
+})
+
+describe('media', () => {
+  const png = 'data:image/png;base64,iVBORw0KGgo='
+  const pdf = 'data:application/pdf;base64,JVBERi0='
+  const content = [
+    { type: 'text', text: 'Look:' },
+    { type: 'image_url', image_url: { url: png, detail: 'low' } },
+    { type: 'image_url', image_url: { url: 'https://example.com/a.webp?x=1' } },
+    { type: 'file', file: { filename: 'a.pdf', file_data: pdf } },
+  ]
+  const wire = { messages: [{ role: 'user', content }] }
+
+  test('for Anthropic, Gemini and the Responses API', () => {
+    expect(translated('openai-chat', 'anthropic-messages', wire).body['messages']?.[0]?.['content']).toEqual([
+      { type: 'text', text: 'Look:' },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+      { type: 'image', source: { type: 'url', url: 'https://example.com/a.webp?x=1' } },
+      {
+        type: 'document',
+        title: 'a.pdf',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+      },
+    ] as never)
+    expect(translated('openai-chat', 'gemini', wire).body['contents']?.[0]?.['parts']).toEqual([
+      { text: 'Look:' },
+      { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+      { fileData: { mimeType: 'image/webp', fileUri: 'https://example.com/a.webp?x=1' } },
+      { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=', displayName: 'a.pdf' } },
+    ] as never)
+    expect(translated('openai-chat', 'openai-responses', wire).body['input']?.[0]?.['content']).toEqual([
+      { type: 'input_text', text: 'Look:' },
+      { type: 'input_image', image_url: png, detail: 'low' },
+      { type: 'input_image', image_url: 'https://example.com/a.webp?x=1' },
+      { type: 'input_file', filename: 'a.pdf', file_data: pdf },
+    ] as never)
+  })
+
+  test('of a tool’s answer follow as the user’s where answers are text, after all answers', () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+    const claude = {
+      max_tokens: 5,
+      messages: [
+        { role: 'user', content: 'Take two.' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'tool_use', id: 'a', name: 'shot', input: {} },
+            { type: 'tool_use', id: 'b', name: 'shot', input: {} },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'a', content: [image] },
+            { type: 'tool_result', tool_use_id: 'b', content: 'failed', is_error: true },
+            { type: 'text', text: 'Well?' },
+          ],
+        },
+      ],
+    }
+    expect(
+      (translated('anthropic-messages', 'openai-chat', claude).body['messages'] as unknown as unknown[]).slice(2),
+    ).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'See attachments of a.' },
+      { role: 'tool', tool_call_id: 'b', content: 'failed' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Attachments of a:' },
+          { type: 'image_url', image_url: { url: png } },
+          { type: 'text', text: 'Well?' },
+        ],
+      },
+    ])
+    expect(
+      translated('anthropic-messages', 'gemini', claude, 'gemini-3-flash').body['contents']?.[2]?.['parts'],
+    ).toEqual([
+      {
+        functionResponse: {
+          id: 'a',
+          name: 'shot',
+          response: { output: '' },
+          parts: [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }],
+        },
+      },
+      { functionResponse: { id: 'b', name: 'shot', response: { error: 'failed' } } },
+      { text: 'Well?' },
+    ] as never)
+  })
+
+  test('of text are read as text where only PDF is a file', () => {
+    const document = {
+      type: 'document',
+      title: 'notes',
+      source: { type: 'text', media_type: 'text/plain', data: 'Grüße' },
+    }
+    const claude = { max_tokens: 5, messages: [{ role: 'user', content: [document] }] }
+    expect(translated('anthropic-messages', 'openai-chat', claude).body['messages']?.[0]?.['content']).toBe(
+      'notes\n\nGrüße' as never,
+    )
+  })
+})
+
+describe('the form of an answer', () => {
+  const json = {
+    messages: [{ role: 'user', content: 'Hi' }],
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        name: 'place',
+        strict: true,
+        schema: { ...schema, properties: { city: { type: 'string', maxLength: 9 } } },
+      },
+    },
+  }
+
+  test('is closed for Anthropic, without the limits that it refuses', () => {
+    expect(translated('openai-chat', 'anthropic-messages', json).body['output_config']).toEqual({
+      format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
+    } as never)
+  })
+
+  test('is a schema of JSON for Gemini and the Responses API', () => {
+    expect(translated('openai-chat', 'gemini', json).body['generationConfig']).toEqual({
+      responseMimeType: 'application/json',
+      responseJsonSchema: json.response_format.json_schema.schema,
+    } as never)
+    expect(translated('openai-chat', 'openai-responses', json).body['text']).toEqual({
+      format: { type: 'json_schema', ...json.response_format.json_schema },
+    } as never)
+  })
+
+  test('Google’s own schema becomes one of JSON', () => {
+    const google = {
+      contents: [{ parts: [{ text: 'Hi' }] }],
+      generationConfig: {
+        responseMimeType: 'application/json',
+        responseSchema: {
+          type: 'OBJECT',
+          properties: {
+            age: { type: 'INTEGER', nullable: true },
+            tags: { type: 'ARRAY', items: { type: 'STRING' }, minItems: '2' },
+          },
+        },
+      },
+    }
+    expect(translated('gemini', 'openai-chat', google).body['response_format']).toEqual({
+      type: 'json_schema',
+      json_schema: {
+        name: 'answer',
+        schema: {
+          type: 'object',
+          properties: {
+            age: { type: ['integer', 'null'] },
+            tags: { type: 'array', items: { type: 'string' }, minItems: 2 },
+          },
+        },
+      },
+    } as never)
+  })
+})
+
+describe('tools that are no functions', () => {
+  const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
+  const codex = {
+    input: [
+      { role: 'user', content: 'Patch it' },
+      { type: 'custom_tool_call', call_id: 'c', name: 'apply_patch', input: '*** Begin' },
+      { type: 'custom_tool_call_output', call_id: 'c', output: 'done' },
+    ],
+    tools: [{ type: 'custom', name: 'apply_patch', description: 'Patches', format: grammar }],
+  }
+
+  test('free text goes in a member where only functions are known', () => {
+    const { body, dropped } = translated('openai-responses', 'anthropic-messages', codex)
+    expect(body['tools']?.[0]).toMatchObject({
+      name: 'apply_patch',
+      description: 'Patches\n\nThe input must be of this grammar:\nstart: "x"',
+      input_schema: { properties: { input: { type: 'string' } } },
+    } as never)
+    expect(body['messages']?.[1]?.['content']?.[0]).toMatchObject({
+      type: 'tool_use',
+      input: { input: '*** Begin' },
+    } as never)
+    expect(dropped).toEqual(['tools.format'])
+  })
+
+  test('the service’s own web search is asked for in each service’s words', () => {
+    const claude = {
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'News?' }],
+      tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 2, allowed_domains: ['a.org'] }],
+    }
+    expect(translated('anthropic-messages', 'openai-responses', claude).body['tools']).toEqual([
+      { type: 'web_search', filters: { allowed_domains: ['a.org'] } },
+    ] as never)
+    expect(translated('anthropic-messages', 'gemini', claude).body['tools']).toEqual([{ googleSearch: {} }] as never)
+    expect(translated('anthropic-messages', 'openai-chat', claude).body['web_search_options']).toEqual({} as never)
+    const google = { contents: [{ parts: [{ text: 'News?' }] }], tools: [{ google_search: {} }] }
+    expect(translated('gemini', 'anthropic-messages', google).body['tools']).toEqual([
+      { type: 'web_search_20250305', name: 'web_search' },
+    ] as never)
+  })
+
+  test('functions of the time before tools are tools, and their answers find their calls', () => {
+    const old = {
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: null, function_call: { name: 'weather', arguments: '{}' } },
+        { role: 'function', name: 'weather', content: 'sunny' },
+      ],
+      functions: [chatTool.function],
+      function_call: { name: 'weather' },
+    }
+    const { body } = translated('openai-chat', 'anthropic-messages', old)
+    expect(body['messages']?.[1]?.['content']?.[0]).toMatchObject({
+      type: 'tool_use',
+      id: 'call_1',
+      name: 'weather',
+    } as never)
+    expect(body['messages']?.[2]?.['content']?.[0]).toMatchObject({
+      type: 'tool_result',
+      tool_use_id: 'call_1',
+    } as never)
+    expect(body['tool_choice']).toEqual({ type: 'tool', name: 'weather' } as never)
+  })
+})
+
+test('a system message in the middle keeps its place', () => {
+  const wire = {
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'system', content: 'Now in French.' },
+      { role: 'assistant', content: 'Bonjour' },
+    ],
+  }
+  const claude = (model: string) => translated('openai-chat', 'anthropic-messages', wire, model).body['messages']
+  expect(claude('claude-opus-4-8')?.[1]).toEqual({ role: 'system', content: 'Now in French.' } as never)
+  expect(claude('claude-opus-4-5')?.[0]).toEqual({
+    role: 'user',
+    content: [
+      { type: 'text', text: 'Hi' },
+      { type: 'text', text: '<system>\nNow in French.\n</system>' },
+    ],
+  } as never)
+  expect(translated('openai-chat', 'openai-responses', wire).body['input']?.[1]).toMatchObject({
+    role: 'developer',
+  } as never)
+})

@@ -1,0 +1,197 @@
+// Specification: 2 (channel list and form), 4 (channel status, latency colours), 5 (channel form), 8 (messages), 9.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { choose, rowOf, rowsOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+
+interface Channel {
+  id: number
+  name: string
+  type: number
+  status: number
+  models: string
+  group: string
+  base_url: string
+  other: string
+  model_mapping: string
+  priority: number
+  key_count: number
+}
+
+const addChannel = (fields: object) =>
+  site.api<number[]>('POST', '/api/channel/', {
+    type: 8,
+    key: 'sk-x',
+    models: 'gpt-4o',
+    group: 'default',
+    base_url: upstream.url,
+    ...fields,
+  })
+const channelsNamed = async (name: string) =>
+  (await site.api<Channel[]>('GET', '/api/channel/?p=0&size=100')).filter((channel) => channel.name === name)
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(ok())
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+
+const submit = (page: Page) => page.getByRole('button', { name: 'Submit' }).click()
+
+describe('the list of channels', () => {
+  test('spec 4, 8: test, disable with undo, delete', async () => {
+    await addChannel({ name: 'tested' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel')
+    await rowOf(page, 'tested').getByText('untested').waitFor()
+    await page.getByRole('button', { name: 'Test: tested' }).click()
+    await page
+      .locator('[data-toast="info"]')
+      .filter({ hasText: /channel tested tested successfully, took \d+\.\d\d seconds\./ })
+      .waitFor()
+    await rowOf(page, 'tested').locator('[data-color="green"]').filter({ hasText: ' s' }).waitFor()
+    await choose(page, 'tested', 'Disable')
+    await rowOf(page, 'tested').getByText('disabled').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await rowOf(page, 'tested').getByText('enabled').waitFor()
+    await choose(page, 'tested', 'Delete')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await rowOf(page, 'tested').waitFor({ state: 'detached' })
+  })
+
+  test('spec 9: balances by type', async () => {
+    await addChannel({ name: 'azure one', type: 3 })
+    await addChannel({ name: 'router', type: 20 })
+    await addChannel({ name: 'custom', type: 8 })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel')
+    await rowOf(page, 'azure one').getByText('Azure', { exact: true }).waitFor()
+    await rowOf(page, 'router').getByText('not supported').waitFor()
+    await rowOf(page, 'custom').getByText('$0.00').waitFor()
+  })
+
+  test('all channels are tested with progress, and the board shows them', async () => {
+    await addChannel({ name: 'boarded' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel')
+    await page.getByRole('button', { name: 'Test all' }).click()
+    await toastOf(page, 'info', 'started testing all enabled channels').waitFor()
+    await page.getByText('Health').click()
+    await page
+      .getByRole('button', { name: /^boarded/ })
+      .getByRole('img', { name: '1 of the last 1 tests' })
+      .waitFor()
+  })
+
+  test('the models map names what one channel alone serves', async () => {
+    await addChannel({ name: 'lonely', models: 'only-here', model_mapping: '{"only-here":"gpt-4o"}' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel?view=models')
+    const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'only-here' }) })
+    await row.getByText('single point of failure').waitFor()
+    await row.getByText('lonely → gpt-4o').waitFor()
+  })
+
+  test('several channels are edited at once', async () => {
+    await addChannel({ name: 'bulk one' })
+    await addChannel({ name: 'bulk two' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel')
+    await page.getByLabel('Select bulk one').check()
+    await page.getByLabel('Select bulk two').check()
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+    await page.getByRole('dialog').getByLabel('Priority').fill('7')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await toastOf(page, 'success', 'operation completed successfully!').waitFor()
+    expect((await channelsNamed('bulk one'))[0]).toMatchObject({ priority: 7, models: 'gpt-4o' })
+    expect((await channelsNamed('bulk two'))[0]).toMatchObject({ priority: 7 })
+  })
+})
+
+describe('the form of a channel', () => {
+  test('spec 5: name and key, a model, valid mapping, in this order', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await submit(page)
+    await toastOf(page, 'info', 'please fill in channel name and channel key!').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('made here')
+    await page.getByLabel('Key', { exact: true }).fill('sk-secret')
+    await submit(page)
+    await toastOf(page, 'info', 'please select at least one model!').waitFor()
+    await page.getByRole('button', { name: 'Fill basic' }).click()
+    await page.getByText('JSON', { exact: true }).click()
+    await page.getByLabel('Model mapping').last().fill('{"a":')
+    await submit(page)
+    await toastOf(page, 'info', 'model mapping must be valid JSON format!').waitFor()
+    await page.getByLabel('Model mapping').last().fill('')
+    await page.getByLabel('Proxy').fill('https://proxy.example/')
+    await submit(page)
+    await toastOf(page, 'success', 'channel created successfully!').waitFor()
+    const [made] = await channelsNamed('made here')
+    expect(made).toMatchObject({ type: 1, base_url: 'https://proxy.example', model_mapping: '{}', group: 'default' })
+    expect(made?.models.split(',').every((model) => /^(gpt-3|text-)/.test(model))).toBe(true)
+  })
+
+  test('spec 2: one key per line makes a channel of each; empty and repeated lines are named', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Name', { exact: true }).fill('many')
+    await page.getByLabel('Several keys').selectOption('One channel per key')
+    await page.getByLabel('Key', { exact: true }).fill('sk-1\n\nsk-2\nsk-2\nsk-3')
+    await page.getByText('3 keys · 2 empty or repeated lines are left out').waitFor()
+    await page.getByRole('button', { name: 'Fill basic' }).click()
+    await submit(page)
+    await toastOf(page, 'success', 'channel created successfully!').waitFor()
+    expect(await channelsNamed('many')).toHaveLength(3)
+  })
+
+  test('spec 5: Azure gets its default API version, and its note', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Type', { exact: true }).fill('azure')
+    await page.getByRole('option', { name: /Azure/ }).first().click()
+    await page.getByText('The deployment name must be the model name.').waitFor()
+    await page.getByLabel('Endpoint').fill('https://mine.openai.azure.com')
+    await page.getByLabel('Name', { exact: true }).fill('azure made')
+    await page.getByLabel('Key', { exact: true }).fill('k')
+    await page.getByRole('button', { name: 'Fill basic' }).click()
+    await submit(page)
+    await toastOf(page, 'success', 'channel created successfully!').waitFor()
+    expect((await channelsNamed('azure made'))[0]).toMatchObject({ type: 3, other: '2023-06-01-preview' })
+  })
+
+  test('an edit keeps the stored key, and can be tested at once', async () => {
+    const [id] = await addChannel({ name: 'to edit' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/channel/edit/${id}`)
+    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('')
+    await page.getByLabel('Name', { exact: true }).fill('was edited')
+    await page.getByRole('button', { name: 'Save and test' }).click()
+    await page.getByText(/The test succeeded: \d+\.\d\d s/).waitFor()
+    await toastOf(page, 'success', 'channel updated successfully!').waitFor()
+    expect(await channelsNamed('was edited')).toHaveLength(1)
+  })
+})
+
+test('look right to everybody', async () => {
+  const ready = { prepare: (page: Page) => rowsOf(page).first().waitFor() }
+  expect(await auditPage(site, { path: '/channel', as: rootAccount, ...ready })).toEqual([])
+  expect(await auditPage(site, { path: '/channel/add', as: rootAccount })).toEqual([])
+  expect(await auditPage(site, { path: '/channel?view=models', as: rootAccount })).toEqual([])
+  expect(await auditPage(site, { path: '/channel?view=board', as: rootAccount })).toEqual([])
+})

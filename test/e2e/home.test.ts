@@ -1,0 +1,166 @@
+// Specification: 2 (home), 3 (status document), 9 (a notice stays until closed and may show HTML).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { auditPage } from './support/audit.ts'
+import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+let user: Account
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(ok())
+  user = await site.addUser('starter')
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+
+const setOption = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
+const kpi = (page: Page, label: string) =>
+  page.getByRole('region', { name: 'Figures' }).locator('> div').filter({ hasText: label })
+
+async function makeCall(account: Account): Promise<void> {
+  const channel = { type: 8, name: 'c', key: 'k', models: 'gpt-4o-mini', group: 'default', base_url: upstream.url }
+  await site.api('POST', '/api/channel/', channel)
+  const token = { name: 'first', remain_quota: 500_000, expired_time: -1 }
+  const { key } = await site.apiAs<{ key: string }>(account, 'POST', '/api/token/', token)
+  const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
+  await (await site.gateway.post('/v1/chat/completions', body, `sk-${key}`)).text()
+}
+
+describe('where nothing was written', () => {
+  test('spec 2: visitors see what this is, the ways in and the status', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/')
+    const main = page.locator('main')
+    await main.getByText('Tollgate', { exact: true }).waitFor()
+    expect(await main.getByRole('link', { name: 'Log in' }).getAttribute('href')).toBe('/login')
+    expect(await main.getByRole('link', { name: 'Register' }).getAttribute('href')).toBe('/register')
+    const card = page.getByRole('region', { name: 'System status' })
+    const { version } = await site.api<{ version: string }>('GET', '/api/status')
+    await card.getByText(version).waitFor()
+    expect(await card.locator('time').textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    const line = (name: string) => card.locator('dl > div').filter({ hasText: name }).locator('dd').textContent()
+    expect(await line('Login by password')).toBe('enabled')
+    expect(await line('GitHub login')).toBe('disabled')
+    expect(await line('WeChat login')).toBe('disabled')
+    expect(await auditPage(site, { path: '/' })).toEqual([])
+  })
+
+  test('a user sees first steps that tick themselves, and can dismiss them for good', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByText('1 of 3 done').waitFor()
+    expect(await page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
+    expect(await kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
+    await page.getByText('Nothing has been logged yet.').waitFor()
+    // The page stays open: the call arrives while somebody looks at it.
+    await makeCall(user)
+    await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
+    await page.reload()
+    await page.getByText('Requests, 7 days').waitFor()
+    await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
+    expect(await kpi(page, 'Requests, 7 days').textContent()).toContain('1')
+    expect(await page.getByText('First steps').count()).toBe(0)
+  })
+
+  test('dismissed first steps do not come back', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByRole('button', { name: 'Dismiss first steps' }).click()
+    await page.reload()
+    await kpi(page, 'Remaining quota').waitFor()
+    expect(await page.getByText('First steps').count()).toBe(0)
+  })
+
+  test("an administrator sees everybody's figures, or the own ones, as the address says", async () => {
+    const caller = await site.addUser('caller')
+    await makeCall(caller)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByRole('cell', { name: 'caller' }).first().waitFor()
+    await page.getByText('Mine', { exact: true }).click()
+    await page.getByRole('columnheader', { name: 'User' }).waitFor({ state: 'detached' })
+    expect(page.url()).toEndWith('/?scope=own')
+    await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
+    expect(await auditPage(site, { path: '/', as: rootAccount })).toEqual([])
+  })
+
+  test('parts that cannot be loaded say so and can be tried again', async () => {
+    await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    await page.route('**/api/usage/**', (route) => route.abort())
+    await visit.open('/')
+    const alert = page.getByRole('alert').filter({ hasText: 'The figures could not be loaded' }).first()
+    await alert.waitFor()
+    await page.getByText('Latest log entries').waitFor()
+    await page.unroute('**/api/usage/**')
+    await alert.getByRole('button', { name: 'Retry' }).click()
+    await kpi(page, 'Requests, 7 days').waitFor()
+  })
+})
+
+describe('what an administrator wrote', () => {
+  test('spec 2: is shown sanitised, kept for the next visit, and its failure is said', async () => {
+    await setOption(
+      'HomePageContent',
+      '## Hello\n\n<script>window.bad = 1</script><img src="x" onerror="window.bad = 1">',
+    )
+    await using visit = await site.visit({ expectedErrors: /ERR_FAILED|404/ })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByRole('heading', { name: 'Hello' }).waitFor()
+    expect(await page.evaluate(() => 'bad' in window)).toBe(false)
+    await page.route('**/api/home_page_content', (route) => route.abort())
+    await page.reload()
+    await page.getByRole('heading', { name: 'Hello' }).waitFor()
+    await toastOf(page, 'error', 'the server cannot be reached').waitFor()
+    await page.evaluate(() => localStorage.removeItem('home_page_content'))
+    await page.reload()
+    const failed = page.getByRole('alert').filter({ hasText: 'failed to load home page content…' })
+    await failed.waitFor()
+    await page.unroute('**/api/home_page_content')
+    await failed.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('heading', { name: 'Hello' }).waitFor()
+    await setOption('HomePageContent', '')
+  })
+
+  test('spec 2: an https address is shown in a sandboxed frame', async () => {
+    await setOption('HomePageContent', 'https://pages.example/welcome')
+    await using visit = await site.visit({ expectedErrors: /pages\.example|ERR_/ })
+    const { page } = visit
+    await page.route('https://pages.example/**', (route) => route.abort())
+    await visit.open('/')
+    const frame = page.locator('main iframe')
+    await frame.waitFor()
+    expect(await frame.getAttribute('src')).toBe('https://pages.example/welcome')
+    expect(await frame.getAttribute('title')).toBe('home')
+    expect(await frame.getAttribute('sandbox')).toContain('allow-scripts')
+    await setOption('HomePageContent', '')
+  })
+
+  test('spec 9: a notice is shown once for each text, stays until closed and may be HTML', async () => {
+    await setOption('Notice', 'Closed on **Sunday**')
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/')
+    const notice = page.locator('[data-toast="notice"]')
+    await notice.locator('strong', { hasText: 'Sunday' }).waitFor()
+    await notice.getByRole('button', { name: 'Close' }).click()
+    await notice.waitFor({ state: 'detached' })
+    const asked = page.waitForResponse('**/api/notice')
+    await page.reload()
+    await asked
+    await page.getByText('System status').waitFor()
+    expect(await notice.count()).toBe(0)
+    await setOption('Notice', 'Closed on Monday')
+    await page.reload()
+    await notice.filter({ hasText: 'Closed on Monday' }).waitFor()
+    await setOption('Notice', '')
+  })
+})

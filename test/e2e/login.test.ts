@@ -1,0 +1,151 @@
+// Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations, places).
+import { describe, expect, test } from 'bun:test'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+
+describe('logging in', () => {
+  test('needs both fields, remembers the user and goes home', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/login')
+    expect(await page.locator('h1').textContent()).toBe('user login')
+    expect(await page.title()).toBe('user login · Tollgate')
+    const submit = page.getByRole('button', { name: 'Log in' })
+    expect(await submit.isDisabled()).toBe(true)
+    await page.getByLabel('Username').fill('root')
+    expect(await submit.isDisabled()).toBe(true)
+    await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
+    expect(await submit.isEnabled()).toBe(true)
+    await submit.click()
+    await toastOf(page, 'success', 'login succeeded!').waitFor()
+    await page.waitForURL('**/')
+    const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? 'null'))
+    expect(stored).toMatchObject({ username: 'root', role: 100 })
+  })
+
+  test('a refusal is said on the page and as a message, empties the password and keeps the name', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/login')
+    await page.getByLabel('Username').fill('root')
+    const password = page.getByLabel('Password', { exact: true })
+    await password.fill('not the password')
+    await page.keyboard.press('Enter')
+    await toastOf(page, 'error', 'Error: ').waitFor()
+    await page.getByText('The log-in was refused').waitFor()
+    expect(await password.inputValue()).toBe('')
+    expect(await password.evaluate((box) => box === document.activeElement)).toBe(true)
+    expect(await page.getByLabel('Username').inputValue()).toBe('root')
+    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+  })
+
+  test('links lead to the forgotten password and to registering', async () => {
+    await using visit = await site.visit()
+    await visit.open('/login')
+    const link = (name: string) => visit.page.getByRole('link', { name }).getAttribute('href')
+    expect(await link('Forgot password?')).toBe('/reset')
+    expect(await link('Register')).toBe('/register')
+  })
+
+  test('?expired shows the notice', async () => {
+    await using visit = await site.visit()
+    await visit.open('/login?expired=true')
+    const words = 'not logged in or login expired, please log in again'
+    await toastOf(visit.page, 'error', words).waitFor()
+    expect(await visit.page.locator('main').getByText(words).count()).toBe(1)
+  })
+
+  test('the other ways in are offered as the saved status says', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/login')
+    expect(await page.getByRole('button', { name: 'Continue with GitHub' }).count()).toBe(0)
+    await site.api('PUT', '/api/option/', { key: 'GitHubClientId', value: 'client' })
+    await site.api('PUT', '/api/option/', { key: 'GitHubClientSecret', value: 'secret' })
+    await site.api('PUT', '/api/option/', { key: 'GitHubOAuthEnabled', value: 'true' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Continue with GitHub' }).waitFor()
+    await site.api('PUT', '/api/option/', { key: 'GitHubOAuthEnabled', value: 'false' })
+  })
+})
+
+describe('the guard', () => {
+  test('sends visitors to the login page and back to where they wanted to go', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/token?sort=-name')
+    expect(new URL(page.url()).pathname).toBe('/login')
+    await page.getByLabel('Username').fill('root')
+    await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+    expect(page.url()).toEndWith('/token?sort=-name')
+  })
+
+  test('every page of the route table that needs a login asks for one', async () => {
+    await using visit = await site.visit()
+    const guarded = [
+      '/channel',
+      '/channel/add',
+      '/token',
+      '/token/add',
+      '/redemption',
+      '/user',
+      '/setting',
+      '/topup',
+      '/log',
+    ]
+    for (const path of guarded) {
+      await visit.open(path)
+      expect(new URL(visit.page.url()).pathname).toBe('/login')
+    }
+  })
+
+  test('a record that cannot be read counts as logged out', async () => {
+    await using visit = await site.visit()
+    await visit.page.evaluate(() => localStorage.setItem('user', '{broken'))
+    await visit.open('/token')
+    expect(new URL(visit.page.url()).pathname).toBe('/login')
+  })
+
+  test('pages for administrators say so to others', async () => {
+    const user = await site.addUser('ordinary')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/channel')
+    expect(await visit.page.locator('h1').textContent()).toBe('No permission')
+    expect(visit.calls().filter((call) => call.includes('/api/channel'))).toEqual([])
+  })
+
+  test('a session that has ended leads to /login?expired=true, forgets the user and comes back after the login', async () => {
+    const user = await site.addUser('banned-later')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.waitForURL('**/login?expired=true')
+    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    await toastOf(page, 'error', 'not logged in or login expired').waitFor()
+  })
+
+  test('logging out clears the user and leads to the login page', async () => {
+    const user = await site.addUser('leaving')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('button', { name: 'leaving' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.waitForURL('**/login')
+    await toastOf(page, 'success', 'logged out successfully!').waitFor()
+    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+  })
+})
+
+describe('the look of the login page', () => {
+  test('no finding in any theme, language and width', async () => {
+    expect(await auditPage(site, { path: '/login?expired=true' })).toEqual([])
+  })
+})

@@ -1,0 +1,201 @@
+// The playground: calls through the gateway with an own token. Specification: 1 (tokens), 3 (token), 9 (quota display).
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { endsEarly, type FakeUpstream, ok, stallsStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
+import { auditPage } from './support/audit.ts'
+import { type Account, openConsole } from './support/console.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+let user: Account
+let token: { id: number; key: string }
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  const channel = { type: 8, name: 'c', key: 'k', models: 'gpt-4o,gpt-4o-mini', group: 'default' }
+  await site.api('POST', '/api/channel/', { ...channel, base_url: upstream.url })
+  user = await site.addUser('player')
+  const fields = { name: 'mine', remain_quota: 500_000, expired_time: -1 }
+  token = await site.apiAs(user, 'POST', '/api/token/', fields)
+  await site.apiAs(user, 'POST', '/api/token/', { ...fields, name: 'small', models: 'gpt-4o' })
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+beforeEach(() => {
+  upstream.clear()
+  upstream.always(ok({ text: 'Four words of answer.' }))
+})
+
+const path = () => `/playground?token=${token.id}&model=gpt-4o-mini`
+const card = (page: Page, model = 'gpt-4o-mini') => page.getByRole('article', { name: model, exact: true })
+
+async function send(page: Page, words: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(words)
+  await page.keyboard.press('Control+Enter')
+}
+
+describe('choosing', () => {
+  test('without a token there is one thing to do', async () => {
+    const bare = await site.addUser('bare')
+    await using visit = await site.visit({ as: bare })
+    await visit.open('/playground')
+    await visit.page.getByText('You need a token first').waitFor()
+    const link = visit.page.locator('main').getByRole('link', { name: 'New token' })
+    expect(await link.getAttribute('href')).toBe('/token/add')
+  })
+
+  test('tokens are masked, models are those of the token, the address keeps both', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/playground')
+    const tokens = page.getByLabel('Token', { exact: true })
+    const masked = `mine · sk-••••${token.key.slice(-4)}`
+    expect(await tokens.locator('option').allTextContents()).toContain(masked)
+    expect(await page.content()).not.toContain(token.key)
+    const models = page.getByLabel('Model', { exact: true })
+    await page.locator('option[value="gpt-4o"]').waitFor({ state: 'attached' })
+    expect(await models.locator('option').allTextContents()).toEqual(['gpt-4o'])
+    await tokens.selectOption(masked)
+    await page.locator('option[value="gpt-4o-mini"]').waitFor({ state: 'attached' })
+    await models.selectOption('gpt-4o-mini')
+    await page.waitForURL(`**/playground?token=${token.id}&model=gpt-4o-mini`)
+    await page.reload()
+    expect(await models.inputValue()).toBe('gpt-4o-mini')
+    expect(await tokens.inputValue()).toBe(String(token.id))
+  })
+})
+
+describe('a call', () => {
+  test('sends what was filled in, streams, and shows tokens and the exact cost', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    await page.getByLabel('System prompt').fill('Be short.')
+    await page.getByLabel('Temperature').fill('0.4')
+    await page.getByLabel('Max tokens').fill('50')
+    await send(page, 'First question')
+    await card(page).getByText('Four words of answer.').waitFor()
+    await card(page).getByText('10 + 4 tokens').waitFor()
+    const [row] = await site.apiAs<{ quota: number }[]>(user, 'GET', '/api/log/self?type=2')
+    await card(page)
+      .getByText(`cost $${((row?.quota ?? 0) / 500_000).toFixed(6)}`)
+      .waitFor()
+    expect(upstream.last.fields).toMatchObject({
+      model: 'gpt-4o-mini',
+      stream: true,
+      temperature: 0.4,
+      max_tokens: 50,
+      messages: [
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: 'First question' },
+      ],
+    })
+    await send(page, 'Second question')
+    await card(page).nth(1).getByText('Four words of answer.').waitFor()
+    const roles = (upstream.last.fields['messages'] as { role: string }[]).map(({ role }) => role)
+    expect(roles).toEqual(['system', 'user', 'assistant', 'user'])
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('Ask something').waitFor()
+    await page.reload()
+    await page.getByText('Ask something').waitFor()
+  })
+
+  test('can be stopped, which ends the upstream call, and tried again', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    upstream.always(stallsStream({ text: 'One two three four five six', after: 4 }))
+    await send(page, 'Go on for ever')
+    await card(page).getByText('One two').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await card(page).getByText('Stopped').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    while (upstream.openStreams > 0) await Bun.sleep(10)
+    upstream.always(ok({ text: 'Now whole.' }))
+    await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
+    await card(page).getByText('Now whole.').waitFor()
+    expect(await card(page).count()).toBe(1)
+  })
+
+  test('that fails says the status and what the upstream said; one that breaks off is no answer', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    upstream.always(status(400, { message: 'this question is too long' }))
+    await send(page, 'Too long')
+    await card(page).getByText('The call failed with status 400').waitFor()
+    await card(page).getByText('this question is too long').waitFor()
+    upstream.always(endsEarly({ text: 'Half an answer is not one', after: 3 }))
+    await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
+    await card(page).getByText('The call failed', { exact: true }).waitFor()
+    expect(await card(page).getAttribute('data-state')).toBe('failed')
+    await page.route('**/v1/chat/completions', (route) => route.abort())
+    await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
+    await card(page).getByText('the server cannot be reached').waitFor()
+  })
+
+  test('is not made with a temperature or a limit that is none', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    const before = upstream.requests.length
+    await page.getByLabel('Temperature').fill('2.1')
+    await page.getByText('A number from 0 to 2, or empty.').waitFor()
+    await send(page, 'Hello')
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    await page.getByLabel('Temperature').fill('')
+    await page.getByLabel('Max tokens').fill('1.5')
+    await page.getByText('A whole number from 1, or empty.').waitFor()
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    expect(upstream.requests.length).toBe(before)
+  })
+
+  test('asks two models side by side', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(path())
+    await page.locator('option[value="gpt-4o"]').first().waitFor({ state: 'attached' })
+    await page.getByLabel('Compare two models').check()
+    await page.waitForURL('**compare=gpt-4o')
+    await send(page, 'Both of you')
+    await card(page).getByText('Four words of answer.').waitFor()
+    await card(page, 'gpt-4o').getByText('Four words of answer.').waitFor()
+    const asked = upstream.requests.slice(-2).map(({ model }) => model)
+    expect(asked.sort()).toEqual(['gpt-4o', 'gpt-4o-mini'])
+  })
+})
+
+test('the code of the call holds what would be sent, the key hidden on the screen alone', async () => {
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open(path())
+  await page.getByLabel('Temperature').fill('0.4')
+  await page.getByRole('textbox', { name: 'Message' }).fill("What's this?")
+  await page.getByRole('button', { name: 'View code' }).click()
+  const dialog = page.getByRole('dialog')
+  const code = dialog.locator('pre')
+  await code.waitFor()
+  expect(await code.textContent()).toContain(String.raw`What'\''s this?`)
+  expect(await code.textContent()).toContain(`Bearer sk-••••${token.key.slice(-4)}`)
+  await dialog.getByText('Python', { exact: true }).click()
+  expect(await code.textContent()).toContain('stream=True')
+  await dialog.getByText('Node', { exact: true }).click()
+  expect(await code.textContent()).toContain('temperature: 0.4,')
+  await dialog.getByRole('button', { name: /^Copy/ }).click()
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  expect(copied).toContain(`apiKey: 'sk-${token.key}'`)
+})
+
+test('reads well in both themes and languages, with an answer and with a failure', async () => {
+  upstream.forModel('gpt-4o', status(400, { message: 'refused' }))
+  const faults = await auditPage(site, {
+    path: `${path()}&compare=gpt-4o`,
+    as: user,
+    prepare: async (page) => {
+      await page.locator('textarea').last().fill('Hello')
+      await page.keyboard.press('Control+Enter')
+      await page.locator('article[data-state="done"]').waitFor()
+      await page.locator('article[data-state="failed"]').waitFor()
+    },
+  })
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,120 @@
+// Specification: 2 (redemption list and form, top-up page), 4 (redemption status), 5 (top-up), 8 (messages), 9 (defaults).
+
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { choose, rowOf, rowsOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+
+interface Code {
+  id: number
+  key: string
+  status: number
+  quota: number
+}
+
+const make = (name: string, count = 1) =>
+  site.api<string[]>('POST', '/api/redemption/', { name, quota: 250_000, count })
+const codes = () => site.api<(Code & { name: string })[]>('GET', '/api/redemption/?p=0&size=100')
+
+describe('redemption codes', () => {
+  test('spec 9, 2: the form starts with 100000 and 1; the codes are saved as a text file, one per line', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/redemption/add')
+    expect(await page.getByLabel('Quota', { exact: true }).inputValue()).toBe('100000')
+    expect(await page.getByLabel('Number of codes').inputValue()).toBe('1')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.getByText('This field is required').waitFor()
+    await page.getByLabel('Name').fill('spring')
+    await page.getByLabel('Number of codes').fill('3')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Submit' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('spring.txt')
+    const saved = readFileSync(await download.path(), 'utf8')
+    const made = (await codes()).filter(({ name }) => name === 'spring').map(({ key }) => key)
+    expect(saved.split('\n').slice(0, -1).sort()).toEqual(made.sort())
+    await toastOf(page, 'success', 'redemption code created successfully!').waitFor()
+    await page.getByText('3 codes made').waitFor()
+  })
+
+  test('spec 4: a code can be disabled and enabled until it is used', async () => {
+    const [used = ''] = await make('used one')
+    await make('open one')
+    const person = await site.addUser('redeemer')
+    await site.apiAs(person, 'POST', '/api/user/topup', { key: used })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/redemption')
+    await rowOf(page, 'open one').getByText('unused').waitFor()
+    expect(await rowOf(page, 'open one').textContent()).toContain('not redeemed yet')
+    await page.getByRole('button', { name: 'Disable: open one' }).click()
+    await rowOf(page, 'open one').getByText('disabled').waitFor()
+    await page.getByRole('button', { name: 'Enable: open one' }).click()
+    await rowOf(page, 'open one').getByText('unused').waitFor()
+    expect(await page.getByRole('button', { name: 'Enable: used one' }).isDisabled()).toBe(true)
+    await choose(page, 'used one', 'Delete')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await rowOf(page, 'used one').waitFor({ state: 'detached' })
+  })
+
+  test('spec 8: name and quota can be changed', async () => {
+    await make('before')
+    const id = (await codes()).find(({ name }) => name === 'before')?.id
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/redemption/edit/${id}`)
+    await page.getByLabel('Name').fill('after')
+    await page.getByLabel('Quota', { exact: true }).fill('42')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastOf(page, 'success', 'redemption code updated successfully!').waitFor()
+    expect((await codes()).find((code) => code.id === id)).toMatchObject({ name: 'after', quota: 42 })
+  })
+})
+
+describe('topping up', () => {
+  beforeAll(() => site.api('PUT', '/api/option/', { key: 'TopUpLink', value: '' }))
+
+  test('spec 5, 6: an empty code and a missing link are said', async () => {
+    const person = await site.addUser('asker')
+    await using visit = await site.visit({ as: person })
+    const { page } = visit
+    await visit.open('/topup')
+    await page.getByRole('button', { name: 'Redeem' }).click()
+    await toastOf(page, 'info', 'please enter the top-up code!').waitFor()
+    await page.getByRole('button', { name: 'Get a code' }).click()
+    await toastOf(page, 'error', 'the super admin has not set a top-up link!').waitFor()
+  })
+
+  test('spec 2, 8: a code adds its quota; a refused one stays in the box', async () => {
+    const person = await site.addUser('topper', { quota: 500_000 })
+    const [code = '', other = ''] = await make('for topper', 2)
+    await using visit = await site.visit({ as: person })
+    const { page } = visit
+    await visit.open('/topup')
+    await page.getByText('$1.00').first().waitFor()
+    const box = page.getByLabel('Redemption code')
+    await box.fill(code)
+    await page.getByRole('button', { name: 'Redeem' }).click()
+    await toastOf(page, 'success', 'top-up successful!').waitFor()
+    await page.getByText('$1.50').first().waitFor()
+    expect(await box.inputValue()).toBe('')
+    await box.fill(`${code}\n${other}`)
+    await page.getByRole('button', { name: 'Redeem 2 codes' }).click()
+    await page.getByText('$2.00').first().waitFor()
+    expect(await box.inputValue()).toBe(code)
+    await page.getByText('$0.50 added').waitFor()
+  })
+})
+
+test('look right to everybody', async () => {
+  const ready = { prepare: (page: import('playwright-core').Page) => rowsOf(page).first().waitFor() }
+  expect(await auditPage(site, { path: '/redemption', as: rootAccount, ...ready })).toEqual([])
+  expect(await auditPage(site, { path: '/redemption/add', as: rootAccount })).toEqual([])
+  expect(await auditPage(site, { path: '/topup', as: rootAccount })).toEqual([])
+})

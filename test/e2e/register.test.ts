@@ -1,0 +1,170 @@
+// Specification: 2 (register screen), 5 (registration), 8 (messages), 9 (resend countdown).
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { type MailServer, startMailServer } from '../helpers/mail-server.ts'
+import { auditPage } from './support/audit.ts'
+import { openConsole } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let mail: MailServer
+
+beforeAll(async () => {
+  mail = await startMailServer()
+  const options = {
+    SMTPServer: '127.0.0.1',
+    SMTPPort: String(mail.port),
+    SMTPAccount: 'mailer',
+    SMTPToken: 'mail secret',
+    SMTPFrom: 'gate@example.com',
+    ServerAddress: 'https://gate.example',
+  }
+  for (const [key, value] of Object.entries(options)) await site.api('PUT', '/api/option/', { key, value })
+})
+afterAll(() => mail[Symbol.asyncDispose]())
+
+async function fill(page: Page, values: Record<string, string>): Promise<void> {
+  for (const [label, value] of Object.entries(values)) await page.getByLabel(label, { exact: true }).fill(value)
+}
+const submit = (page: Page) => page.getByRole('button', { name: 'Register', exact: true })
+
+describe('registering', () => {
+  test('spec 5: user name and password must be filled in', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/register')
+    expect(await page.locator('h1').textContent()).toBe('new user registration')
+    expect(await page.getByLabel('Username').getAttribute('placeholder')).toContain('max 12')
+    expect(await page.getByLabel('Password', { exact: true }).getAttribute('placeholder')).toContain('8 to 20')
+    expect(await submit(page).isDisabled()).toBe(true)
+    await fill(page, { Username: 'newcomer' })
+    expect(await submit(page).isDisabled()).toBe(true)
+  })
+
+  test('spec 5: a short password and two that differ are refused before anything is sent', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/register')
+    await fill(page, { Username: 'newcomer', Password: 'short', 'Repeat the password': 'short' })
+    await submit(page).click()
+    await toastOf(page, 'info', 'password length must not be less than 8 characters!').waitFor()
+    await fill(page, { Password: 'long enough', 'Repeat the password': 'not the same' })
+    await submit(page).click()
+    await toastOf(page, 'info', 'the two passwords entered do not match').waitFor()
+    expect(visit.calls().filter((call) => call.includes('/register'))).toEqual([])
+  })
+
+  test('spec 2: aff is stored and sent; success leads to the login page', async () => {
+    const inviteCode = await site.api<string>('GET', '/api/user/aff')
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open(`/register?aff=${inviteCode}`)
+    expect(await page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
+    await page.getByText('You were invited').waitFor()
+    await fill(page, { Username: 'invited', Password: 'long enough', 'Repeat the password': 'long enough' })
+    await submit(page).click()
+    await toastOf(page, 'success', 'registration succeeded!').waitFor()
+    await page.waitForURL('**/login')
+    const [made] = await site.api<{ username: string; inviter_id: number }[]>('GET', '/api/user/?p=0')
+    expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
+  })
+
+  test('spec 8: a refusal of the server is shown, and the form stays as it was', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/register')
+    await fill(page, { Username: 'invited', Password: 'long enough', 'Repeat the password': 'long enough' })
+    await submit(page).click()
+    await page.locator('[data-toast="error"]').waitFor()
+    await page.getByText('The registration was refused').waitFor()
+    expect(await page.getByLabel('Username').inputValue()).toBe('invited')
+  })
+
+  test('spec 2: with e-mail verification a code is sent, and the button waits for 30 seconds', async () => {
+    await site.api('PUT', '/api/option/', { key: 'EmailVerificationEnabled', value: 'true' })
+    try {
+      await using visit = await site.visit()
+      const { page } = visit
+      await visit.open('/register')
+      const send = page.getByRole('button', { name: 'Send code' })
+      expect(await send.isDisabled()).toBe(true)
+      await fill(page, { 'E-mail address': 'new+tag@example.com' })
+      await send.click()
+      await toastOf(page, 'success', 'verification code sent successfully, please check your mailbox!').waitFor()
+      await page.getByRole('button', { name: /^retry \(\d+\)$/ }).waitFor()
+      const [received] = await mail.arrived(1)
+      expect(received?.to).toEqual(['new+tag@example.com'])
+      const code = /\b([A-Z0-9]{6,8}|\d{6})\b/.exec(received?.text ?? '')?.[1] ?? ''
+      await fill(page, {
+        Username: 'mailed',
+        Password: 'long enough',
+        'Repeat the password': 'long enough',
+        'Verification code': code,
+      })
+      await submit(page).click()
+      await page.waitForURL('**/login')
+      const [made] = await site.api<{ email: string }[]>('GET', '/api/user/?p=0')
+      expect(made).toMatchObject({ email: 'new+tag@example.com' })
+    } finally {
+      await site.api('PUT', '/api/option/', { key: 'EmailVerificationEnabled', value: 'false' })
+    }
+  })
+
+  test('looks right to everybody', async () => {
+    expect(await auditPage(site, { path: '/register' })).toEqual([])
+  })
+})
+
+describe('a forgotten password', () => {
+  test('spec 2, 8: asking for the mail, and the new password by its link', async () => {
+    await site.addUser('forgetful')
+    // Accounts have addresses by binding one, or from an import; mails to one address have a pause between them.
+    using database = new Database(join(site.folder, 'tollgate.db'))
+    database.run("update users set email = 'forgetful@example.com' where username = 'forgetful'")
+    await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: site.gateway.url })
+    const before = mail.mails.length
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/reset')
+    await page.getByLabel('E-mail address').fill('forgetful@example.com')
+    await page.getByRole('button', { name: 'Send reset mail' }).click()
+    await toastOf(page, 'success', 'reset email sent successfully, please check your mailbox!').waitFor()
+    expect(await page.getByRole('button', { name: /^retry \(\d+\)$/ }).isDisabled()).toBe(true)
+    const mails = await mail.arrived(before + 1)
+    const link = /https?:\/\/\S+\/user\/reset\?\S+/.exec(mails.at(-1)?.text ?? '')?.[0] ?? ''
+    expect(link).not.toBe('')
+    await visit.open(new URL(link).pathname + new URL(link).search)
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe('forgetful@example.com')
+    await page.getByRole('button', { name: 'Reset the password' }).click()
+    await toastOf(page, 'notice', 'new password copied to clipboard: ').waitFor()
+    await page.getByRole('button', { name: 'Show: new password' }).click()
+    const password = (await page.locator('code').first().textContent()) ?? ''
+    const answer = await fetch(`${site.gateway.url}/api/user/login`, {
+      method: 'POST',
+      body: JSON.stringify({ username: 'forgetful', password }),
+    })
+    expect(await answer.json()).toMatchObject({ success: true })
+  })
+
+  test('a link that is not complete says so', async () => {
+    await using visit = await site.visit()
+    await visit.open('/user/reset?email=a@example.com')
+    await visit.page.getByText('This link is not complete').waitFor()
+    await visit.page.getByRole('link', { name: 'Ask for a new link' }).click()
+    await visit.page.waitForURL('**/reset')
+  })
+
+  test('looks right to everybody', async () => {
+    expect(await auditPage(site, { path: '/reset' })).toEqual([])
+    expect(await auditPage(site, { path: '/user/reset?email=a@example.com&token=x' })).toEqual([])
+  })
+})
+
+test('spec 4: the callback of the code-hosting login leads to the settings when it is refused', async () => {
+  await using visit = await site.visit()
+  await visit.open('/oauth/github?code=x&state=y')
+  await visit.page.waitForURL('**/login**')
+  await visit.page.locator('[data-toast="error"]').first().waitFor()
+})

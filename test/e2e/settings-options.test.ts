@@ -1,0 +1,451 @@
+// Specification: 2 (settings: operations, system, other), 3 (options), 4 (turning password login off), 5 (settings),
+// 6 (admins), 7 (reading and writing options, update check), 8 (messages), 9 (default port).
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
+import { startMailServer } from '../helpers/mail-server.ts'
+import { startService } from '../helpers/outside-services.ts'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { rowsOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+
+const put = (key: OptionKey, value: string) => site.api('PUT', '/api/option/', { key, value })
+const stored = async (key: OptionKey) => {
+  const options = await site.api<{ key: string; value: string }[]>('GET', '/api/option/')
+  return options.find((option) => option.key === key)?.value
+}
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const box = (page: Page, key: OptionKey) => page.locator(`[id="${key}"]`).locator('input, select, textarea').first()
+const save = (page: Page) => button(page, 'Save').click()
+const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
+const done = 'operation completed successfully!'
+
+describe('what is shown', () => {
+  test('spec 2, 3: every option stands on its tab, in its section', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const shown: string[] = []
+    for (const tab of ['operation', 'system', 'other']) {
+      await visit.open(`/setting?tab=${tab}`)
+      await page.locator('[id="RetryTimes"], [id="SMTPServer"], [id="SystemName"]').first().waitFor()
+      if (tab === 'operation') {
+        for (const section of ['General', 'Monitoring', 'Quota', 'Ratios'])
+          await page.getByRole('heading', { name: section, exact: true }).waitFor()
+        await page.getByRole('table', { name: 'Models' }).waitFor()
+      }
+      shown.push(...(await page.locator('main [id]').evaluateAll((all) => all.map((each) => each.id))))
+    }
+    expect(Object.keys(optionDefinitions).filter((key) => !shown.includes(key))).toEqual([])
+  })
+
+  test('spec 5, 9: numbers keep their limits, the SMTP port suggests 587', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    expect(await box(page, 'SMTPPort').getAttribute('placeholder')).toBe('587')
+    await page.getByRole('tab', { name: 'Operation settings' }).click()
+    const attributes = async (key: OptionKey) => {
+      await box(page, key).waitFor()
+      return [await box(page, key).getAttribute('min'), await box(page, key).getAttribute('step')]
+    }
+    expect(await attributes('RetryTimes')).toEqual(['0', '1'])
+    expect((await attributes('QuotaPerUnit'))[1]).toBe('0.01')
+    for (const key of ['ChannelDisableThreshold', 'QuotaRemindThreshold', 'QuotaForNewUser'] as const)
+      expect([key, (await attributes(key))[0]]).toEqual([key, '0'])
+  })
+
+  test('search finds options of all tabs by name and key, and the sections lead to their places', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await page.getByLabel('Search settings').fill('smtp port')
+    await page.getByText('1 setting', { exact: true }).waitFor()
+    await box(page, 'SMTPPort').waitFor()
+    await page.getByLabel('Search settings').fill('retrytimes')
+    await box(page, 'RetryTimes').waitFor()
+    await page.getByLabel('Search settings').fill('nothing like this')
+    await page.getByText('No results found.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Calls' }).click()
+    await page.waitForURL('**#relay')
+    await page.waitForFunction(() => {
+      const top = document.getElementById('relay')?.getBoundingClientRect().top ?? -1
+      return top >= 0 && top < window.innerHeight
+    })
+  })
+
+  test('the palette goes to an option', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=other')
+    await box(page, 'SystemName').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill('Turnstile')
+    await page.getByRole('option', { name: 'Secret key' }).click()
+    await page.waitForURL('**/setting?tab=system#TurnstileSecretKey')
+    await box(page, 'TurnstileSecretKey').waitFor()
+  })
+
+  test('spec 6: what an admin may not write is locked and says why', async () => {
+    const admin = await site.addUser('deputy', { role: 10 })
+    await using visit = await site.visit({ as: admin })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await box(page, 'QuotaPerUnit').waitFor()
+    expect(await box(page, 'QuotaPerUnit').isDisabled()).toBe(true)
+    expect(await page.locator('[id="QuotaPerUnit"]').textContent()).toContain('Only a super admin may change this.')
+    expect(await box(page, 'RetryTimes').isDisabled()).toBe(false)
+    await box(page, 'RetryTimes').fill('3')
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect(await stored('RetryTimes')).toBe('3')
+  })
+
+  test('options that cannot be loaded say so and can be asked for again', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    await page.route('**/api/option/', (route) => route.abort())
+    await visit.open('/setting?tab=other')
+    await page.getByText('The settings could not be loaded').waitFor()
+    await page.unroute('**/api/option/')
+    await button(page, 'Retry').click()
+    await box(page, 'SystemName').waitFor()
+  })
+
+  test('a server without a table of options is served by our own', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    // As servers answer that have only the calls of the specification.
+    for (const path of ['definitions', 'prices']) {
+      await page.route(`**/api/option/${path}`, (route) =>
+        route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
+      )
+    }
+    await visit.open('/setting?tab=operation')
+    await box(page, 'RetryTimes').fill('4')
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect(await stored('RetryTimes')).toBe('4')
+    await page.getByRole('tab', { name: 'System settings' }).click()
+    expect(await box(page, 'SMTPToken').getAttribute('type')).toBe('password')
+  })
+})
+
+describe('switches', () => {
+  test('spec 2, 8: are saved at once and can be undone', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await page.getByRole('switch', { name: 'Log calls' }).uncheck()
+    const message = toastOf(page, 'success', done)
+    await message.waitFor()
+    expect(await stored('LogConsumeEnabled')).toBe('false')
+    await message.getByRole('button', { name: 'Undo' }).click()
+    await toastOf(page, 'success', 'undone').waitFor()
+    expect(await stored('LogConsumeEnabled')).toBe('true')
+    expect(await page.getByRole('switch', { name: 'Log calls' }).isChecked()).toBe(true)
+  })
+
+  test('spec 4: turning password login off is asked about first', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    const toggle = page.getByRole('switch', { name: 'Log in with a password' })
+    await toggle.click()
+    const question = page.getByRole('alertdialog', { name: 'Warning' })
+    await question.getByText('No other way to log in is turned on.').waitFor()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    expect(await toggle.isChecked()).toBe(true)
+    expect(await stored('PasswordLoginEnabled')).toBe('true')
+    await toggle.click()
+    await question.getByRole('button', { name: 'Turn off' }).click()
+    await toastOf(page, 'success', done).waitFor()
+    expect(await stored('PasswordLoginEnabled')).toBe('false')
+    await toggle.click()
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#PasswordLoginEnabled input')?.checked)
+    expect(await stored('PasswordLoginEnabled')).toBe('true')
+  })
+
+  test('a switch that the server refuses goes back, and the reason is said', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    const toggle = page.getByRole('switch', { name: 'Log in and register with GitHub' })
+    await toggle.click()
+    await toastOf(page, 'error', 'Error: Please set GitHubClientId').waitFor()
+    expect(await toggle.isChecked()).toBe(false)
+  })
+})
+
+describe('texts and numbers', () => {
+  beforeEach(async () => {
+    await put('TopUpLink', '')
+    await put('RetryTimes', '0')
+  })
+
+  test('spec 7: changes are collected over tabs, reviewed, and sent one call for each changed key', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await box(page, 'TopUpLink').fill('https://shop.example')
+    await box(page, 'RetryTimes').fill('2')
+    await page.getByRole('tab', { name: 'Other settings' }).click()
+    await box(page, 'SystemName').fill('My gate')
+    await page.getByRole('region', { name: '3 changes' }).waitFor()
+    await button(page, 'Review').click()
+    const review = page.getByRole('region', { name: '3 changes' })
+    expect(await review.locator('del').allTextContents()).toContain('Tollgate')
+    expect(await review.locator('ins').allTextContents()).toContain('https://shop.example')
+    expect(puts(visit.calls())).toEqual([])
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect(puts(visit.calls())).toHaveLength(3)
+    expect([await stored('TopUpLink'), await stored('RetryTimes')]).toEqual(['https://shop.example', '2'])
+    expect(await review.count()).toBe(0)
+    expect(await page.evaluate(() => localStorage.getItem('system_name'))).toBe('My gate')
+    await put('SystemName', 'Tollgate')
+  })
+
+  test('what is discarded is not sent', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await box(page, 'TopUpLink').fill('https://shop.example')
+    await button(page, 'Discard').click()
+    expect(await box(page, 'TopUpLink').inputValue()).toBe('')
+    expect(puts(visit.calls())).toEqual([])
+  })
+
+  test('leaving with changes asks', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await box(page, 'TopUpLink').fill('https://shop.example')
+    await page.getByRole('link', { name: 'Tokens' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(await box(page, 'TopUpLink').inputValue()).toBe('https://shop.example')
+    await page.getByRole('link', { name: 'Tokens' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click()
+    await page.waitForURL('**/token')
+  })
+
+  test('one that is refused does not stop the others, and stays with its reason', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await box(page, 'TopUpLink').fill('javascript:alert(1)')
+    await box(page, 'RetryTimes').fill('5')
+    await save(page)
+    await toastOf(page, 'error', 'Error: TopUpLink must be').waitFor()
+    await toastOf(page, 'info', '1 saved, 1 failed').waitFor()
+    expect([await stored('RetryTimes'), await stored('TopUpLink')]).toEqual(['5', ''])
+    expect(await page.locator('[id="TopUpLink"]').textContent()).toContain('TopUpLink must be an address')
+    await page.getByRole('region', { name: '1 change' }).waitFor()
+    await button(page, 'Discard').click()
+  })
+
+  test('spec 5: numbers out of their limits are not sent', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    for (const [value, problem] of [
+      ['-1', 'Must be at least 0'],
+      ['1.5', 'Enter a whole number'],
+      ['21', 'Must be at most 20'],
+    ] as const) {
+      await box(page, 'RetryTimes').fill(value)
+      await save(page)
+      await page.locator('[id="RetryTimes"]').getByText(problem).waitFor()
+    }
+    expect(puts(visit.calls())).toEqual([])
+    await box(page, 'RetryTimes').fill('')
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+  })
+
+  test('spec 5: the last slash of server addresses goes', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    await box(page, 'ServerAddress').fill('https://gate.example/')
+    await box(page, 'WeChatServerAddress').fill('https://wechat.example/')
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect([await stored('ServerAddress'), await stored('WeChatServerAddress')]).toEqual([
+      'https://gate.example',
+      'https://wechat.example',
+    ])
+    await page.getByText('https://gate.example/oauth/github').waitFor()
+    await put('ServerAddress', '')
+  })
+
+  test('spec 5: a secret is sent when something was typed, is never shown, and can be removed', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    const secret = box(page, 'GitHubClientSecret')
+    expect(await secret.getAttribute('placeholder')).toBe('not set')
+    await secret.fill('hush hush')
+    await button(page, 'Review').click()
+    expect(await page.getByRole('region', { name: '1 change' }).textContent()).not.toContain('hush')
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect(await secret.inputValue()).toBe('')
+    expect(await secret.getAttribute('placeholder')).toBe('set – leave empty to keep')
+    await secret.fill('x')
+    await secret.fill('')
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+    await button(page, 'Remove: Client secret').click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+    await page.locator('#GitHubClientSecret input[placeholder="not set"]').waitFor()
+  })
+
+  test('spec 5: domains are added and removed as chips; empty and listed ones are ignored', async () => {
+    await put('EmailDomainWhitelist', 'a.example')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    const add = box(page, 'EmailDomainWhitelist')
+    for (const ignored of ['', '   ', 'a.example']) {
+      await add.fill(ignored)
+      await add.press('Enter')
+    }
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+    await add.fill('b.example')
+    await add.press('Enter')
+    await add.fill('c.example')
+    await button(page, 'Add a domain').click()
+    await button(page, 'Remove a.example').click()
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect(await stored('EmailDomainWhitelist')).toBe('b.example,c.example')
+  })
+
+  test('back to the default', async () => {
+    await put('SMTPPort', '25')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    await button(page, 'Use the default of SMTP port').click()
+    expect(await box(page, 'SMTPPort').inputValue()).toBe('587')
+    await save(page)
+    await toastOf(page, 'success', done).waitFor()
+    expect(await stored('SMTPPort')).toBe('587')
+  })
+})
+
+describe('pages', () => {
+  test('spec 2: what is written is shown beside it, sanitised', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=other')
+    await page
+      .getByLabel('Notice', { exact: true })
+      .fill('# Hello\n<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">')
+    const preview = page.getByRole('region', { name: 'Preview of Notice' })
+    await preview.getByRole('heading', { name: 'Hello' }).waitFor()
+    expect(await preview.locator('script, [onerror]').count()).toBe(0)
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false)
+    await page.getByLabel('About page', { exact: true }).fill('https://docs.example')
+    await page.getByText('This page is shown in a frame.').waitFor()
+    await button(page, 'Discard').click()
+  })
+
+  test('spec 8: the update check is there when a feed is set, and says what it found', async () => {
+    const { version } = await site.api<{ version: string }>('GET', '/api/status')
+    let tag = `v${version}`
+    await using feed = await startService(
+      (_, response) => void response.end(JSON.stringify({ tag_name: tag, body: '# Fresh\n<script>1</script>' })),
+    )
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=other')
+    await page.getByText('Set a release feed to look for updates.').waitFor()
+    expect(await page.getByRole('button', { name: 'Check for updates' }).count()).toBe(0)
+    await box(page, 'UpdateFeedURL').fill(feed.url)
+    await save(page)
+    await button(page, 'Check for updates').click()
+    await toastOf(page, 'success', `already the latest version: ${tag}`).waitFor()
+    tag = 'v99.0.0'
+    await button(page, 'Check for updates').click()
+    const notes = page.getByRole('dialog', { name: 'New version: v99.0.0' })
+    await notes.getByRole('heading', { name: 'Fresh' }).waitFor()
+    expect(await notes.locator('script').count()).toBe(0)
+    await put('UpdateFeedURL', '')
+  })
+
+  test('a test mail goes out with the saved settings; a failure is told on the page', async () => {
+    await put('SMTPServer', '')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=system')
+    await page.getByLabel('Test mail to').fill('ops@example.com')
+    await button(page, 'Send a test mail').click()
+    await page.getByText('The test mail was not sent').waitFor()
+    await using mail = await startMailServer()
+    await put('SMTPPort', String(mail.port))
+    await put('SMTPFrom', 'gate@example.com')
+    await page.reload()
+    await box(page, 'SMTPServer').fill('127.0.0.1')
+    expect(await button(page, 'Send a test mail').isDisabled()).toBe(true)
+    await save(page)
+    await page.getByLabel('Test mail to').fill('ops@example.com')
+    await button(page, 'Send a test mail').click()
+    await toastOf(page, 'success', 'The test mail was accepted').waitFor()
+    expect((await mail.arrived(1))[0]?.to).toEqual(['ops@example.com'])
+  })
+})
+
+describe('the audit trail', () => {
+  test('shows who did what, filtered by person, action and time, a page at a time', async () => {
+    const admin = await site.addUser('noter', { role: 10 })
+    for (let times = 1; times <= 11; times++)
+      await site.apiAs(admin, 'PUT', '/api/option/', { key: 'RetryTimes', value: String(times) })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=audit')
+    await rowsOf(page).first().waitFor()
+    await page.getByLabel('User name or id').fill('noter')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Action begins with').selectOption('option.')
+    await page.getByText('11 rows').waitFor()
+    const [first] = await rowsOf(page).allTextContents()
+    expect(first).toContain('option.update')
+    expect(first).toContain('"10" → "11"')
+    expect(page.url()).toContain('actor=noter&action=option.')
+    await button(page, 'Next page').click()
+    await page.getByText('Page 2 of 2').waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00')
+    await page.getByText('No results found.').waitFor()
+    await button(page, 'Clear filters').click()
+    await rowsOf(page).first().waitFor()
+    expect(await page.getByLabel('User name or id').inputValue()).toBe('')
+  })
+
+  test('a list that cannot be loaded says so and can be asked for again', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    await page.route('**/api/audit/*', (route) => route.abort())
+    await visit.open('/setting?tab=audit')
+    await page.getByText('The list could not be loaded').waitFor()
+    await page.unroute('**/api/audit/*')
+    await button(page, 'Retry').click()
+    await rowsOf(page).first().waitFor()
+  })
+})
+
+describe('the look', () => {
+  for (const [tab, ready] of [
+    ['operation', '#RetryTimes input'],
+    ['system', '#SMTPServer input'],
+    ['other', '#SystemName input'],
+    ['audit', '.data-table tbody tr'],
+  ] as const) {
+    test(`no finding on the tab ${tab} in any theme, language and width`, async () => {
+      const prepare = async (page: Page) => void (await page.locator(ready).first().waitFor())
+      expect(await auditPage(site, { path: `/setting?tab=${tab}`, as: rootAccount, prepare })).toEqual([])
+    })
+  }
+})

@@ -1,0 +1,302 @@
+// Specification: 2 (settings, personal), 3 (user), 4 (resend countdown, deleting the own account), 5 (e-mail and WeChat
+// binding, account deletion), 6 (who sees which tabs), 7 (access token, invite link), 8 (messages), 9 (countdown, codes).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type MailServer, startMailServer } from '../helpers/mail-server.ts'
+import {
+  type OAuthServer,
+  startOAuthServer,
+  startTurnstile,
+  startWeChatHelper,
+  type WeChatHelper,
+} from '../helpers/outside-services.ts'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let mail: MailServer
+let hub: OAuthServer
+let helper: WeChatHelper
+
+const setOptions = async (options: Record<string, string>) => {
+  for (const [key, value] of Object.entries(options)) await site.api('PUT', '/api/option/', { key, value })
+}
+
+beforeAll(async () => {
+  ;[mail, hub, helper] = [await startMailServer(), await startOAuthServer(), await startWeChatHelper()]
+  await setOptions({
+    SMTPServer: '127.0.0.1',
+    SMTPPort: String(mail.port),
+    SMTPAccount: 'mailer',
+    SMTPToken: 'mail secret',
+    SMTPFrom: 'gate@example.com',
+    GitHubClientId: hub.clientId,
+    GitHubClientSecret: hub.clientSecret,
+    GitHubOAuthBaseURL: hub.url,
+    GitHubApiBaseURL: hub.url,
+    WeChatServerAddress: helper.url,
+    WeChatServerToken: helper.token,
+  })
+})
+afterAll(async () => {
+  for (const each of [mail, hub, helper]) await each[Symbol.asyncDispose]()
+})
+
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+describe('the tabs', () => {
+  test('spec 2, 6: ordinary users see the personal one alone, whatever the address says', async () => {
+    const user = await site.addUser('plain')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/setting?tab=system')
+    expect(await visit.page.locator('h1').textContent()).toBe('setting')
+    expect(await visit.page.getByRole('tab').allTextContents()).toEqual(['Personal settings'])
+    await button(visit.page, 'Copy invite link').waitFor()
+    expect(visit.calls().filter((call) => call.includes('/api/option'))).toEqual([])
+  })
+
+  test('spec 2, 6: admins see the others, the first is the default, and the address remembers', async () => {
+    const admin = await site.addUser('chief', { role: 10 })
+    await using visit = await site.visit({ as: admin })
+    const { page } = visit
+    await visit.open('/setting')
+    expect(await page.getByRole('tab').allTextContents()).toEqual([
+      'Personal settings',
+      'Operation settings',
+      'System settings',
+      'Other settings',
+      'Audit trail',
+    ])
+    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Personal settings')
+    await page.getByRole('tab', { name: 'Other settings' }).click()
+    await page.getByLabel('System name').waitFor()
+    expect(page.url()).toEndWith('/setting?tab=other')
+    await page.goBack()
+    await button(page, 'Copy invite link').waitFor()
+  })
+})
+
+describe('the own account', () => {
+  test('spec 2: profile with a link to its form', async () => {
+    const user = await site.addUser('profiled')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/setting')
+    await visit.page.getByText('$2.00').waitFor()
+    await visit.page.getByRole('link', { name: 'Update profile' }).click()
+    await visit.page.waitForURL('**/user/edit')
+  })
+
+  test('spec 2, 8: an access token is made after a question, copied, shown, and works', async () => {
+    const user = await site.addUser('tokened')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/setting')
+    await button(page, 'Generate system access token').click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(visit.calls()).not.toContain('GET /api/user/token')
+    await button(page, 'Generate system access token').click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Generate system access token' }).click()
+    await toastOf(page, 'success', 'token reset and copied to clipboard').waitFor()
+    const token = await clipboard(page)
+    await page.getByText(token, { exact: true }).waitFor()
+    const self = await fetch(`${site.gateway.url}/api/user/self`, { headers: { authorization: token } })
+    expect(((await self.json()) as { data: { username: string } }).data.username).toBe('tokened')
+    await page.reload()
+    await button(page, 'Copy invite link').waitFor()
+    expect(await page.getByText(token, { exact: true }).count()).toBe(0)
+  })
+
+  test('spec 7, 8: the invite link is the origin, /register?aff= and the code', async () => {
+    const user = await site.addUser('inviter')
+    const code = await site.apiAs<string>(user, 'GET', '/api/user/aff')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/setting')
+    await button(visit.page, 'Copy invite link').click()
+    await toastOf(visit.page, 'success', 'invite link copied').waitFor()
+    expect(await clipboard(visit.page)).toBe(`${site.gateway.url}/register?aff=${code}`)
+  })
+
+  test('spec 8: a clipboard that refuses gives the warning, and the link stands on the page', async () => {
+    const user = await site.addUser('noclip')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    })
+    await visit.open('/setting')
+    await button(page, 'Copy invite link').click()
+    await toastOf(page, 'warning', 'cannot copy to clipboard, please copy manually').waitFor()
+    await page.locator('code', { hasText: '/register?aff=' }).waitFor()
+  })
+
+  test('theme, language, row height and shortcuts are changed at once and kept', async () => {
+    const user = await site.addUser('looker')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/setting')
+    await page.getByText('Dark', { exact: true }).click()
+    await page.getByText('Compact', { exact: true }).click()
+    await page.getByRole('switch', { name: 'Single-key shortcuts' }).uncheck()
+    await page.getByText('中文', { exact: true }).last().click()
+    await page.getByRole('heading', { name: '设置', exact: true }).waitFor()
+    expect(
+      await page.evaluate(() =>
+        ['ui.theme', 'ui.density', 'ui.keys', 'ui.lang'].map((key) => localStorage.getItem(key)),
+      ),
+    ).toEqual(['dark', 'compact', 'off', 'zh'])
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+  })
+
+  test('an account that cannot be loaded says so and can be asked for again', async () => {
+    const user = await site.addUser('unlucky')
+    await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    await page.route('**/api/user/self', (route) => route.abort())
+    await visit.open('/setting')
+    await page.getByText('Your account could not be loaded').waitFor()
+    await page.unroute('**/api/user/self')
+    await button(page, 'Retry').click()
+    await page.getByText('$2.00').waitFor()
+  })
+})
+
+describe('binding', () => {
+  test('spec 5, 8, 9: an e-mail address by the code that is sent to it, with a countdown', async () => {
+    const user = await site.addUser('mailer')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/setting')
+    await button(page, 'E-mail address: Bind').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Send code' }).click()
+    expect(visit.calls().filter((call) => call.includes('/api/verification'))).toEqual([])
+    expect(await dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('E-mail address').fill('mailer@example.com')
+    await dialog.getByRole('button', { name: 'Send code' }).click()
+    await toastOf(page, 'success', 'verification code sent, please check your mailbox!').waitFor()
+    const again = dialog.getByRole('button', { name: /retry \((?:30|2\d)\)/ })
+    await again.waitFor()
+    expect(await again.isDisabled()).toBe(true)
+    const [sent] = await mail.arrived(1)
+    const code = /\b(\d{6})\b/.exec(sent?.text ?? '')?.[1] ?? ''
+    await dialog.getByLabel('Verification code').fill('000000')
+    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await toastOf(page, 'error', 'Error: ').waitFor()
+    await dialog.getByLabel('Verification code').fill(code)
+    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await toastOf(page, 'success', 'email account bound successfully!').waitFor()
+    await page.getByText('mailer@example.com').waitFor()
+    await button(page, 'E-mail address: Change').waitFor()
+  })
+
+  test('spec 5: while the bot check has no answer no code is sent', async () => {
+    await using turnstile = await startTurnstile()
+    await setOptions({ TurnstileSiteKey: 'site', TurnstileSecretKey: turnstile.secret, TurnstileCheckEnabled: 'true' })
+    const user = await site.addUser('robot')
+    {
+      await using visit = await site.visit({
+        as: user,
+        expectedErrors: /challenges\.cloudflare\.com|ERR_|Content Security/,
+      })
+      const { page } = visit
+      await page.route('https://challenges.cloudflare.com/**', (route) => route.abort())
+      await visit.open('/setting')
+      await button(page, 'E-mail address: Bind').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('The bot check could not be loaded').waitFor()
+      await dialog.getByLabel('E-mail address').fill('robot@example.com')
+      await dialog.getByRole('button', { name: 'Send code' }).click()
+      await toastOf(page, 'info', 'retry in a few seconds, Turnstile is checking the user environment!').waitFor()
+      expect(visit.calls().filter((call) => call.includes('/api/verification'))).toEqual([])
+    }
+    await setOptions({ TurnstileCheckEnabled: 'false' })
+  })
+
+  test('spec 2: WeChat and the code-hosting account are offered when they are turned on', async () => {
+    const user = await site.addUser('nobind')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/setting')
+    await button(visit.page, 'E-mail address: Bind').waitFor()
+    expect(await visit.page.getByText('WeChat account').count()).toBe(0)
+    expect(await visit.page.getByText('GitHub account').count()).toBe(0)
+  })
+
+  test('spec 5, 8: WeChat by a code; an empty one does nothing', async () => {
+    await setOptions({ WeChatAuthEnabled: 'true' })
+    const user = await site.addUser('chatter')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/setting')
+    await button(page, 'WeChat account: Bind').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Valid for').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Verification code').fill('wrong')
+    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await toastOf(page, 'error', 'Error: ').waitFor()
+    await dialog.getByLabel('Verification code').fill(helper.codeFor('wechat-7'))
+    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await toastOf(page, 'success', 'WeChat account bound successfully!').waitFor()
+    await page.getByText('wechat-7').waitFor()
+    expect(await dialog.count()).toBe(0)
+  })
+
+  test('spec 4: the code-hosting account; its callback comes back to the settings', async () => {
+    await setOptions({ GitHubOAuthEnabled: 'true' })
+    const user = await site.addUser('coder')
+    await using visit = await site.visit({ as: user, expectedErrors: new RegExp(`${hub.url}|404`) })
+    const { page } = visit
+    await visit.open('/setting')
+    await button(page, 'GitHub account: Bind').click()
+    await page.waitForURL(`${hub.url}/**`)
+    const { code, state } = hub.agree(page.url(), { id: 77, login: 'octo' })
+    await page.goto(`/oauth/github?code=${code}&state=${state}`)
+    await page.waitForURL('**/setting')
+    await toastOf(page, 'success', 'bound successfully!').waitFor()
+    await page.getByText('octo', { exact: true }).waitFor()
+  })
+})
+
+describe('deleting the own account', () => {
+  test('spec 4, 5, 8: needs the name typed, then logs out and leads to the login page', async () => {
+    const user = await site.addUser('leaver')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/setting')
+    await button(page, 'Delete own account').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Type your account name leaver').fill('leave')
+    await dialog.getByRole('button', { name: 'Delete own account' }).click()
+    await toastOf(page, 'error', 'please enter your account name to confirm deletion!').waitFor()
+    await dialog.getByText('please enter your account name to confirm deletion!').waitFor()
+    expect(visit.calls()).not.toContain('DELETE /api/user/self')
+    await dialog.getByLabel('Type your account name leaver').fill('leaver')
+    await dialog.getByRole('button', { name: 'Delete own account' }).click()
+    await page.waitForURL('**/login')
+    await toastOf(page, 'success', 'account deleted!').waitFor()
+    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    expect(visit.calls()).toContain('DELETE /api/user/self')
+  })
+
+  test('what the server refuses is shown, and nothing is forgotten', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting')
+    await button(page, 'Delete own account').click()
+    await page.getByLabel('Type your account name root').fill('root')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete own account' }).click()
+    await toastOf(page, 'error', 'Error: ').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/setting')
+  })
+})
+
+describe('the look', () => {
+  test('no finding in any theme, language and width, the dialog of a binding included', async () => {
+    const user = await site.addUser('watcher')
+    const prepare = async (page: Page) => void (await page.getByText('$2.00').waitFor())
+    expect(await auditPage(site, { path: '/setting', as: user, prepare })).toEqual([])
+  })
+})

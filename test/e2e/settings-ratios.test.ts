@@ -1,0 +1,203 @@
+// Specification: 2 (operations: ratios), 3 (ModelRatio, GroupRatio), 5 (valid JSON), 8 (messages).
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(ok({ usage: { prompt_tokens: 100_000, completion_tokens: 50_000, total_tokens: 150_000 } }))
+  const channel = { name: 'main', type: 1, key: 'sk-1', base_url: upstream.url, group: 'default' }
+  await site.api('POST', '/api/channel/', { ...channel, models: 'gpt-4o,gpt-4o-mini,homemade' })
+})
+afterAll(() => upstream.close())
+
+const stored = async (key: string): Promise<Record<string, number>> => {
+  const options = await site.api<{ key: string; value: string }[]>('GET', '/api/option/')
+  return JSON.parse(options.find((option) => option.key === key)?.value || '{}')
+}
+const put = (key: string, value: object) => site.api('PUT', '/api/option/', { key, value: JSON.stringify(value) })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const line = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+const save = async (page: Page) => {
+  await button(page, 'Save').click()
+  await toastOf(page, 'success', 'operation completed successfully!').waitFor()
+}
+const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
+
+beforeEach(async () => {
+  await put('ModelRatio', {})
+  await put('CompletionRatio', {})
+  await put('GroupRatio', { default: 1, vip: 1, svip: 1 })
+})
+
+describe('the table of models', () => {
+  test('shows what each costs for a million tokens and why, and flags models without a price', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await line(page, 'gpt-4o').getByText('built in').waitFor()
+    expect(await page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe('2.5')
+    expect(await page.getByLabel('Completion price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe('10')
+    await line(page, 'homemade').getByText('no price').waitFor()
+    await page.getByText('ratio', { exact: true }).click()
+    expect(await page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe('1.25')
+  })
+
+  test('dollars become ratios, the review shows the entries, and one call for each option saves them', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await page.getByLabel('Prompt price of homemade', { exact: true }).fill('3')
+    await page.getByLabel('Completion price of homemade', { exact: true }).fill('12')
+    await line(page, 'homemade').getByText('your entry').waitFor()
+    await button(page, 'Review').click()
+    expect(await page.locator('ins').allTextContents()).toEqual(['homemade: 1.5', 'homemade: 4'])
+    await save(page)
+    expect([await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{ homemade: 1.5 }, { homemade: 4 }])
+    expect(puts(visit.calls())).toHaveLength(2)
+    await button(page, 'Remove the entry of homemade').click()
+    await save(page)
+    expect([await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{}, {}])
+  })
+
+  test('rows are found, added, and multiplied together', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await line(page, 'gpt-4o').waitFor()
+    await page.getByLabel('New model').fill('gpt-4o')
+    await page.getByLabel('New model').press('Enter')
+    await toastOf(page, 'info', 'gpt-4o is in the table already').waitFor()
+    await page.getByLabel('New model').fill('added-one')
+    await page.getByLabel('New model').press('Enter')
+    await line(page, 'added-one').waitFor()
+    await page.getByLabel('Search models').fill('gpt-4o')
+    expect(await line(page, 'added-one').count()).toBe(0)
+    await page.getByLabel('Multiply the shown by').fill('2')
+    await button(page, 'Multiply').click()
+    await save(page)
+    expect(await stored('ModelRatio')).toEqual({ 'added-one': 1, 'gpt-4o': 2.5, 'gpt-4o-mini': 0.15 })
+  })
+
+  test('says what the last 7 days would have cost', async () => {
+    await put('ModelRatio', { homemade: 1 })
+    await put('CompletionRatio', { homemade: 1 })
+    const token = await site.api<{ key: string }>('POST', '/api/token/', {
+      name: 'week',
+      remain_quota: 0,
+      expired_time: -1,
+      unlimited_quota: true,
+    })
+    const body = { model: 'homemade', messages: [{ role: 'user', content: 'Hello' }] }
+    const answer = await site.gateway.post('/v1/chat/completions', body, `sk-${token.key}`)
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    const preview = page.getByRole('region', { name: 'What would the last 7 days have cost?' })
+    await preview.getByText(/The last 7 days cost \$\d/).waitFor()
+    const [, cost = ''] = /cost (\$[\d.]+)\./.exec((await preview.textContent()) ?? '') ?? []
+    expect(Number(cost.slice(1))).toBeGreaterThan(0)
+    await page.getByLabel('Prompt price of homemade', { exact: true }).fill('4')
+    const twice = `$${(Number(cost.slice(1)) * 2).toFixed(2)}`
+    await preview.getByText(`cost ${cost}. With these prices: ${twice} (+100.0 %).`).waitFor()
+    await button(page, 'Discard').click()
+    await preview.getByText(`The last 7 days cost ${cost}.`).waitFor()
+  })
+})
+
+describe('groups', () => {
+  test('are added, changed and removed', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await page.getByText('Groups', { exact: true }).click()
+    await page.getByLabel('Multiplier of vip').fill('0.8')
+    await page.getByLabel('New group').fill('beta')
+    await page.getByLabel('New group').press('Enter')
+    await button(page, 'Remove svip').click()
+    await save(page)
+    expect(await stored('GroupRatio')).toEqual({ default: 1, vip: 0.8, beta: 1 })
+  })
+})
+
+describe('the JSON', () => {
+  test('spec 5, 8: what is no JSON is not sent, in the words of the product', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await page.getByText('JSON', { exact: true }).click()
+    await page.getByLabel('Model ratio', { exact: true }).fill('{"gpt-4o": 2')
+    await page.getByLabel('Group ratio', { exact: true }).fill('nonsense')
+    await button(page, 'Save').click()
+    await toastOf(page, 'error', 'Error: model ratio is not a valid JSON string').waitFor()
+    await toastOf(page, 'error', 'Error: group ratio is not a valid JSON string').waitFor()
+    expect(puts(visit.calls())).toEqual([])
+    await page.locator('[id="ModelRatio"]').getByText('model ratio is not a valid JSON string').waitFor()
+    await page.getByText('Models', { exact: true }).click()
+    await page.getByText('Mend the JSON first').waitFor()
+    await page.getByText('JSON', { exact: true }).first().click()
+    await page.getByLabel('Model ratio', { exact: true }).fill('{"gpt-4o": -1}')
+    await page.getByLabel('Group ratio', { exact: true }).fill('{"default": 1}')
+    await button(page, 'Save').click()
+    await toastOf(page, 'error', 'Error: ModelRatio').waitFor()
+    expect(await stored('GroupRatio')).toEqual({ default: 1 })
+    expect(await stored('ModelRatio')).toEqual({})
+    await button(page, 'Discard').click()
+  })
+
+  test('is shown readably, and the same JSON written otherwise is no change', async () => {
+    await put('ModelRatio', { a: 1, b: 2 })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await page.getByText('JSON', { exact: true }).click()
+    const box = page.getByLabel('Model ratio', { exact: true })
+    expect(await box.inputValue()).toBe('{\n  "a": 1,\n  "b": 2\n}')
+    await box.fill('{ "a":1, "b":2 }')
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+  })
+
+  test('is exported to a file and imported from one, to be saved or discarded', async () => {
+    await put('ModelRatio', { a: 1 })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await line(page, 'a').waitFor()
+    const [file] = await Promise.all([page.waitForEvent('download'), button(page, 'Export').click()])
+    expect(file.suggestedFilename()).toBe('ratios.json')
+    expect(JSON.parse(readFileSync(await file.path(), 'utf8'))).toMatchObject({ ModelRatio: { a: 1 } })
+    const give = (text: string) =>
+      page.locator('input[type=file]').setInputFiles({
+        name: 'ratios.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(text),
+      })
+    await give('{')
+    await toastOf(page, 'error', 'Error: model ratio is not a valid JSON string').waitFor()
+    await give('{"ModelRatio":"x"}')
+    await toastOf(page, 'error', 'Error: The file holds no ratios.').waitFor()
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+    await give('{"ModelRatio":{"b":2},"GroupRatio":{"default":1,"gold":0.5}}')
+    await page.getByRole('region', { name: '2 changes' }).waitFor()
+    await save(page)
+    expect([await stored('ModelRatio'), await stored('GroupRatio')]).toEqual([{ b: 2 }, { default: 1, gold: 0.5 }])
+  })
+})
+
+test('admins who may not write the ratios see them locked', async () => {
+  const admin = await site.addUser('reader', { role: 10 })
+  await using visit = await site.visit({ as: admin })
+  const { page } = visit
+  await visit.open('/setting?tab=operation')
+  await page.getByLabel('Prompt price of gpt-4o', { exact: true }).waitFor()
+  expect(await page.getByLabel('Prompt price of gpt-4o', { exact: true }).isDisabled()).toBe(true)
+  expect(await button(page, 'Import').isDisabled()).toBe(true)
+})

@@ -1,0 +1,370 @@
+// Specification: 1 (status document, footer), 2 (routes, top menu, 404, chunk limit), 3 (stored data), 8 (failed calls),
+// 9 (durations, places of messages).
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { axeFaults } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+const option = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
+const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Menu' }).getByRole('link').allTextContents()
+
+describe('the menu', () => {
+  test('has the entries of the specification in their order for administrators, and ours after them', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    await visit.open('/about')
+    expect((await menuOf(visit.page)).filter((entry, index, all) => all.indexOf(entry) === index)).toEqual([
+      'Home',
+      'Channels',
+      'Tokens',
+      'Redemptions',
+      'Top up',
+      'Users',
+      'Logs',
+      'Settings',
+      'About',
+      'Usage',
+      'Playground',
+    ])
+  })
+
+  test('has no entries of administrators for others, and little for who is not logged in', async () => {
+    const user = await site.addUser('menu')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/about')
+    const own = new Set(await menuOf(visit.page))
+    for (const entry of ['Channels', 'Redemptions', 'Users']) expect(own.has(entry)).toBe(false)
+    await using nobody = await site.visit()
+    await nobody.open('/about')
+    expect([...new Set(await menuOf(nobody.page))]).toEqual(['Home', 'About'])
+    await nobody.page.getByRole('link', { name: 'Log in' }).waitFor()
+  })
+
+  test('has the chat after the first entry once a link is stored', async () => {
+    await option('ChatLink', 'https://chat.example')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/about')
+    await page.getByRole('link', { name: 'Chat' }).first().waitFor()
+    expect([...new Set(await menuOf(page))].slice(0, 2)).toEqual(['Home', 'Chat'])
+    expect(await page.evaluate(() => localStorage.getItem('chat_link'))).toBe('https://chat.example')
+    await option('ChatLink', '')
+    await page.reload()
+    await page.waitForFunction(() => localStorage.getItem('chat_link') === null)
+  })
+
+  test('is a drawer on narrow screens, with log out, or log in and register', async () => {
+    await using visit = await site.visit({ as: rootAccount, width: 390 })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('button', { name: 'Open menu' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Menu' })
+    await drawer.getByRole('button', { name: 'Log out' }).waitFor()
+    await drawer.getByRole('link', { name: 'Logs' }).click()
+    await drawer.waitFor({ state: 'detached' })
+    await page.waitForURL('**/log')
+    await using nobody = await site.visit({ width: 390 })
+    await nobody.open('/about')
+    await nobody.page.getByRole('button', { name: 'Open menu' }).click()
+    await nobody.page.getByRole('link', { name: 'Log in' }).waitFor()
+    await nobody.page.getByRole('link', { name: 'Register' }).waitFor()
+  })
+})
+
+describe('the frame', () => {
+  test('any other path shows 404 and its text', async () => {
+    for (const path of ['/no/such/page', '/token/no/such', '/dashboards']) {
+      await using visit = await site.visit({ as: rootAccount })
+      await visit.open(path)
+      expect(await visit.page.locator('h1').textContent()).toBe('404')
+      await visit.page.getByText('the requested page was not found').waitFor()
+    }
+  })
+
+  test('keeps the status document and its single values', async () => {
+    await using visit = await site.visit()
+    await visit.open('/login')
+    await visit.page.waitForFunction(() => localStorage.getItem('status') !== null)
+    const stored = await visit.page.evaluate(() => ({ ...localStorage }))
+    expect(JSON.parse(stored['status'] ?? '')).toMatchObject({ system_name: 'Tollgate', quota_per_unit: 500_000 })
+    expect(stored).toMatchObject({ system_name: 'Tollgate', quota_per_unit: '500000', display_in_currency: 'true' })
+    expect(visit.calls()).toEqual(['GET /api/status'])
+  })
+
+  test('a server that cannot be reached is said to be so', async () => {
+    await using visit = await site.visit({ expectedErrors: /ERR_FAILED|ERR_CONNECTION/ })
+    await visit.page.route('**/api/status', (route) => route.abort())
+    await visit.open('/login')
+    await toastOf(visit.page, 'error', 'Error: cannot connect to the server normally!').waitFor()
+  })
+
+  test('a server of another version than the page is told by a notice that stays, with a way to reload', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await page.route('**/api/status', async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      await route.fulfill({ response, json: { ...json, data: { ...json.data, version: '99.0.0' } } })
+    })
+    await page.clock.install()
+    await visit.open('/login')
+    const notice = toastOf(page, 'notice', 'New version available: 99.0.0')
+    await notice.waitFor()
+    await page.clock.runFor(60_000)
+    await notice.getByRole('button', { name: 'Reload' }).waitFor()
+  })
+
+  test('name and footer are those of the settings; HTML in them cannot do harm', async () => {
+    await option('SystemName', 'My gateway')
+    await option(
+      'Footer',
+      '<b>hello</b><img src=x onerror="window.harmed=1"><script>window.harmed=1</script><style>*{display:none}</style>',
+    )
+    await using visit = await site.visit({ expectedErrors: /404/ })
+    const { page } = visit
+    await visit.open('/login')
+    await page.getByText('My gateway').waitFor()
+    await page.waitForFunction(() => document.title === 'user login · My gateway')
+    await page.locator('footer b').waitFor()
+    expect(await page.locator('footer script, footer style').count()).toBe(0)
+    expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
+    await option('SystemName', 'Tollgate')
+    await option('Footer', '')
+  })
+  test('theme and language change at once and stay', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/token')
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await ground()
+    await page.getByRole('button', { name: 'Theme: System' }).click()
+    await page.getByRole('button', { name: 'Theme: Light' }).click()
+    await page.getByRole('button', { name: 'Theme: Dark' }).waitFor()
+    expect(await ground()).not.toBe(light)
+    await page.getByRole('button', { name: 'Language' }).click()
+    await page.getByRole('heading', { name: '我的令牌' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
+    await page.reload()
+    await page.getByRole('heading', { name: '我的令牌' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    expect(await page.title()).toBe('我的令牌 · Tollgate')
+  })
+
+  test('the first language is that of the browser', async () => {
+    await using visit = await site.visit({ language: 'zh' })
+    await visit.page.evaluate(() => localStorage.clear())
+    await visit.open('/login')
+    expect(await visit.page.locator('h1').textContent()).toBe('用户登录')
+  })
+
+  test('a change of page gives the heading the focus, and the skip link leads to the content', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/about')
+    await page.getByRole('link', { name: 'Tokens' }).first().click()
+    await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+    await page.waitForFunction(() => document.activeElement?.tagName === 'H1')
+    await page.reload()
+    await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN')
+  })
+})
+
+describe('failed calls', () => {
+  const refusing = async (page: Page, status: number, body: object = {}) => {
+    await page.unroute('**/api/token/?**')
+    await page.route('**/api/token/?**', (route) => route.fulfill({ status, json: body }))
+    // Messages may lie over the button.
+    await page.getByRole('button', { name: 'Refresh' }).press('Enter')
+  }
+
+  test('are told by the rules of the specification', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByText('No tokens yet').waitFor()
+    await refusing(page, 429)
+    await toastOf(page, 'error', 'Error: too many requests, please try again later!').waitFor()
+    await refusing(page, 500)
+    await toastOf(page, 'error', 'Error: internal server error, please contact the administrator!').waitFor()
+    await refusing(page, 405)
+    await toastOf(page, 'info', 'this site is a demo only').waitFor()
+    await refusing(page, 502)
+    await toastOf(page, 'error', 'Error: Request failed with status code 502').waitFor()
+    await refusing(page, 404, { success: false, message: 'gone away' })
+    await toastOf(page, 'error', 'Error: gone away').waitFor()
+    await refusing(page, 200, { success: false, message: 'not today' })
+    await toastOf(page, 'error', 'Error: not today').waitFor()
+  })
+
+  test('the same message is counted instead of shown twice', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByText('No tokens yet').waitFor()
+    await refusing(page, 200, { success: false, message: 'again' })
+    await toastOf(page, 'error', 'Error: again').waitFor()
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await toastOf(page, 'error', '2 times').waitFor()
+    expect(await toastOf(page, 'error', 'Error: again').count()).toBe(1)
+  })
+})
+
+describe('messages', () => {
+  const place = async (width: number) => {
+    await using visit = await site.visit({ width })
+    await visit.open('/login?expired=1')
+    const message = toastOf(visit.page, 'error', 'not logged in')
+    await message.waitFor()
+    return await message.boundingBox()
+  }
+
+  test('stand at the top right, and at the top centre on narrow screens', async () => {
+    const wide = await place(1366)
+    expect(wide?.y).toBeLessThan(40)
+    expect((wide?.x ?? 0) + (wide?.width ?? 0)).toBeGreaterThan(1366 - 40)
+    const narrow = await place(600)
+    expect(narrow?.y).toBeLessThan(40)
+    expect(Math.abs((narrow?.x ?? 0) + (narrow?.width ?? 0) / 2 - 300)).toBeLessThan(2)
+  })
+
+  test('go by themselves after their time, unless the pointer rests on them; F6 jumps to them', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await page.clock.install()
+    await visit.open('/login?expired=1')
+    const message = toastOf(page, 'error', 'not logged in')
+    await message.waitFor()
+    await message.hover()
+    await page.clock.runFor(8000)
+    expect(await message.count()).toBe(1)
+    await page.mouse.move(10, 500)
+    await page.clock.runFor(5100)
+    expect(await message.count()).toBe(0)
+    await page.reload()
+    await message.waitFor()
+    await page.keyboard.press('F6')
+    await page.keyboard.press('Enter')
+    await message.waitFor({ state: 'detached' })
+  })
+})
+
+describe('parts that are loaded later', () => {
+  test('a page that cannot be loaded can be tried again', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|dynamically imported module/ })
+    const { page } = visit
+    await visit.open('/about')
+    await page.route(/\/assets\/(?:form|token)[^/]*\.js$/, (route) => route.abort())
+    await page.evaluate(() => history.pushState({}, '', '/token/add'))
+    await page.evaluate(() => dispatchEvent(new PopStateEvent('popstate')))
+    await page.getByRole('heading', { name: 'Could not load this page' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('heading', { name: 'new token' }).waitFor()
+  })
+
+  test('one that does not come within 120 seconds counts as failed', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /./ })
+    const { page } = visit
+    await page.clock.install()
+    await visit.open('/about')
+    await page.route(/\/assets\/form[^/]*\.js$/, () => undefined)
+    await page.evaluate(() => history.pushState({}, '', '/token/add'))
+    await page.evaluate(() => dispatchEvent(new PopStateEvent('popstate')))
+    await page.clock.runFor(119_000)
+    expect(await page.getByText('Could not load this page').count()).toBe(0)
+    await page.clock.runFor(2000)
+    await page.getByRole('heading', { name: 'Could not load this page' }).waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+})
+
+describe('the keyboard', () => {
+  test('Ctrl+K finds pages and commands; g and a letter go there; ? helps; single keys can be turned off', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/about')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Search and commands' })
+    await palette.waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await page.keyboard.type('new tok')
+    await page.getByRole('option', { name: 'New token' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'new token' }).waitFor()
+    await page.locator('h1').focus()
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+    await page.keyboard.press('?')
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await help.getByRole('switch', { name: 'Single-key shortcuts' }).uncheck()
+    await page.keyboard.press('Escape')
+    await help.waitFor({ state: 'detached' })
+    await page.keyboard.press('n')
+    await page.keyboard.press('Control+k')
+    await palette.waitFor()
+    expect(page.url()).toEndWith('/token')
+  })
+
+  test('rows: j and k go, x selects, e edits, / searches', async () => {
+    const user = await site.addUser('keys')
+    for (const name of ['one', 'two']) await site.apiAs(user, 'POST', '/api/token/', { name })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('rowheader', { name: 'two' }).waitFor()
+    await page.locator('h1').focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    expect(await page.getByLabel('Select one').isChecked()).toBe(true)
+    await page.keyboard.press('/')
+    await page.keyboard.type('two')
+    await page.waitForURL('**/token?q=two')
+    await page.keyboard.press('Escape')
+    await page.waitForURL('**/token')
+    await page.locator('h1').focus()
+    await page.keyboard.press('k')
+    await page.keyboard.press('e')
+    await page.getByRole('heading', { name: 'edit token' }).waitFor()
+  })
+})
+
+describe('nothing moves', () => {
+  const shifts = (page: Page) =>
+    page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          let sum = 0
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value
+          }).observe({ type: 'layout-shift', buffered: true })
+          requestAnimationFrame(() => requestAnimationFrame(() => done(sum)))
+        }),
+    )
+
+  test('while login page and lists are loaded (layout shift at most 0.02)', async () => {
+    const user = await site.addUser('still')
+    for (let index = 0; index < 12; index++) await site.apiAs(user, 'POST', '/api/token/', { name: `token ${index}` })
+    for (const width of [1366, 390]) {
+      await using visit = await site.visit({ as: user, width })
+      const { page } = visit
+      await page.route('**/api/**', async (route) => {
+        await new Promise((done) => setTimeout(done, 300))
+        await route.continue()
+      })
+      await visit.open('/token')
+      await page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
+      expect(await shifts(page)).toBeLessThanOrEqual(0.02)
+      await using nobody = await site.visit({ width })
+      await nobody.open('/login')
+      await nobody.page.waitForFunction(() => localStorage.getItem('status') !== null)
+      expect(await shifts(nobody.page)).toBeLessThanOrEqual(0.02)
+    }
+  })
+})

@@ -1,0 +1,105 @@
+// What a page costs on a first visit: its script, and all of the style. Read from what the build has made.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { buildConsoleIfStale } from '../../tools/console-build.mjs'
+
+const folder = resolve(process.env['CONSOLE_DIR'] ?? join(import.meta.dir, '../../dist/console'))
+
+interface Chunk {
+  file: string
+  imports?: string[]
+  css?: string[]
+}
+
+const plain = ['app/plain-layout.tsx', 'messages/common.en.ts']
+const shell = ['app/shell.tsx', 'messages/common.en.ts']
+const list = [...shell, 'messages/table.en.ts']
+const form = [...shell, 'messages/form.en.ts']
+
+/** KB of script, compressed, and the modules that the first look at a page loads beside the entry. */
+const budgets: Record<string, { kb: number; modules: string[] }> = {
+  '/login': { kb: 115, modules: [...plain, 'pages/login/login.tsx', 'messages/auth.en.ts'] },
+  '/register': {
+    kb: 150,
+    modules: [...plain, 'pages/register/register.tsx', 'messages/register.en.ts', 'messages/form.en.ts'],
+  },
+  '/reset': { kb: 150, modules: [...plain, 'pages/reset/reset.tsx', 'messages/reset.en.ts', 'messages/form.en.ts'] },
+  '/token': { kb: 185, modules: [...list, 'pages/token/list.tsx', 'messages/token.en.ts'] },
+  '/channel': {
+    kb: 185,
+    modules: [...list, 'app/admin-only.tsx', 'pages/channel/list.tsx', 'messages/channel.en.ts'],
+  },
+  '/redemption': {
+    kb: 185,
+    modules: [...list, 'app/admin-only.tsx', 'pages/redemption/list.tsx', 'messages/redemption.en.ts'],
+  },
+  '/user': { kb: 185, modules: [...list, 'app/admin-only.tsx', 'pages/user/list.tsx', 'messages/user.en.ts'] },
+  '/log': { kb: 185, modules: [...list, 'pages/log/list.tsx', 'messages/log.en.ts'] },
+  '/token/add': { kb: 205, modules: [...form, 'pages/token/form.tsx', 'messages/token.en.ts'] },
+  '/channel/add': {
+    kb: 205,
+    modules: [...form, 'app/admin-only.tsx', 'pages/channel/form.tsx', 'messages/channel.en.ts'],
+  },
+  '/redemption/add': {
+    kb: 205,
+    modules: [...form, 'app/admin-only.tsx', 'pages/redemption/form.tsx', 'messages/redemption.en.ts'],
+  },
+  '/user/edit': { kb: 205, modules: [...form, 'pages/user/form.tsx', 'messages/user.en.ts'] },
+  '/setting': { kb: 205, modules: [...form, 'pages/setting/setting.tsx', 'messages/setting.en.ts'] },
+  '/topup': { kb: 205, modules: [...form, 'pages/topup/topup.tsx', 'messages/topup.en.ts'] },
+  '/playground': { kb: 205, modules: [...form, 'pages/playground/playground.tsx', 'messages/playground.en.ts'] },
+  '/': { kb: 215, modules: [...shell, 'pages/home/home.tsx', 'messages/home.en.ts'] },
+  '/usage': { kb: 215, modules: [...list, 'pages/usage/usage.tsx', 'messages/usage.en.ts'] },
+}
+const styleKb = 15
+const largestLazyKb = 60
+const messagesKb = 12
+
+let manifest: Record<string, Chunk>
+beforeAll(async () => {
+  if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
+  manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+}, 120_000)
+
+const compressed = (file: string) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).byteLength / 1024
+const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + compressed(file), 0)
+
+/** Every file that these modules load before they can run. */
+function filesOf(modules: readonly string[]): Set<string> {
+  const seen = new Set<string>()
+  const files = new Set<string>()
+  const visit = (name: string) => {
+    if (seen.has(name)) return
+    seen.add(name)
+    const chunk = manifest[name]
+    if (!chunk) throw new Error(`${name} is not in the build`)
+    files.add(chunk.file)
+    for (const next of chunk.imports ?? []) visit(next)
+  }
+  for (const name of modules) visit(name)
+  return files
+}
+
+describe('a first visit', () => {
+  for (const [path, { kb, modules }] of Object.entries(budgets)) {
+    test(`to ${path} loads at most ${kb} KB of script`, () => {
+      expect(Math.ceil(sum(filesOf(['index.html', ...modules])))).toBeLessThanOrEqual(kb)
+    })
+  }
+
+  test(`loads at most ${styleKb} KB of style`, () => {
+    const styles = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.css'))
+    expect(sum(styles.map((name) => `assets/${name}`))).toBeLessThanOrEqual(styleKb)
+  })
+})
+
+test(`no part that is loaded later is above ${largestLazyKb} KB, and no file of messages above ${messagesKb}`, () => {
+  const first = filesOf(['index.html'])
+  const later = Object.values(manifest).filter(({ file }) => file.endsWith('.js') && !first.has(file))
+  expect(later.filter(({ file }) => compressed(file) > largestLazyKb).map(({ file }) => file)).toEqual([])
+  const messages = Object.entries(manifest).filter(([name]) => name.startsWith('messages/'))
+  expect(messages.length).toBeGreaterThan(10)
+  expect(messages.filter(([, { file }]) => compressed(file) > messagesKb).map(([name]) => name)).toEqual([])
+})

@@ -1,0 +1,28 @@
+// The console under a path of its own, as behind a proxy that passes the path on.
+import { expect, test } from 'bun:test'
+import { openConsole, rootAccount } from './support/console.ts'
+
+const site = openConsole({ BASE_PATH: '/gateway' })
+
+test('works in full under a path: pages, parts, calls, links', async () => {
+  await using visit = await site.visit()
+  const { page } = visit
+  await visit.open('/gateway/token')
+  expect(new URL(page.url()).pathname).toBe('/gateway/login')
+  await page.getByLabel('Username').fill(rootAccount.username)
+  await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/gateway/token')
+  await page.getByText('No tokens yet').waitFor()
+  await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
+  await page.waitForURL('**/gateway/token/add')
+  await page.getByLabel('Name').fill('under a path')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Your token is ready' })
+  expect(await dialog.locator('pre').textContent()).toContain(
+    `${new URL(page.url()).origin}/gateway/v1/chat/completions`,
+  )
+  await page.reload()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+})

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import type { Console, VisitOptions } from './console.ts'
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const themes = ['light', 'dark'] as const
+const languages = ['en', 'zh', 'pseudo'] as const
+const widths = [1366, 390] as const
+
+interface AxeResults {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
+}
+
+/** What axe finds on the page as it is, a line for each. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  // Colours are read while they change otherwise.
+  await page.evaluate(() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined))))
+  await page.evaluate(axeSource)
+  const results = await page.evaluate(async (tags) => {
+    const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
+    return axe.run(document, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+  }, rules)
+  return results.violations.flatMap(({ id, help, nodes }) =>
+    nodes.map((node) => `${id}: ${help}\n    ${node.html.slice(0, 300)}\n    ${node.failureSummary ?? ''}`),
+  )
+}
+
+/** True when the page can be scrolled sideways. */
+export function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
+}
+
+interface Audit extends Pick<VisitOptions, 'as' | 'expectedErrors'> {
+  path: string
+  /** Brings the page into the state that is looked at: waits for rows, opens a dialog. */
+  prepare?(page: Page): Promise<void>
+}
+
+/**
+ * Looks at a page in both themes, English, Chinese and pseudo-locale, wide and narrow. Returns what is wrong: axe's
+ * findings, scrolling sideways (at 320 px, too), and texts that were not translated.
+ */
+export async function auditPage(console: Console, { path, prepare, ...visitor }: Audit): Promise<string[]> {
+  const faults: string[] = []
+  for (const language of languages) {
+    await using visit = await console.visit({ ...visitor, language })
+    const { page } = visit
+    await visit.open(path)
+    await prepare?.(page)
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 860 })
+      for (const theme of themes) {
+        const where = `${path} ${language} ${theme} ${width}`
+        await page.evaluate((name) => {
+          document.documentElement.dataset['theme'] = name
+        }, theme)
+        faults.push(...(await axeFaults(page)).map((fault) => `${where}: ${fault}`))
+      }
+      if (await scrollsSideways(page)) faults.push(`${path} ${language} ${width}: scrolls sideways`)
+    }
+    if (language === 'pseudo')
+      faults.push(...(await untranslated(page)).map((text) => `${path}: not translated: ${text}`))
+    await page.setViewportSize({ width: 320, height: 640 })
+    if (await scrollsSideways(page)) faults.push(`${path} ${language} 320: scrolls sideways`)
+  }
+  return faults
+}
+
+/** Words on the page that are in no catalogue: in the pseudo-locale every message stands between ⟦ and ⟧. */
+function untranslated(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const found: string[] = []
+    while (walker.nextNode()) {
+      const { textContent: text, parentElement: parent } = walker.currentNode
+      if (!text || !/\p{L}{2}/u.test(text) || text.includes('⟦')) continue
+      // Data, code, keys and names of languages are not translated.
+      if (parent?.closest('script, style, noscript, code, kbd, [lang], [data-verbatim], option, time')) continue
+      if (parent?.closest('tbody th, tbody td, a[href="/"]')) continue
+      found.push(text.trim())
+    }
+    return found
+  })
+}

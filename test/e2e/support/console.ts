@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
+import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
+import { borrowBrowser, returnBrowser } from './browser.ts'
+
+/** Who visits. `root` exists; others are made by `addUser`. */
+export interface Account {
+  username: string
+  password: string
+}
+
+export const rootAccount: Account = { username: 'root', password: 'root password' }
+
+export interface VisitOptions {
+  /** Logged in as; left out = nobody. */
+  as?: Account
+  theme?: 'light' | 'dark'
+  language?: 'en' | 'zh' | 'pseudo'
+  width?: number
+  height?: number
+  /** Messages of the browser's console that the story is about, such as a refused call. */
+  expectedErrors?: RegExp
+}
+
+/** A page of its own with nothing stored; when it ends it fails the test for errors it saw. */
+export interface Visit extends AsyncDisposable {
+  page: Page
+  context: BrowserContext
+  /** Opens a path of the console and waits for its heading. */
+  open(path: string): Promise<void>
+  /** Paths of the calls that the page has made, in order: `GET /api/token/?p=0`. */
+  calls(): string[]
+}
+
+const narrow = 600
+/** One browser makes the requests of many visitors here. */
+const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
+/** Browsers say this themselves of every answer that is not a success; whether it was right is the story's to say. */
+const refusedCall = /Failed to load resource: the server responded with a status of 4\d\d/
+
+/** A server with fresh data and a browser, for the tests of one file. Real calls, nothing played. */
+export class Console {
+  #installation: Installation | undefined
+  #gateway: GatewayProcess | undefined
+  #browser: Browser | undefined
+  readonly #cookies = new Map<string, { name: string; value: string; user: unknown }>()
+  readonly #env: Record<string, string>
+
+  constructor(env: Record<string, string> = {}) {
+    this.#env = env
+  }
+
+  get gateway(): GatewayProcess {
+    if (!this.#gateway) throw new Error('the server is not running')
+    return this.#gateway
+  }
+
+  /** The data folder of the server. */
+  get folder(): string {
+    if (!this.#installation) throw new Error('the server is not running')
+    return this.#installation.folder
+  }
+
+  async start(): Promise<void> {
+    // Whoever names a folder of their own has built it.
+    if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
+    this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
+    this.#gateway = await this.#installation.start()
+    this.#browser = await borrowBrowser()
+  }
+
+  async stop(): Promise<void> {
+    await returnBrowser()
+    await this.#installation?.[Symbol.asyncDispose]()
+  }
+
+  /** Calls the management API as root; throws when the answer is not a success. */
+  api<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+    return this.gateway.api<T>(method, path, body)
+  }
+
+  /** Makes an account with some quota. */
+  async addUser(username: string, { role = 1, quota = 1_000_000 } = {}): Promise<Account & { id: number }> {
+    const password = 'a long password'
+    const { id } = await this.api<{ id: number }>('POST', '/api/user/', { username, password, display_name: username })
+    if (role >= 10) await this.api('POST', '/api/user/manage', { username, action: 'promote' })
+    await this.api('PUT', '/api/user/', { id, quota })
+    return { id, username, password }
+  }
+
+  /** Calls the management API as that account, by the session that its visits have. */
+  async apiAs<T = unknown>(account: Account, method: string, path: string, body?: unknown): Promise<T> {
+    const { name, value } = await this.#login(account)
+    const response = await fetch(this.gateway.url + path, {
+      method,
+      headers: { cookie: `${name}=${value}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as { success: boolean; message: string; data: T }
+    if (!answer.success) throw new Error(`${method} ${path}: ${answer.message}`)
+    return answer.data
+  }
+
+  /** Logs in once for each account: logins are limited. */
+  async #login(account: Account): Promise<{ name: string; value: string; user: unknown }> {
+    const known = this.#cookies.get(account.username)
+    if (known) return known
+    const response = await fetch(`${this.gateway.url}/api/user/login`, {
+      method: 'POST',
+      body: JSON.stringify({ username: account.username, password: account.password }),
+    })
+    const answer = (await response.json()) as { success: boolean; message: string; data: unknown }
+    const [, name, value] = /^(session)=([^;]+)/.exec(response.headers.getSetCookie()[0] ?? '') ?? []
+    if (!answer.success || name === undefined || value === undefined) throw new Error(`login: ${answer.message}`)
+    const session = { name, value, user: answer.data }
+    this.#cookies.set(account.username, session)
+    return session
+  }
+
+  /** Opens a page. Use it with `await using`. */
+  async visit(options: VisitOptions = {}): Promise<Visit> {
+    if (!this.#browser) throw new Error('the browser is not running')
+    const { url } = this.gateway
+    const width = options.width ?? 1366
+    const context = await this.#browser.newContext({
+      baseURL: url,
+      locale: options.language === 'zh' ? 'zh-CN' : 'en-US',
+      viewport: { width, height: options.height ?? (width > narrow ? 860 : 844) },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const session = options.as && (await this.#login(options.as))
+    if (session) await context.addCookies([{ name: session.name, value: session.value, url, httpOnly: true }])
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    // Storage belongs to an origin, so a file of it is opened first.
+    await page.goto('/logo.svg')
+    await page.evaluate(
+      ([user, theme, language]) => {
+        if (user !== undefined) localStorage.setItem('user', user)
+        if (theme !== undefined) localStorage.setItem('ui.theme', theme)
+        if (language !== undefined) localStorage.setItem('ui.lang', language)
+      },
+      [session && JSON.stringify(session.user), options.theme, options.language] as const,
+    )
+    return watched(page, context, url, options.expectedErrors)
+  }
+}
+
+function watched(page: Page, context: BrowserContext, origin: string, expected: RegExp | undefined): Visit {
+  const faults: string[] = []
+  const calls: string[] = []
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    const text = message.text()
+    if (!refusedCall.test(text) && !expected?.test(text)) faults.push(`console ${message.type()}: ${text}`)
+  })
+  page.on('pageerror', (error) => faults.push(`page error: ${error.message}`))
+  context.on('request', (request) => {
+    const address = request.url()
+    if (address.startsWith(`${origin}/api/`)) calls.push(`${request.method()} ${address.slice(origin.length)}`)
+    else if (/^https?:/.test(address) && !address.startsWith(`${origin}/`) && !expected?.test(address))
+      faults.push(`left the origin: ${address}`)
+  })
+  return {
+    page,
+    context,
+    calls: () => [...calls],
+    async open(path) {
+      await page.goto(path)
+      await page.locator('h1').first().waitFor()
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      if (faults.length > 0) throw new Error(`The page was not clean:\n${[...new Set(faults)].join('\n')}`)
+    },
+  }
+}
+
+/** Starts a server and a browser for the tests of this file and ends them. */
+export function openConsole(env: Record<string, string> = {}): Console {
+  const console = new Console(env)
+  setDefaultTimeout(180_000)
+  beforeAll(() => console.start(), 120_000)
+  afterAll(() => console.stop())
+  return console
+}

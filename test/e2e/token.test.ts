@@ -1,0 +1,429 @@
+// Specification: 2 (token list and form), 4 (token status, paging), 5 (token form, search), 6 (ordinary users), 8
+// (messages, clipboard), 9 (page size, default quota, presets, quota and time display).
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { auditPage } from './support/audit.ts'
+import { type Account, openConsole } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+
+interface Token {
+  id: number
+  name: string
+  key: string
+  status: number
+  remain_quota: number
+  expired_time: number
+  unlimited_quota: boolean
+}
+
+const addToken = (account: Account, fields: Partial<Token>) =>
+  site.apiAs<Token>(account, 'POST', '/api/token/', { remain_quota: 500_000, expired_time: -1, ...fields })
+const tokensOf = (account: Account) => site.apiAs<Token[]>(account, 'GET', '/api/token/?p=0&size=100')
+const rows = (page: Page) => page.locator('.data-table tbody tr:not([aria-hidden])')
+const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
+
+describe('the list of tokens', () => {
+  let owner: Account
+  beforeAll(async () => {
+    owner = await site.addUser('lister')
+    for (let index = 1; index <= 23; index++) {
+      await addToken(owner, { name: `token ${index}`, remain_quota: index * 100_000 })
+    }
+  })
+
+  test('shows ten rows a page and asks for one server page at a time', async () => {
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    await row(page, 'token 23').waitFor()
+    expect(await page.locator('h1').textContent()).toBe('my tokens')
+    expect(await rows(page).count()).toBe(10)
+    expect(visit.calls().filter((call) => call.includes('/api/token/'))).toEqual(['GET /api/token/?p=0'])
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await row(page, 'token 13').waitFor()
+    expect(page.url()).toEndWith('/token?page=2')
+    await page.getByRole('button', { name: 'Last page' }).click()
+    await row(page, 'token 1').waitFor()
+    expect(await rows(page).count()).toBe(3)
+    expect(visit.calls().filter((call) => call.includes('/api/token/'))).toEqual([
+      'GET /api/token/?p=0',
+      'GET /api/token/?p=1',
+      'GET /api/token/?p=2',
+    ])
+    await page.goBack()
+    await row(page, 'token 13').waitFor()
+  })
+
+  test('its address restores page, sort and search', async () => {
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token?page=2&sort=remain_quota')
+    await row(page, 'token 11').waitFor()
+    expect((await names(page))[0]).toBe('token 11')
+    const header = page.getByRole('columnheader', { name: 'remaining quota' })
+    expect(await header.getAttribute('aria-sort')).toBe('ascending')
+    await header.getByRole('button').click()
+    await row(page, 'token 23').waitFor()
+    expect(await header.getAttribute('aria-sort')).toBe('descending')
+    expect(page.url()).toEndWith('/token?sort=-remain_quota')
+  })
+
+  test('search is trimmed, an empty one shows the whole list again', async () => {
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    const box = page.getByLabel('Search tokens by name')
+    await box.fill('  token 2 ')
+    await box.press('Enter')
+    await page.waitForURL('**/token?q=token+2')
+    await page.getByText('5 rows').waitFor()
+    expect((await names(page)).sort()).toEqual(['token 2', 'token 20', 'token 21', 'token 22', 'token 23'])
+    await box.fill('nothing like this')
+    await box.press('Enter')
+    await page.getByText('No results found.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await row(page, 'token 23').waitFor()
+    expect(await box.inputValue()).toBe('')
+  })
+
+  test('a key is masked, shown on demand and copied with sk- before it', async () => {
+    const [first] = await tokensOf(owner)
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    const line = row(page, first?.name ?? '')
+    expect(await line.locator('code').textContent()).toBe(`sk-••••${first?.key.slice(-4)}`)
+    await line.getByRole('button', { name: 'Show the key of' }).click()
+    expect(await line.locator('code').textContent()).toBe(`sk-${first?.key}`)
+    await line.getByRole('button', { name: 'Copy key' }).click()
+    await toastOf(page, 'success', 'copied to clipboard!').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
+  })
+
+  test('a clipboard that refuses gives a warning, and the key is in the search box', async () => {
+    const [first] = await tokensOf(owner)
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    })
+    await visit.open('/token')
+    await row(page, first?.name ?? '')
+      .getByRole('button', { name: 'Copy key' })
+      .click()
+    await toastOf(page, 'warning', 'cannot copy to clipboard, please copy manually').waitFor()
+    await page.waitForFunction(
+      (key) => document.querySelector('search input')?.matches(`[value="${key}"]`),
+      `sk-${first?.key}`,
+    )
+  })
+
+  test('disabling takes effect at once and can be undone', async () => {
+    const token = await addToken(owner, { name: 'to toggle' })
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('button', { name: 'Disable: to toggle' }).click()
+    await row(page, 'to toggle').getByText('disabled').waitFor()
+    await toastOf(page, 'success', 'to toggle is disabled').getByRole('button', { name: 'Undo' }).click()
+    await row(page, 'to toggle').getByText('enabled', { exact: true }).waitFor()
+    expect((await tokensOf(owner)).find(({ id }) => id === token.id)?.status).toBe(1)
+  })
+
+  test('deleting asks first; the page fills from the next one', async () => {
+    await addToken(owner, { name: 'to delete' })
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('button', { name: 'Actions for to delete' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    const dialog = page.getByRole('alertdialog', { name: 'Delete to delete?' })
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await row(page, 'to delete').count()).toBe(1)
+    await page.getByRole('button', { name: 'Actions for to delete' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await row(page, 'to delete').waitFor({ state: 'detached' })
+    await toastOf(page, 'success', 'to delete was deleted').waitFor()
+    expect(await rows(page).count()).toBe(10)
+  })
+
+  test('several rows are disabled together, with one call each', async () => {
+    const user = await site.addUser('bulk')
+    for (const name of ['a', 'b', 'c']) await addToken(user, { name })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByLabel('Select a', { exact: true }).check()
+    await page.getByLabel('Select c', { exact: true }).check()
+    await page.getByText('2 selected').waitFor()
+    await page.getByRole('button', { name: 'Disable', exact: true }).click()
+    await toastOf(page, 'success', 'Disable: 2 done, 0 failed').waitFor()
+    const states = Object.fromEntries((await tokensOf(user)).map(({ name, status }) => [name, status]))
+    expect(states).toEqual({ a: 2, b: 1, c: 2 })
+    const changes = visit.calls().filter((call) => call === 'PUT /api/token/?status_only=true')
+    expect(changes).toHaveLength(2)
+  })
+
+  test('what is shown is exported as CSV; columns can be hidden and stay so', async () => {
+    const user = await site.addUser('chooser')
+    await addToken(user, { name: '=risky, "name"', remain_quota: 5 })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'created time' }).uncheck()
+    await page.getByRole('checkbox', { name: 'last used' }).check()
+    expect(await page.getByRole('checkbox', { name: 'name', exact: true }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await page.reload()
+    await page.getByRole('columnheader', { name: 'last used' }).waitFor()
+    expect(await page.getByRole('columnheader', { name: 'created time' }).count()).toBe(0)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('tokens.csv')
+    const [header, line] = readFileSync(await download.path(), 'utf8').split('\r\n')
+    expect(header).toBe('\uFEFFname,status,used quota,remaining quota,expiry,last used')
+    expect(line).toStartWith(`"'=risky, ""name""",enabled,0,5,-1,`)
+  })
+
+  test('on narrow screens rows are cards with the same names and actions', async () => {
+    await using visit = await site.visit({ as: owner, width: 390 })
+    const { page } = visit
+    await visit.open('/token')
+    const card = rows(page).first()
+    await card.waitFor()
+    const title = await card.getByRole('rowheader').boundingBox()
+    const status = await card.getByText('enabled', { exact: true }).boundingBox()
+    const quota = await card.getByText('$', { exact: false }).first().boundingBox()
+    expect(Math.abs((title?.y ?? 0) - (status?.y ?? 0))).toBeLessThan(12)
+    expect(quota?.y ?? 0).toBeGreaterThan((title?.y ?? 0) + 12)
+    await card.getByRole('button', { name: 'Actions for' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+  })
+
+  test('a server that neither counts nor sorts: pages are appended, loaded rows are sorted here, numbers by size', async () => {
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    // What one-api does: the same rows, but no number of them, and no other order than the newest first.
+    await page.route('**/api/token/?**', async (route) => {
+      const url = new URL(route.request().url())
+      url.searchParams.delete('sort')
+      url.searchParams.delete('order')
+      const response = await route.fetch({ url: url.href })
+      const { 'x-total-count': _, ...headers } = response.headers()
+      await route.fulfill({ response, headers })
+    })
+    await visit.open('/token')
+    await page.getByText('Page 1', { exact: true }).waitFor()
+    await rows(page).first().waitFor()
+    const header = page.getByRole('columnheader', { name: 'remaining quota' })
+    await header.getByRole('button').click()
+    await page.getByText('Sorting 10 loaded rows').waitFor()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('Sorting 20 loaded rows').waitFor()
+    const quotas = await rows(page).evaluateAll((lines) =>
+      lines.map((line) => Number(/\$([\d.]+)/.exec(line.querySelectorAll('td')[4]?.textContent ?? '')?.[1])),
+    )
+    expect(quotas).toHaveLength(10)
+    expect(quotas).toEqual([...quotas].sort((a, b) => a - b))
+    const pages = visit.calls().flatMap((call) => /\/api\/token\/\?p=(\d+)/.exec(call)?.[1] ?? [])
+    expect([...new Set(pages)]).toEqual(['0', '1'])
+  })
+
+  test('the drawer shows a token, its address can be shared and Escape closes it', async () => {
+    const token = await addToken(owner, { name: 'to look at' })
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open(`/token?peek=${token.id}`)
+    const drawer = page.getByRole('dialog', { name: 'to look at' })
+    await drawer.getByText('No calls yet.').waitFor()
+    await drawer.getByText('curl', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
+    expect(page.url()).toEndWith('/token')
+  })
+
+  test('client apps get links with key and server address', async () => {
+    const [first] = await tokensOf(owner)
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    await page.getByRole('button', { name: `Actions for ${first?.name}`, exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Copy link: OpenCat' }).click()
+    await toastOf(page, 'success', 'copied to clipboard!').waitFor()
+    const link = await page.evaluate(() => navigator.clipboard.readText())
+    expect(link).toBe(
+      `opencat://team/join?domain=${encodeURIComponent(new URL(page.url()).origin)}&token=sk-${first?.key}`,
+    )
+  })
+
+  test('an account without tokens is shown the way to the first one', async () => {
+    const user = await site.addUser('fresh')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/token')
+    await visit.page.getByText('No tokens yet').waitFor()
+    await visit.page.locator('main').getByRole('link', { name: 'New token' }).last().click()
+    await visit.page.waitForURL('**/token/add')
+  })
+
+  test('a list that cannot be loaded says why and can be asked for again', async () => {
+    await using visit = await site.visit({ as: owner, expectedErrors: /status of 5|ERR_FAILED/ })
+    const { page } = visit
+    await page.route('**/api/token/?p=0', (route) => route.fulfill({ status: 500, json: { success: false } }))
+    await visit.open('/token')
+    await toastOf(page, 'error', 'Error: internal server error, please contact the administrator!').waitFor()
+    await page.getByText('The list could not be loaded').waitFor()
+    await page.unroute('**/api/token/?p=0')
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await rows(page).first().waitFor()
+  })
+})
+
+describe('the form of a token', () => {
+  test('starts with the default quota, makes a token and shows its key with calls to copy', async () => {
+    const user = await site.addUser('maker')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    const quota = page.getByLabel('Quota', { exact: true })
+    expect(await quota.inputValue()).toBe('500000')
+    await page.getByText('equivalent amount: $1.00').waitFor()
+    expect(await page.getByLabel('Expiry').inputValue()).toBe('never')
+    await page.getByLabel('Name').fill('laptop')
+    await quota.fill('250000')
+    await page.getByText('equivalent amount: $0.50').waitFor()
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastOf(page, 'success', 'token created successfully').waitFor()
+    const [made] = await tokensOf(user)
+    expect(made).toMatchObject({ name: 'laptop', remain_quota: 250_000, expired_time: -1, unlimited_quota: false })
+    const dialog = page.getByRole('dialog', { name: 'Your token is ready' })
+    expect(await dialog.locator('code').first().textContent()).toBe(`sk-${made?.key}`)
+    await dialog.getByText('Python').click()
+    expect(await dialog.locator('pre').textContent()).toContain(`api_key="sk-${made?.key}"`)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await row(page, 'laptop').waitFor()
+  })
+
+  test('presets set the expiry, counted from now', async () => {
+    const user = await site.addUser('presets')
+    const presets = { 'one month': 30 * 86_400, 'one day': 86_400, 'one hour': 3600, 'one minute': 60 }
+    for (const [preset, seconds] of Object.entries(presets)) {
+      await using visit = await site.visit({ as: user })
+      const { page } = visit
+      await visit.open('/token/add')
+      await page.getByLabel('Name').fill(preset)
+      const before = Math.floor(Date.now() / 1000)
+      await page.getByRole('button', { name: preset, exact: true }).click()
+      const after = Math.ceil(Date.now() / 1000)
+      await page.getByRole('button', { name: 'Submit' }).click()
+      await page.waitForURL('**/token?start=*')
+      const made = (await tokensOf(user)).find(({ name }) => name === preset)
+      expect(made?.expired_time).toBeGreaterThanOrEqual(before + seconds)
+      expect(made?.expired_time).toBeLessThanOrEqual(after + seconds)
+    }
+  })
+
+  test('unlimited disables the quota', async () => {
+    const user = await site.addUser('unlimited')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('no limit')
+    await page.getByRole('switch', { name: 'Unlimited quota' }).check()
+    expect(await page.getByLabel('Quota', { exact: true }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.waitForURL('**/token?start=*')
+    expect((await tokensOf(user))[0]).toMatchObject({ unlimited_quota: true })
+    await page.getByRole('button', { name: 'Done' }).click()
+    await row(page, 'no limit').getByText('unlimited').waitFor()
+  })
+
+  test('an expiry that is no time is refused in the words of the product, at the field and as a message', async () => {
+    const user = await site.addUser('badtime')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('x')
+    await page.getByRole('button', { name: 'one day', exact: true }).click()
+    await page.getByLabel('Expiry').fill('')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastOf(page, 'error', 'expiry time format error!').waitFor()
+    const box = page.getByLabel('Expiry')
+    expect(await box.getAttribute('aria-invalid')).toBe('true')
+    expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
+    const described = await box.getAttribute('aria-describedby')
+    expect(await page.locator(`[id="${described}"]`).textContent()).toBe('expiry time format error!')
+    expect(await tokensOf(user)).toEqual([])
+  })
+
+  test('editing loads what is there, saves once, also by Ctrl+Enter, and keeps what was not touched', async () => {
+    const user = await site.addUser('editor')
+    const token = await addToken(user, { name: 'before', remain_quota: 700_000, expired_time: 2_000_000_000 })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open(`/token/edit/${token.id}`)
+    const name = page.getByLabel('Name')
+    expect(await name.inputValue()).toBe('before')
+    await name.fill('after')
+    await name.press('Control+Enter')
+    await toastOf(page, 'success', 'token updated successfully!').waitFor()
+    await row(page, 'after').waitFor()
+    expect((await tokensOf(user))[0]).toMatchObject({
+      name: 'after',
+      remain_quota: 700_000,
+      expired_time: 2_000_000_000,
+      status: 1,
+    })
+    expect(visit.calls().filter((call) => call.startsWith('PUT'))).toEqual(['PUT /api/token/'])
+  })
+
+  test('leaving with unsaved changes asks; staying keeps them', async () => {
+    const user = await site.addUser('leaver')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('half done')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('alertdialog', { name: 'Leave without saving?' }).waitFor()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
+    expect(await page.getByLabel('Name').inputValue()).toBe('half done')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.waitForURL('**/token')
+    expect(await tokensOf(user)).toEqual([])
+  })
+
+  test('a token that does not exist is said to be missing, with a way back', async () => {
+    const user = await site.addUser('seeker')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/token/edit/999999')
+    await visit.page.getByText('This token was not found').waitFor()
+    await visit.page.getByRole('link', { name: 'Back' }).click()
+    await visit.page.waitForURL('**/token')
+  })
+})
+
+describe('the look of the token pages', () => {
+  test('no finding on the list, the drawer and the form in any theme, language and width', async () => {
+    const user = await site.addUser('looker')
+    const token = await addToken(user, { name: 'program', expired_time: Math.floor(Date.now() / 1000) + 90_000 })
+    await addToken(user, { name: 'other', unlimited_quota: true })
+    const withRows = async (page: Page) => await rows(page).first().waitFor()
+    const withDrawer = async (page: Page) => await page.getByRole('dialog').locator('pre').waitFor()
+    const faults = [
+      ...(await auditPage(site, { as: user, path: '/token', prepare: withRows })),
+      ...(await auditPage(site, { as: user, path: `/token?peek=${token.id}`, prepare: withDrawer })),
+      ...(await auditPage(site, { as: user, path: '/token/add' })),
+    ]
+    expect(faults).toEqual([])
+  })
+})

@@ -1,0 +1,157 @@
+// Specification: 2 (user management, user edit form), 4 (user status and role), 5 (user create), 8 (messages).
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { choose, rowOf, rowsOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+
+interface User {
+  id: number
+  username: string
+  role: number
+  status: number
+  quota: number
+  group: string
+  rpm_limit: number
+}
+
+const userBy = async (id: number) => site.api<User>('GET', `/api/user/${id}`)
+
+describe('managing users', () => {
+  let ids: Record<string, number>
+  beforeAll(async () => {
+    ids = {}
+    for (const name of ['anna', 'bert', 'carla', 'a-long-name-1'])
+      ids[name] = (await site.addUser(name.slice(0, 12))).id
+  })
+
+  test('spec 2: heading, columns, groups, and no action on a super admin', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/user')
+    await rowOf(page, 'anna').waitFor()
+    expect(await page.locator('h1').textContent()).toBe('manage users')
+    for (const column of ['ID', 'Username', 'Display name', 'E-mail', 'Group', 'Role', 'Status'])
+      await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
+    expect(await rowOf(page, 'anna').textContent()).toContain('default')
+    expect(await page.getByRole('button', { name: 'Edit: root', exact: true }).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Disable: root', exact: true }).isDisabled()).toBe(true)
+  })
+
+  test('spec 4: ban and readmit at once, with undo; promote and demote ask and show the new role', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/user')
+    await page.getByRole('button', { name: 'Disable: bert', exact: true }).click()
+    await rowOf(page, 'bert').getByText('banned').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await rowOf(page, 'bert').getByText('activated').waitFor()
+    expect((await userBy(ids['bert'] ?? 0)).status).toBe(1)
+    await choose(page, 'bert', 'Promote')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Promote' }).click()
+    await rowOf(page, 'bert').getByText('admin').waitFor()
+    expect((await userBy(ids['bert'] ?? 0)).role).toBe(10)
+    await choose(page, 'bert', 'Demote')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Demote' }).click()
+    await rowOf(page, 'bert').getByText('ordinary user').waitFor()
+  })
+
+  test('spec 4: deleting needs the name typed, and the row goes', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/user')
+    await choose(page, 'carla', 'Delete')
+    const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true })
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByRole('alertdialog').getByRole('textbox').fill('carla')
+    await confirm.click()
+    await toastOf(page, 'success', 'carla was deleted').waitFor()
+    await rowOf(page, 'carla').waitFor({ state: 'detached' })
+  })
+
+  test('spec 2: search, and what is not found', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/user')
+    const box = page.getByLabel('Search by ID, name or e-mail')
+    await box.fill(' anna ')
+    await box.press('Enter')
+    await page.getByText('1 row', { exact: false }).waitFor()
+    expect(await rowsOf(page).count()).toBe(1)
+  })
+
+  test('the drawer gives quota on top of what is there', async () => {
+    const id = ids['anna'] ?? 0
+    const before = (await userBy(id)).quota
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/user?peek=${id}`)
+    await page.getByRole('button', { name: '+$1', exact: true }).click()
+    await toastOf(page, 'success', '$1.00 given to anna').waitFor()
+    expect((await userBy(id)).quota).toBe(before + 500_000)
+  })
+})
+
+describe('the forms', () => {
+  test('spec 5, 8: a new account needs name and password; the form stays for the next one', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/user/add')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.getByText('Must have 1 to 12 characters').waitFor()
+    expect(visit.calls().filter((call) => call.startsWith('POST /api/user/'))).toEqual([])
+    await page.getByLabel('Username').fill('fresh')
+    await page.getByLabel('Password', { exact: true }).fill('long enough')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastOf(page, 'success', 'user account created successfully!').waitFor()
+    expect(await page.getByLabel('Username').inputValue()).toBe('')
+  })
+
+  test('spec 2: an admin edits group, quota 0 and limits; only what changed is sent', async () => {
+    const { id } = await site.addUser('edited', { quota: 777 })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/user/edit/${id}`)
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+    await page.getByLabel('Group').fill('vip')
+    await page.getByLabel('Remaining quota').fill('0')
+    await page.getByLabel('Calls per minute').fill('60')
+    const sent = page.waitForRequest((request) => request.method() === 'PUT')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    expect((await sent).postDataJSON()).toEqual({ id, group: 'vip', quota: 0, rpm_limit: 60 })
+    await toastOf(page, 'success', 'user information updated successfully!').waitFor()
+    expect(await userBy(id)).toMatchObject({ group: 'vip', quota: 0, rpm_limit: 60 })
+  })
+
+  test('spec 2: people edit their own profile, without group and quota', async () => {
+    const person = await site.addUser('selfmade')
+    await using visit = await site.visit({ as: person })
+    const { page } = visit
+    await visit.open('/user/edit')
+    expect(await page.getByLabel('Remaining quota').count()).toBe(0)
+    await page.getByLabel('Display name').fill('Self Made')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastOf(page, 'success', 'user information updated successfully!').waitFor()
+    expect(await userBy(person.id)).toMatchObject({ display_name: 'Self Made' })
+  })
+
+  test('spec 6: others are told that the page is for admins', async () => {
+    const person = await site.addUser('curious')
+    await using visit = await site.visit({ as: person })
+    await visit.open('/user')
+    await visit.page.getByText('No permission').waitFor()
+  })
+})
+
+test('look right to everybody', async () => {
+  expect(
+    await auditPage(site, {
+      path: '/user',
+      as: rootAccount,
+      prepare: (page) => rowsOf(page).first().waitFor(),
+    }),
+  ).toEqual([])
+  expect(await auditPage(site, { path: '/user/add', as: rootAccount })).toEqual([])
+})

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+import { connect, createServer } from 'node:net'
+import pg from 'pg'
+import { okChat, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { Installation } from '../helpers/gateway-process.ts'
+import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
+import { until } from '../relay/setup.ts'
+import { answer, installFor, messages, model, newToken, pricePerCall, promptTokens } from './installed.ts'
+
+/** The message that ends a query (PostgreSQL documentation, "Message Formats"). */
+const sync = Buffer.from([0x53, 0, 0, 0, 4])
+
+/** A network on the way to PostgreSQL that can keep a hold back: its connection breaks, and it arrives later. */
+async function badNetwork(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  let isArmed = false
+  let deliver: (() => void) | undefined
+  let settles = 0
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    let kept: Buffer | undefined
+    near.on('data', (bytes: Buffer) => {
+      if (isArmed && bytes.includes('"kind":"hold"')) {
+        isArmed = false
+        kept = Buffer.alloc(0)
+      }
+      if (kept === undefined) {
+        if (bytes.includes('"kind":"settle"')) settles++
+        far.write(bytes)
+        return
+      }
+      const whole = Buffer.concat([kept, bytes])
+      kept = whole
+      if (!whole.subarray(-sync.length).equals(sync)) return
+      deliver = () => far.write(whole)
+      near.destroy()
+    })
+    far.on('data', (bytes) => near.write(bytes))
+    near.on('close', () => {
+      if (kept === undefined) far.destroy()
+    })
+    far.on('close', () => near.destroy())
+    for (const socket of [near, far]) socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(databaseUrl)
+  url.port = String((server.address() as { port: number }).port)
+  return {
+    url: url.toString(),
+    keepNextHold() {
+      isArmed = true
+    },
+    deliver: () => deliver?.(),
+    settlesPassed: () => settles,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}
+
+/** Enough for the most that a call can cost. */
+const granted = 1_000_000
+
+const name = 'postgres: quota that is taken after its call was given up comes back while the server runs'
+if (postgresMissing !== undefined) test.skip(`${name} (${postgresMissing})`, () => undefined)
+else {
+  test(name, async () => {
+    await using upstream = await startFakeUpstream()
+    upstream.always(okChat({ text: answer, promptTokens }))
+    await using database = await newPostgresDatabase()
+    await using network = await badNetwork(database.url)
+    await using installation = new Installation(network.url)
+    const gateway = await installation.start()
+    await installFor(gateway, upstream.url)
+    const token = await newToken(gateway, granted)
+    const admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+    const figures = async () => {
+      const { rows } = await admin.query<{ remain: number; used: number; held: number }>(
+        `select remain_quota::int as remain, used_quota::int as used,
+           (select coalesce(sum(amount), 0)::int from holds) as held from tokens where id = $1`,
+        [token.id],
+      )
+      return rows[0]
+    }
+    try {
+      network.keepNextHold()
+      const refused = await gateway.post('/v1/chat/completions', { model, messages }, token.key)
+      expect(refused.status).toBe(503)
+      expect(upstream.requests).toEqual([])
+      // The gateway gives back what might have been taken; nothing was, yet. The next call comes after that.
+      await until(() => network.settlesPassed() === 1)
+      expect((await gateway.post('/v1/chat/completions', { model, messages }, token.key)).status).toBe(200)
+      const left = { remain: granted - pricePerCall, used: pricePerCall, held: 0 }
+      expect(await figures()).toEqual(left)
+      network.deliver()
+      await until(async () => ((await figures())?.held ?? 0) > 0 || gateway.said().includes('which no call owns'))
+      await until(async () => (await figures())?.held === 0, 20_000)
+      expect(gateway.said()).toContain('which no call owns, was closed with a charge of 0')
+      expect(await figures()).toEqual(left)
+      expect(await installation.run('audit')).toMatchObject({ code: 0 })
+      expect(await gateway.stop()).toBe(0)
+    } finally {
+      await admin.end()
+    }
+  }, 60_000)
+}

@@ -1,0 +1,246 @@
+// What callers see of the limits of their token, their account and their group. The three-process proof is in test/money.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import {
+  type Bench,
+  type Caller,
+  chargedUnits,
+  chat,
+  chatStream,
+  expectError,
+  expectErrorEvent,
+  promptTokens,
+  see,
+  startBench,
+  textOf,
+} from './setup.ts'
+
+const plenty = { user: 1_000_000, token: 1_000_000 }
+const path = '/v1/chat/completions'
+const headerNames = ['requests', 'tokens'].flatMap((kind) =>
+  ['limit', 'remaining', 'reset'].map((part) => `x-ratelimit-${part}-${kind}`),
+)
+const limitsIn = (headers: Headers) =>
+  Object.fromEntries(headerNames.flatMap((name) => (headers.has(name) ? [[name.slice(12), headers.get(name)]] : [])))
+
+forEachDatabaseUrl((name, freshUrl) => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench(name === 'postgres' ? { databaseUrl: await freshUrl() } : {})
+  }, 60_000)
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  const call = (caller: Caller, body: unknown = chat) => see(bench.gateway.post(path, body, caller.token))
+  const get = (caller: Caller, where: string) =>
+    see(fetch(bench.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
+  /** Answers that wait until they are let go. */
+  function gate() {
+    let open = () => {}
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const gated = fake.behaviour('gated', async (exchange) => {
+      await opened
+      await fake.ok().run(exchange)
+    })
+    return { gated, open: () => open() }
+  }
+
+  describe('requests per minute', () => {
+    test('above the limit: 429 in the form of OpenAI, with Retry-After; nothing is charged, logged or sent', async () => {
+      const caller = await bench.caller(plenty, { token: { rpm_limit: 2 } })
+      const sent = bench.upstream.requests.length
+      expect((await call(caller)).status).toBe(200)
+      expect((await call(caller, chatStream)).text).toEndWith('data: [DONE]\n\n')
+      for (const body of [chat, chatStream]) {
+        const seen = await call(caller, body)
+        expectError(seen, 429, 'rate_limit_exceeded')
+        expect(seen.error?.type).toBe('rate_limit_error')
+        expect(seen.error?.message).toContain('2 requests per minute for this token')
+        const wait = Number(seen.headers.get('retry-after'))
+        expect(wait).toBeGreaterThan(0)
+        expect(wait).toBeLessThanOrEqual(61)
+        expect(limitsIn(seen.headers)).toMatchObject({ 'limit-requests': '2', 'remaining-requests': '0' })
+      }
+      expect(bench.upstream.requests.length).toBe(sent + 2)
+      const { rows } = await chargedUnits(bench, caller)
+      expect(rows).toHaveLength(2)
+    })
+
+    test('every answer tells how the limits stand, and none what the upstream says of its own', async () => {
+      const caller = await bench.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
+      const theirs = [
+        ['x-ratelimit-limit-requests', '7'],
+        ['x-ratelimit-remaining-tokens', '8'],
+        ['x-ratelimit-limit-project-tokens', '9'],
+      ] as const
+      bench.upstream.next(fake.withHeaders(theirs, fake.ok()), fake.withHeaders(theirs, fake.ok()))
+      const reserved = promptTokens + 50
+      const plain = await call(caller, { ...chat, max_tokens: 50 })
+      const first = limitsIn(plain.headers)
+      // The quick estimate of the prompt is rather too high.
+      expect(Number(first['remaining-tokens'])).toBeLessThanOrEqual(90_061 - reserved)
+      expect(Number(first['remaining-tokens'])).toBeGreaterThan(90_061 - 2 * reserved)
+      expect(first).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '99', 'limit-tokens': '90061' })
+      expect(first['reset-requests']).toMatch(/^(1m1s|1m0s|\d\ds)$/)
+      expect(plain.headers.has('x-ratelimit-limit-project-tokens')).toBe(false)
+      const streamed = await call(caller, chatStream)
+      expect(streamed.text).toEndWith('data: [DONE]\n\n')
+      expect(limitsIn(streamed.headers)).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '98' })
+      // Refused before it came to the ledger, failed upstream, and calls that are not counted.
+      const unread = await call(caller, { ...chat, model: '' })
+      expect(unread.status).toBe(400)
+      expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
+      bench.upstream.next(fake.status(500))
+      const failed = await call(caller)
+      expect(failed.status).toBe(500)
+      expect(limitsIn(failed.headers)).toMatchObject({ 'remaining-requests': '97' })
+      for (const where of ['/v1/models', '/v1/models/none', '/dashboard/billing/subscription']) {
+        const seen = await get(caller, where)
+        expect(Object.keys(limitsIn(seen.headers)).sort()).toEqual(headerNames.map((name) => name.slice(12)).sort())
+        expect(limitsIn(seen.headers)).toMatchObject({ 'remaining-requests': '97' })
+      }
+      expect(plain.headers.get('access-control-expose-headers')).toContain('x-ratelimit-remaining-requests')
+      expect(plain.headers.get('access-control-expose-headers')).toContain('X-Oneapi-Request-Id')
+    })
+
+    test('a caller without limits gets no such headers', async () => {
+      const caller = await bench.caller(plenty, { token: { concurrency_limit: 5, daily_budget: 500_000 } })
+      for (const each of [caller, await bench.caller()]) expect(limitsIn((await call(each)).headers)).toEqual({})
+    })
+  })
+
+  test('tokens per minute: the output that is asked for counts until the real one is known', async () => {
+    const caller = await bench.caller(plenty, { token: { tpm_limit: 1000 } })
+    bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
+    const tooMany = await call(caller, { ...chat, max_tokens: 2000 })
+    expectError(tooMany, 429, 'rate_limit_exceeded')
+    expect(tooMany.error?.message).toContain('max_tokens')
+    for (const body of [chat, chatStream]) {
+      expect((await call(caller, { ...body, max_tokens: 900 })).status).toBe(200)
+      const { rows } = await chargedUnits(bench, caller)
+      expect(rows[0]).toMatchObject({ prompt_tokens: 10, completion_tokens: 5 })
+    }
+    const { gated, open } = gate()
+    bench.upstream.always(gated)
+    const slow = call(caller, { ...chat, max_tokens: 900 })
+    await bench.upstream.until(({ openStreams }) => openStreams === 1)
+    const refused = await call(caller, { ...chat, max_tokens: 100 })
+    expectError(refused, 429, 'rate_limit_exceeded')
+    expect(refused.error?.message).toContain('1000 tokens per minute')
+    open()
+    expect((await slow).status).toBe(200)
+    bench.upstream.always(fake.ok())
+    expect((await call(caller, { ...chat, max_tokens: 100 })).status).toBe(200)
+  })
+
+  test('calls at once: one more is refused until one ends, streams included', async () => {
+    const caller = await bench.caller(plenty, { token: { concurrency_limit: 2 } })
+    const { gated, open } = gate()
+    bench.upstream.next(gated, gated)
+    const slow = [call(caller), call(caller, chatStream)]
+    await bench.upstream.until(({ openStreams }) => openStreams === 2)
+    const refused = await call(caller)
+    expectError(refused, 429, 'rate_limit_exceeded')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.error?.message).toContain('2 calls at once')
+    open()
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200])
+    expect((await call(caller)).status).toBe(200)
+  })
+
+  describe('budgets', () => {
+    test('of a token: what is left is used up, then 403 with the time until it begins anew', async () => {
+      const caller = await bench.caller(plenty, { token: { daily_budget: 40 } })
+      bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
+      expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
+      // 15 of 40 are spent; the prompt takes 8 of the rest, which leaves 17 for the answer.
+      expect((await call(caller)).status).toBe(200)
+      expect(bench.upstream.last.fields).toMatchObject({ max_tokens: 17 })
+      const { units } = await chargedUnits(bench, caller)
+      expect(units).toBe(30)
+      expect((await call(caller, { ...chat, max_tokens: 2 })).status).toBe(200)
+      const { units: spent, rows } = await chargedUnits(bench, caller)
+      expect(spent).toBe(40)
+      const refused = await call(caller)
+      expectError(refused, 403, 'daily_budget_exceeded')
+      const wait = Number(refused.headers.get('retry-after'))
+      expect(wait).toBeGreaterThan(0)
+      expect(wait).toBeLessThanOrEqual(86_400)
+      expect((await chargedUnits(bench, caller)).rows).toHaveLength(rows.length)
+      bench.upstream.always(fake.ok())
+    })
+
+    test('of an account, monthly: over all of its tokens; a stream ends when it is used up', async () => {
+      const caller = await bench.caller(plenty, { user: { monthly_budget: 100 } })
+      bench.upstream.next(fake.endlessStream())
+      const seen = await call(caller, chatStream)
+      expectErrorEvent(seen, 'quota_exhausted_mid_stream')
+      expect(textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"'))).length).toBeGreaterThan(20)
+      const { units } = await chargedUnits(bench, caller)
+      // What came in one piece with the last that is paid for is not charged.
+      expect(units).toBe(100)
+      const refused = await call(caller, { ...chat, messages: [{ role: 'user', content: 'a '.repeat(100) }] })
+      expectError(refused, 403, 'monthly_budget_exceeded')
+      expect(refused.error?.message).toContain('this account')
+    })
+  })
+
+  describe('limits of accounts and groups', () => {
+    test('an admin sets those of an account; they count over its tokens and hold at once', async () => {
+      const caller = await bench.caller()
+      expect((await call(caller)).status).toBe(200)
+      await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 1 })
+      expect((await call(caller)).status).toBe(200)
+      const refused = await call(caller)
+      expectError(refused, 429, 'rate_limit_exceeded')
+      expect(refused.error?.message).toContain('1 requests per minute for this account')
+      await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 0 })
+      expect((await call(caller)).status).toBe(200)
+    })
+
+    test('a group has the defaults of its users, each kind for itself', async () => {
+      await bench.channel({ group: 'trial' })
+      const limits = { trial: { rpm_limit: 1, tpm_limit: 5000 }, default: { rpm_limit: 0 } }
+      await bench.gateway.setOption('GroupLimits', JSON.stringify(limits))
+      const [usual, favoured] = [
+        await bench.caller(plenty, { user: { group: 'trial' } }),
+        await bench.caller(plenty, { user: { group: 'trial', rpm_limit: 3 } }),
+      ]
+      expect(limitsIn((await call(usual)).headers)).toMatchObject({ 'limit-requests': '1', 'limit-tokens': '5000' })
+      expectError(await call(usual), 429, 'rate_limit_exceeded')
+      expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3', 'limit-tokens': '5000' })
+      await bench.gateway.api('PUT', '/api/user/', { id: usual.userId, group: 'default' })
+      const moved = await call(usual)
+      expect({ status: moved.status, limits: limitsIn(moved.headers) }).toEqual({ status: 200, limits: {} })
+      await bench.gateway.setOption('GroupLimits', '{}')
+      expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3' })
+    })
+
+    test('of token and account that is told of which less is left', async () => {
+      const caller = await bench.caller(plenty, {
+        token: { rpm_limit: 10, tpm_limit: 3000 },
+        user: { rpm_limit: 5, tpm_limit: 9000 },
+      })
+      expect(limitsIn((await call(caller)).headers)).toMatchObject({
+        'limit-requests': '5',
+        'remaining-requests': '4',
+        'limit-tokens': '3000',
+      })
+    })
+
+    test('a limit that is set while calls are open counts them', async () => {
+      const caller = await bench.caller()
+      const { gated, open } = gate()
+      bench.upstream.next(gated, gated)
+      const slow = [call(caller), call(caller)]
+      await bench.upstream.until(({ openStreams }) => openStreams === 2)
+      await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, concurrency_limit: 2 })
+      expectError(await call(caller), 429, 'rate_limit_exceeded')
+      open()
+      await Promise.all(slow)
+      expect((await call(caller)).status).toBe(200)
+    })
+  })
+})

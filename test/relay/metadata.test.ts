@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { systemClock } from '../../server/lib/clock.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chat, expectError, type Seen, see, startBench, until } from './setup.ts'
+
+let bench: Bench
+/** What the name service says of the upstream's name now. */
+let addresses: readonly string[]
+let lookups: number
+let aheadMs = 0
+
+beforeAll(async () => {
+  bench = await startBench({
+    channels: false,
+    clock: { nowMs: () => systemClock.nowMs() + aheadMs },
+    async resolve() {
+      lookups++
+      return addresses
+    },
+  })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear()
+  addresses = ['127.0.0.1']
+  lookups = 0
+  // Nothing that an earlier test found out is believed any more.
+  aheadMs += 3_600_000
+})
+
+const named = () => bench.upstream.url.replace('127.0.0.1', 'localhost')
+
+async function call(): Promise<Seen> {
+  const caller = await bench.caller()
+  const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  if (seen.status !== 200) await charged(bench, caller, 0)
+  return seen
+}
+
+describe('a channel whose name leads to a metadata service is not called', () => {
+  for (const found of [
+    ['169.254.169.254'],
+    ['::ffff:169.254.169.254'],
+    ['fd00:ec2::254'],
+    ['64:ff9b::a9fe:a9fe'],
+    ['100.100.100.200'],
+    ['10.0.0.1', '169.254.170.2'],
+  ]) {
+    test(found.join(' '), async () => {
+      addresses = found
+      const id = await bench.channel({ base_url: named() })
+      expectError(await call(), 502, 'do_request_failed')
+      const said = async (path: string) =>
+        bench.gateway.api('GET', path).then(
+          () => 'success',
+          (error: Error) => error.message,
+        )
+      expect(await said(`/api/channel/test/${id}`)).toContain('metadata service')
+      for (const path of [`/api/channel/${id}/upstream_models`, `/api/channel/update_balance/${id}`])
+        expect(await said(path)).not.toBe('success')
+      expect(bench.upstream.requests).toEqual([])
+    })
+  }
+
+  test('nor where a redirect of the upstream leads', async () => {
+    await bench.channel({ base_url: named() })
+    bench.upstream.next(fake.redirects('http://169.254.169.254/latest/meta-data/'))
+    expectError(await call(), 502, 'bad_response_status_code')
+  })
+})
+
+test('a private address may be called', async () => {
+  addresses = ['10.1.2.3', '::1']
+  await bench.channel({ base_url: named() })
+  expect((await call()).status).toBe(200)
+})
+
+test('a name that is not known here is left to whoever carries the call', async () => {
+  addresses = []
+  await bench.channel({ base_url: named() })
+  expect((await call()).status).toBe(200)
+})
+
+test('the name is looked up once in a while, not for every call', async () => {
+  await bench.channel({ base_url: named() })
+  for (let index = 0; index < 20; index++) expect((await call()).status).toBe(200)
+  expect(lookups).toBe(1)
+  aheadMs += 31_000
+  for (let index = 0; index < 20; index++) expect((await call()).status).toBe(200)
+  expect(lookups).toBe(2)
+})
+
+test('a name that comes to lead there is noticed, and forgiven when it leads elsewhere', async () => {
+  await bench.channel({ base_url: named() })
+  expect((await call()).status).toBe(200)
+  addresses = ['169.254.169.254']
+  aheadMs += 31_000
+  await until(async () => (await call()).status === 502)
+  aheadMs += 1000
+  expectError(await call(), 502, 'do_request_failed')
+  addresses = ['127.0.0.1']
+  // The breaker leaves a channel alone that failed so often.
+  await bench.clear()
+  await bench.channel({ base_url: named() })
+  expect((await call()).status).toBe(200)
+
+  addresses = ['169.254.169.254']
+  aheadMs += 301_000
+  const before = bench.upstream.requests.length
+  expectError(await call(), 502, 'do_request_failed')
+  expect(bench.upstream.requests.length).toBe(before)
+})

@@ -1,0 +1,119 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { openStore } from '../server/store/open.ts'
+import { forEachDatabaseUrl } from './helpers/databases.ts'
+import { Installation } from './helpers/gateway-process.ts'
+import { until } from './relay/setup.ts'
+
+/** Another program on a port of this machine. */
+async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  return {
+    port,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+const linesOf = (output: string) => output.split('\n').filter((line) => line !== '')
+
+test('a second server on one SQLite folder is refused in a sentence; commands work beside the first', async () => {
+  await using installation = new Installation()
+  const first = await installation.start()
+  await using second = new Installation(undefined, { DATA_DIR: installation.folder })
+  const refused = await second.run()
+  expect(refused.code).toBe(1)
+  expect(linesOf(refused.output)).toEqual([
+    `Tollgate cannot start: another server is running on the database in ${installation.folder}, and SQLite serves one: stop the other one, or set DATA_DIR to a folder of its own (or DATABASE_URL to a PostgreSQL database).`,
+  ])
+  expect(await installation.run('audit')).toMatchObject({ code: 0 })
+  expect(await installation.run('reset-password')).toMatchObject({ code: 0 })
+  await first.api('GET', '/api/user/self').catch((error: Error) => expect(error.message).toContain('access token'))
+
+  await first.kill()
+  const next = await second.start()
+  expect(await next.stop()).toBe(0)
+  const last = await installation.start()
+  expect(await last.stop()).toBe(0)
+}, 60_000)
+
+forEachDatabaseUrl((name, freshUrl) => {
+  test(name === 'sqlite' ? 'several workers need PostgreSQL' : 'several workers share the port', async () => {
+    const { port } = await occupyPort().then(async (other) => {
+      await other[Symbol.asyncDispose]()
+      return other
+    })
+    const url = name === 'postgres' ? await freshUrl() : undefined
+    await using installation = new Installation(url, { WORKERS: '2', PORT: String(port) })
+    if (name === 'sqlite') {
+      expect(await installation.run()).toEqual({
+        code: 78,
+        output: 'Configuration: WORKERS above 1 needs PostgreSQL: SQLite serves one process.\n',
+      })
+      return
+    }
+    const gateway = await installation.start()
+    await until(() => gateway.said().split('listens on').length === 3, 30_000)
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+    expect(await gateway.stop()).toBe(0)
+  }, 60_000)
+
+  test('a port in use is said once, before anything is made', async () => {
+    await using other = await occupyPort()
+    const url = name === 'postgres' ? await freshUrl() : undefined
+    await using installation = new Installation(url, {
+      PORT: String(other.port),
+      INITIAL_ROOT_PASSWORD: '',
+      WORKERS: name === 'postgres' ? '2' : '1',
+    })
+    const { code, output } = await installation.run()
+    expect(code).toBe(1)
+    expect(linesOf(output)).toEqual([
+      `Tollgate cannot start: port ${other.port} is in use by another program; set PORT to a free one.`,
+    ])
+    if (name === 'sqlite') expect(existsSync(installation.databaseUrl)).toBe(false)
+    else expect(await tablesOf(installation.databaseUrl)).toBe(0)
+  }, 60_000)
+})
+
+async function tablesOf(url: string): Promise<number> {
+  const store = openStore({ url })
+  const found = await sql<{ n: number }>`select count(*) as n from pg_tables where schemaname = 'public'`.execute(
+    store.read,
+  )
+  await store.close()
+  return Number(found.rows[0]?.n)
+}
+
+forEachDatabaseUrl((name, freshUrl) => {
+  test('commands make nothing where there is no installation', async () => {
+    await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
+    const gone = join(installation.folder, 'nowhere', 'else')
+    await using mistaken = new Installation(name === 'postgres' ? installation.databaseUrl : undefined, {
+      SECRET_KEY: '',
+      DATA_DIR: gone,
+    })
+    for (const command of [['audit'], ['reset-password'], ['reset-password', 'somebody']]) {
+      for (const each of [mistaken, installation]) {
+        const { code, output } = await each.run(...command)
+        expect(code).toBe(1)
+        expect(linesOf(output)).toEqual([
+          expect.stringMatching(
+            name === 'sqlite' ? /^There is no installation: .*tollgate\.db does not exist\./ : /holds no installation/,
+          ),
+        ])
+      }
+    }
+    expect(readdirSync(installation.folder)).toEqual([])
+    if (name === 'postgres') expect(await tablesOf(installation.databaseUrl)).toBe(0)
+    rmSync(gone, { recursive: true, force: true })
+    expect(await installation.run('no-such-command')).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('Unknown command no-such-command.'),
+    })
+  }, 60_000)
+})

@@ -1,0 +1,80 @@
+import { expect } from 'bun:test'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type {
+  JsonSchema,
+  Method,
+  OpenApi,
+  Operation,
+  Reference,
+  ResponseObject,
+} from '../../server/api/openapi/types.ts'
+
+/** Every operation of a document. */
+export function operationsOf({ paths }: OpenApi): { path: string; method: Method; operation: Operation }[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method: method as Method, operation })),
+  )
+}
+
+/** What a document says an answer is. */
+export interface Promised {
+  /** Throws unless the operation promises such an answer; returns the body, parsed when it is JSON. */
+  check(operationId: string, response: Response): Promise<unknown>
+  /** The errors that a value has by a schema of the document. */
+  errorsOf(schema: JsonSchema, value: unknown): string[]
+}
+
+/** Holds answers against a document. */
+export function promisedBy(document: OpenApi): Promised {
+  // Strict: a misspelt keyword in a schema of ours is a fault, not something to pass over.
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true })
+  ajv.addVocabulary(['components', 'example'])
+  const compiled = new Map<JsonSchema, ValidateFunction>()
+  const byId = new Map(operationsOf(document).map(({ operation }) => [operation.operationId, operation]))
+
+  function errorsOf(schema: JsonSchema, value: unknown): string[] {
+    let validate = compiled.get(schema)
+    if (!validate) {
+      // References begin at the root of the document.
+      validate = ajv.compile({ allOf: [schema], components: document.components })
+      compiled.set(schema, validate)
+    }
+    return validate(value) ? [] : (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`)
+  }
+
+  return {
+    errorsOf,
+    async check(operationId, response) {
+      const responses = byId.get(operationId)?.responses ?? {}
+      const found = responses[response.status] ?? responses.default
+      if (!found) throw new Error(`${operationId} does not promise status ${response.status}`)
+      const promised = resolve(document, found)
+      for (const header of Object.keys(promised.headers ?? {})) {
+        if (!document.components.headers[header]?.required) continue
+        expect([operationId, header, response.headers.has(header)]).toEqual([operationId, header, true])
+      }
+      const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? ''
+      const wanted = Object.entries(promised.content ?? {}).find(([each]) =>
+        new RegExp(`^${each.replace('*', '.+')}$`).test(type),
+      )
+      if (!wanted) throw new Error(`${operationId} does not promise ${type} with status ${response.status}`)
+      const text = await response.text()
+      if (type !== 'application/json') return text
+      const body: unknown = JSON.parse(text)
+      expect([operationId, response.status, errorsOf(wanted[1].schema, body), body]).toEqual([
+        operationId,
+        response.status,
+        [],
+        body,
+      ])
+      return body
+    },
+  }
+}
+
+function resolve(document: OpenApi, response: ResponseObject | Reference): ResponseObject {
+  if (!('$ref' in response)) return response
+  const found = document.components.responses[response.$ref.replace('#/components/responses/', '')]
+  if (!found) throw new Error(`the document has no ${response.$ref}`)
+  return found
+}

@@ -1,0 +1,136 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import type { JsonSchema } from '../../server/api/openapi/types.ts'
+import { differences, repeated } from '../../tools/repo-rules.ts'
+import { startTestGateway } from '../helpers/test-gateway.ts'
+import { operationsOf, promisedBy } from './document.ts'
+import { endpoints } from './gate.ts'
+
+// Whole gateways and real password hashes: slow where the machine is busy.
+setDefaultTimeout(60_000)
+
+const document = openApiDocument('1.2.3')
+const operations = operationsOf(document)
+
+/** Every schema within a value, that one included. */
+function schemasIn(value: unknown): JsonSchema[] {
+  if (typeof value !== 'object' || value === null) return []
+  return [value as JsonSchema, ...Object.values(value).flatMap(schemasIn)]
+}
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(structuredClone(document) as never)
+  expect([valid, errors, validator.version]).toEqual([true, undefined, '3.1'])
+  expect(document.openapi).toMatch(/^3\.1\.\d+$/)
+})
+
+test('every endpoint of the contract and every call of the relay is in it, and nothing else', () => {
+  const relay = [
+    ...relayPaths.map(({ path }) => `post ${path}`),
+    `post ${enginePath}`,
+    ...relayReads.map((path) => `get ${path}`),
+  ]
+  const management = endpoints.map(({ endpoint }) => `${endpoint.method.toLowerCase()} ${endpoint.path}`)
+  expect(
+    differences(
+      [...relay, ...management],
+      operations.map(({ method, path }) => `${method} ${path}`),
+    ),
+  ).toEqual([])
+  expect(repeated(operations.map(({ operation }) => operation.operationId))).toEqual([])
+})
+
+test('every operation says what it does, who may call it and what it needs', () => {
+  const tags = new Set(document.tags.map(({ name }) => name))
+  for (const { path, operation } of operations) {
+    expect([path, operation.summary.length > 3]).toEqual([path, true])
+    expect([path, operation.tags.length === 1 && tags.has(operation.tags[0] ?? '')]).toEqual([path, true])
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
+    const named = (operation.parameters ?? []).filter((each) => each.in === 'path').map(({ name }) => name)
+    expect([path, named]).toEqual([path, inPath])
+  }
+  for (const { name, endpoint } of endpoints) {
+    const security = operations.find(({ operation }) => operation.operationId === name)?.operation.security
+    const open = [{ session: [endpoint.access] }, { accessToken: [endpoint.access] }]
+    expect([name, JSON.stringify(security)]).toEqual([name, JSON.stringify(endpoint.access === 'public' ? [] : open)])
+  }
+})
+
+test('answers of the management API name every field: nothing undeclared can be in one that fits', () => {
+  for (const { name } of endpoints) {
+    const found = operations.find(({ operation }) => operation.operationId === name)?.operation
+    const content = found?.responses['200'] && 'content' in found.responses['200'] ? found.responses['200'].content : {}
+    const loose = schemasIn(content?.['application/json']?.schema).filter(
+      ({ type, properties, additionalProperties }) =>
+        type === 'object' && properties !== undefined && additionalProperties !== false,
+    )
+    expect([name, loose]).toEqual([name, []])
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    if (name !== 'RelayError') expect([name, schema.additionalProperties]).toEqual([name, false])
+  }
+})
+
+test('every JSON body has an example, and it fits', () => {
+  const { errorsOf } = promisedBy(document)
+  for (const { operation } of operations) {
+    const json = operation.requestBody?.content['application/json']
+    if (!json) continue
+    const faults = json.example === undefined ? ['no example'] : errorsOf(json.schema, json.example)
+    expect([operation.operationId, faults]).toEqual([operation.operationId, []])
+  }
+})
+
+test('a gateway serves the document to everybody, and again only when it changed', async () => {
+  await using gateway = await startTestGateway()
+  for (const path of ['/api/openapi.json', '/api/docs']) {
+    const first = await fetch(gateway.url + path)
+    const tag = first.headers.get('etag') ?? ''
+    expect([path, first.status, tag.length > 20]).toEqual([path, 200, true])
+    expect(first.headers.get('cache-control')).toBe('public, max-age=300')
+    for (const known of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+      const again = await fetch(gateway.url + path, { headers: { 'if-none-match': known } })
+      expect([known, again.status, await again.text(), again.headers.get('etag')]).toEqual([known, 304, '', tag])
+    }
+    expect((await fetch(gateway.url + path, { headers: { 'if-none-match': '"old"' } })).status).toBe(200)
+  }
+  const served = await (await fetch(`${gateway.url}/api/openapi.json`)).json()
+  const { version } = gateway.context.api
+  expect(served).toEqual(JSON.parse(JSON.stringify(openApiDocument(version))))
+})
+
+test('behind a base path the document and the page name it', async () => {
+  await using gateway = await startTestGateway({ env: { BASE_PATH: '/gate' } })
+  const { servers } = (await (await fetch(`${gateway.url}/api/openapi.json`)).json()) as typeof document
+  expect(servers[0]?.url).toBe('/gate')
+  expect(await (await fetch(`${gateway.url}/api/docs`)).text()).toContain('href="/gate/api/openapi.json"')
+})
+
+test('the page shows every operation and asks for nothing: no script, no picture, no other address', async () => {
+  await using gateway = await startTestGateway()
+  const response = await fetch(`${gateway.url}/api/docs`)
+  const html = await response.text()
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  const policy = response.headers.get('content-security-policy') ?? ''
+  expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; /)
+  expect(policy).not.toContain('unsafe')
+  const style = /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? ''
+  const hash = new Bun.CryptoHasher('sha256').update(style).digest('base64')
+  expect(policy).toContain(`'sha256-${hash}'`)
+  expect(
+    html.match(/<script|<link|<img|<iframe|<[^>]+ (?:style|on\w+|src)=|url\(|@import|href="(?!#|\/api\/)/g),
+  ).toBeNull()
+  for (const { path, method, operation } of operations) {
+    const at = html.indexOf(`<details id="${operation.operationId}">`)
+    const end = html.indexOf('</details>', at)
+    expect([path, at > 0, html.slice(at, end).includes(`<code>${path}</code>`)]).toEqual([path, true, true])
+    expect(html.slice(at, end)).toContain(method.toUpperCase())
+  }
+  const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')
+  expect(repeated(ids)).toEqual([])
+  const targets = [...html.matchAll(/href="#([^"]+)"/g)].map(([, target]) => target ?? '')
+  expect([...new Set(targets)].filter((target) => !ids.includes(target))).toEqual([])
+})

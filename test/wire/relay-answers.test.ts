@@ -1,0 +1,236 @@
+// Every call of the relay answers as the document says: its success in each form, and each error that it promises.
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import { answerByPath, neverAnswers, resetsBeforeHeaders, status } from '../helpers/fake-upstream.ts'
+import { startTestGateway } from '../helpers/test-gateway.ts'
+import { operationsOf, promisedBy } from './document.ts'
+import { type Person, startWireGate, type WireGate } from './gate.ts'
+import { addressOf, bodyOf } from './relay-bodies.ts'
+
+// Whole gateways and real password hashes: slow where the machine is busy.
+setDefaultTimeout(60_000)
+
+const document = openApiDocument('0')
+const promised = promisedBy(document)
+const calls = operationsOf(document)
+  .filter(({ path }) => !path.startsWith('/api/'))
+  .map((each) => ({ ...each, name: each.operation.operationId }))
+const posts = calls.filter(({ method }) => method === 'post')
+/** The calls that promise this status. */
+const having = (code: number) => calls.filter(({ operation }) => operation.responses[code] !== undefined)
+
+const names = (some: typeof calls) => some.map(({ name }) => name)
+
+let gate: WireGate
+let user: Person
+const send = (
+  { path, method, operation }: (typeof calls)[number],
+  options: {
+    fields?: object
+    body?: unknown
+    token?: string | undefined
+    model?: string
+    headers?: Record<string, string>
+  } = {},
+) =>
+  gate.call(method, addressOf(path, options.model), {
+    as: { relayToken: 'token' in options ? (options.token ?? '') : user.relayToken },
+    ...(method === 'post' && { body: options.body ?? bodyOf(path, operation, options.fields) }),
+    ...(options.headers && { headers: options.headers }),
+  })
+
+async function expectError(
+  call: (typeof calls)[number],
+  response: Response,
+  code: number,
+  word: string,
+): Promise<void> {
+  expect([call.name, response.status]).toEqual([call.name, code])
+  const body = await promised.check(call.name, response)
+  expect([call.name, (body as { error: { code: string } }).error.code]).toEqual([call.name, word])
+  const described = call.operation.responses[code]
+  expect([call.name, described && 'description' in described ? described.description : '']).toEqual([
+    call.name,
+    expect.stringContaining(`\`${word}\``),
+  ])
+}
+
+beforeAll(async () => {
+  gate = await startWireGate()
+  user = await gate.person('user')
+})
+beforeEach(() => gate.upstream.always(answerByPath()))
+afterAll(() => gate[Symbol.asyncDispose]())
+
+test('successes', async () => {
+  for (const call of calls) {
+    const response = await send(call)
+    expect([call.name, response.status]).toEqual([call.name, 200])
+    await promised.check(call.name, response)
+  }
+})
+
+test('successes in the other forms that are promised: events, sound, plain text', async () => {
+  for (const call of posts.filter(({ path }) => path.endsWith('/completions'))) {
+    const response = await send(call, { fields: { stream: true } })
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    expect(await promised.check(call.name, response)).toEndWith('data: [DONE]\n\n')
+  }
+  for (const call of posts.filter(({ path }) => /transcriptions|translations/.test(path))) {
+    const response = await send(call, { fields: { response_format: 'text' } })
+    expect(response.headers.get('content-type')).toStartWith('text/plain')
+    await promised.check(call.name, response)
+  }
+})
+
+test('401: no token, and one that nobody has', async () => {
+  expect(names(having(401))).toEqual(names(calls))
+  for (const call of calls) {
+    await expectError(call, await send(call, { token: undefined }), 401, 'invalid_token')
+    await expectError(call, await send(call, { token: 'sk-nobody' }), 401, 'invalid_token')
+  }
+})
+
+test('403: the owner of the token is banned', async () => {
+  const banned = await gate.person('banned')
+  expect(names(having(403))).toEqual(names(calls))
+  for (const call of calls) await expectError(call, await send(call, { token: banned.relayToken }), 403, 'user_banned')
+})
+
+test('400: a channel that does not exist, and a body that is no JSON or no form', async () => {
+  const root = await gate.person('root')
+  expect(names(having(400))).toEqual(names(calls))
+  for (const call of calls) {
+    const token = `${root.relayToken}-999999`
+    await expectError(call, await send(call, { token }), 400, 'invalid_channel_id')
+  }
+  for (const call of posts) {
+    const word = typeOf(call) === formType ? 'invalid_multipart' : 'invalid_json'
+    await expectError(call, await send(call, { body: '{', headers: typeOf(call) }), 400, word)
+  }
+})
+
+test('404: a model that does not exist', async () => {
+  expect(having(404).map(({ path }) => path)).toEqual(['/v1/models/{model}'])
+  for (const call of having(404))
+    await expectError(call, await send(call, { model: 'no/such' }), 404, 'model_not_found')
+})
+
+const formType = { 'content-type': 'multipart/form-data; boundary=x' }
+const jsonType = { 'content-type': 'application/json' }
+const typeOf = ({ operation }: (typeof calls)[number]) =>
+  operation.requestBody?.content['multipart/form-data'] ? formType : jsonType
+
+test('413 and 415: a body that is too large, one that is compressed, and one that should be a form', async () => {
+  const body = `{"a": "${'a'.repeat(3000)}"}`
+  await gate.gateway.setOption('RequestSizeLimit', '2048')
+  expect(names(having(413))).toEqual(names(posts))
+  for (const call of posts) {
+    await expectError(call, await send(call, { body, headers: typeOf(call) }), 413, 'request_too_large')
+  }
+  await gate.gateway.setOption('RequestSizeLimit', String(32 * 1024 * 1024))
+  expect(names(having(415))).toEqual(names(posts))
+  for (const call of posts) {
+    const headers = { ...typeOf(call), 'content-encoding': 'gzip' }
+    await expectError(call, await send(call, { body: 'x', headers }), 415, 'unsupported_media_type')
+    if (typeOf(call) === jsonType) continue
+    const text = { 'content-type': 'text/plain' }
+    await expectError(call, await send(call, { body: 'x', headers: text }), 415, 'unsupported_media_type')
+  }
+})
+
+const billing = calls.filter(({ path }) => path.includes('/billing/'))
+
+test('429: more looks at the billing pages than an address may take', async () => {
+  const { token, url, close } = await startTestGateway({ env: { GLOBAL_API_RATE_LIMIT: '1' } })
+  const ask = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
+  expect((await ask(billing[0]?.path ?? '')).status).toBe(200)
+  for (const call of billing) {
+    const response = await ask(call.path)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    await expectError(call, response, 429, 'rate_limit_exceeded')
+  }
+  await close()
+})
+
+test('429: more calls in a minute than the token may make, with headers that tell how the limit stands', async () => {
+  const limited = await gate.person('user')
+  await gate.gateway.context.store.write((trx) =>
+    trx.updateTable('tokens').set({ rpm_limit: 1 }).where('id', '=', limited.tokenId).execute(),
+  )
+  expect(names(having(429))).toEqual(names([...posts, ...billing]))
+  const [first] = posts
+  if (!first) throw new Error('no calls')
+  const told = (response: Response) => [...response.headers.keys()].filter((name) => name.startsWith('x-ratelimit-'))
+  const taken = await send(first, { token: limited.relayToken })
+  expect([taken.status, taken.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '1'])
+  for (const call of posts) {
+    const response = await send(call, { token: limited.relayToken })
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    const known = Object.keys(document.components.headers).map((name) => name.toLowerCase())
+    expect(told(response).filter((name) => !known.includes(name))).toEqual([])
+    expect(told(response).length).toBe(3)
+    await expectError(call, response, 429, 'rate_limit_exceeded')
+  }
+})
+
+test('502: the upstream breaks off; and its own status where it has one', async () => {
+  expect(names(having(502))).toEqual(names(posts))
+  for (const call of posts) {
+    gate.upstream.next(resetsBeforeHeaders())
+    await expectError(call, await send(call), 502, 'do_request_failed')
+    gate.upstream.next(status(418))
+    const response = await send(call)
+    expect([call.name, response.status]).toEqual([call.name, 418])
+    await promised.check(call.name, response)
+  }
+})
+
+test('504: the upstream says nothing', async () => {
+  expect(names(having(504))).toEqual(names(posts))
+  gate.upstream.always(neverAnswers())
+  await gate.gateway.setOption('FirstByteTimeout', '0.05')
+  for (const call of posts) await expectError(call, await send(call), 504, 'upstream_timeout')
+  await gate.gateway.setOption('FirstByteTimeout', '120')
+})
+
+test('503: nobody serves the model, and a server that shuts down', async () => {
+  expect(names(having(503))).toEqual(names(calls))
+  for (const call of posts) {
+    const body = bodyOf(call.path, call.operation, { model: 'nobody-has-this' })
+    await expectError(call, await send(call, { body, model: 'nobody-has-this' }), 503, 'no_available_channel')
+  }
+  await using other = await startWireGate()
+  const person = await other.person('user')
+  other.gateway.context.drain()
+  for (const call of calls) {
+    const as = { relayToken: person.relayToken }
+    const body = call.method === 'post' ? bodyOf(call.path, call.operation) : undefined
+    await expectError(call, await other.call(call.method, addressOf(call.path), { as, body }), 503, 'shutting_down')
+  }
+})
+
+test('500: a fault of ours', async () => {
+  expect(names(having(500))).toEqual(names(calls))
+  await using other = await startWireGate()
+  const person = await other.person('user')
+  const { authenticate } = other.gateway.context.relay
+  Object.assign(authenticate, {
+    nowMs: () => {
+      throw new TypeError('a fault of ours')
+    },
+  })
+  await other.gateway.context.store.write((trx) => trx.updateTable('tokens').set({ expired_time: 1 }).execute())
+  for (const call of calls) {
+    const as = { relayToken: person.relayToken }
+    const body = call.method === 'post' ? bodyOf(call.path, call.operation) : undefined
+    const response = await other.call(call.method, addressOf(call.path), { as, body })
+    await expectError(call, response, 500, 'internal_error')
+  }
+})
+
+test('no status is promised that is not tested here', () => {
+  const tested = ['200', '400', '401', '403', '404', '413', '415', '429', '500', '502', '503', '504', 'default']
+  const promises = calls.flatMap(({ operation }) => Object.keys(operation.responses))
+  expect([...new Set(promises)].filter((each) => !tested.includes(each))).toEqual([])
+})

@@ -1,0 +1,29 @@
+import type { Operation } from '../../server/api/openapi/types.ts'
+
+/** The model that serves each path; the fake upstream has one for each kind of call. */
+const modelOf = (path: string) =>
+  [
+    [/chat/, 'gpt-4o'],
+    [/embeddings/, 'text-embedding-3-small'],
+    [/completions/, 'gpt-3.5-turbo-instruct'],
+    [/moderations/, 'omni-moderation-latest'],
+    [/images/, 'dall-e-2'],
+    [/speech/, 'tts-1'],
+    [/audio/, 'whisper-1'],
+  ].find(([pattern]) => (pattern as RegExp).test(path))?.[1] as string
+
+/** The path with a model that is served here in it. */
+export const addressOf = (path: string, model = modelOf(path) ?? 'gpt-4o') => path.replace('{model}', model)
+
+/** A body that the path takes: the example of the document with a model that is served here, or a form. */
+export function bodyOf(path: string, { requestBody }: Operation, fields: object = {}): unknown {
+  const content = requestBody?.content ?? {}
+  if (!content['multipart/form-data']) {
+    return { ...(content['application/json']?.example as object), model: modelOf(path), ...fields }
+  }
+  const form = new FormData()
+  for (const [key, value] of Object.entries({ model: modelOf(path), prompt: 'A gate', ...fields }))
+    form.set(key, String(value))
+  form.set(path.includes('images') ? 'image' : 'file', new File(['bytes'], path.includes('images') ? 'a.png' : 'a.mp3'))
+  return form
+}

@@ -1,0 +1,197 @@
+// Who may do what, as tables: a row for every route of the program.
+
+/**
+ * What becomes of a call of the management API. A word stands for the answer; `a|b` means a with the session cookie, b
+ * with the access token.
+ */
+export const outcomes: Readonly<Record<string, { status: number; message?: RegExp }>> = {
+  ok: { status: 200 },
+  401: { status: 401, message: /not logged in/i },
+  no: { status: 200, message: /permission to do this/ },
+  ban: { status: 200, message: /has been banned/ },
+  bad: { status: 200, message: /access token is not valid/ },
+  fail: { status: 200, message: /username or password is wrong/ },
+  last: { status: 200, message: /super admin cannot (delete the own account|be banned|be deleted)/ },
+  above: { status: 200, message: /as high as your own/ },
+  none: { status: 200, message: /does not exist/ },
+  root: { status: 200, message: /only a super admin/i },
+}
+
+/** The banned still have the session and access token of before, the deleted have none that the server knows. */
+const managementRows = `
+                                          none  user  admin root  banned deleted
+GET    /api/status                        ok    ok    ok    ok    ok     ok
+GET    /api/notice                        ok    ok    ok    ok    ok     ok
+GET    /api/about                         ok    ok    ok    ok    ok     ok
+GET    /api/home_page_content             ok    ok    ok    ok    ok     ok
+GET    /api/openapi.json                  ok    ok    ok    ok    ok     ok
+GET    /api/docs                          ok    ok    ok    ok    ok     ok
+
+POST   /api/user/login                    ok    ok    ok    ok    fail   fail
+GET    /api/user/logout                   ok    ok    ok    ok    ok     ok
+POST   /api/user/register                 ok    ok    ok    ok    ok     ok
+GET    /api/verification                  ok    ok    ok    ok    ok     ok
+GET    /api/reset_password                ok    ok    ok    ok    ok     ok
+POST   /api/user/reset                    ok    ok    ok    ok    ok     ok
+
+GET    /api/oauth/state                   ok    ok    ok    ok    ok     ok
+GET    /api/oauth/github/start            ok    ok    ok    ok    ok     ok
+GET    /api/oauth/github                  ok    ok    ok    ok    ban    ok|bad
+GET    /api/oauth/wechat                  ok    ok    ok    ok    ok     ok
+GET    /api/oauth/wechat/bind             401   ok    ok    ok    ban    401|bad
+GET    /api/oauth/email/bind              401   ok    ok    ok    ban    401|bad
+
+GET    /api/user/self                     401   ok    ok    ok    ban    401|bad
+PUT    /api/user/self                     401   ok    ok    ok    ban    401|bad
+DELETE /api/user/self                     401   ok    ok    last  ban    401|bad
+GET    /api/user/token                    401   ok    ok    ok    ban    401|bad
+GET    /api/user/aff                      401   ok    ok    ok    ban    401|bad
+GET    /api/user/available_models         401   ok    ok    ok    ban    401|bad
+GET    /api/user/                         401   no    ok    ok    ban    401|bad
+GET    /api/user/search                   401   no    ok    ok    ban    401|bad
+GET    /api/user/{id}                     401   no    ok    ok    ban    401|bad
+POST   /api/user/                         401   no    ok    ok    ban    401|bad
+PUT    /api/user/                         401   no    ok    ok    ban    401|bad
+POST   /api/user/manage                   401   no    ok    ok    ban    401|bad
+DELETE /api/user/{id}                     401   no    ok    ok    ban    401|bad
+
+GET    /api/token/                        401   ok    ok    ok    ban    401|bad
+GET    /api/token/search                  401   ok    ok    ok    ban    401|bad
+GET    /api/token/{id}                    401   ok    ok    ok    ban    401|bad
+POST   /api/token/                        401   ok    ok    ok    ban    401|bad
+PUT    /api/token/                        401   ok    ok    ok    ban    401|bad
+DELETE /api/token/{id}                    401   ok    ok    ok    ban    401|bad
+
+GET    /api/channel/                      401   no    ok    ok    ban    401|bad
+GET    /api/channel/search                401   no    ok    ok    ban    401|bad
+GET    /api/channel/models                401   no    ok    ok    ban    401|bad
+GET    /api/channel/types                 401   no    ok    ok    ban    401|bad
+GET    /api/models                        401   ok    ok    ok    ban    401|bad
+GET    /api/channel/test                  401   no    ok    ok    ban    401|bad
+GET    /api/channel/test/{id}             401   no    ok    ok    ban    401|bad
+GET    /api/channel/test/progress         401   no    ok    ok    ban    401|bad
+GET    /api/channel/{id}/tests            401   no    ok    ok    ban    401|bad
+GET    /api/channel/update_balance        401   no    ok    ok    ban    401|bad
+GET    /api/channel/update_balance/{id}   401   no    ok    ok    ban    401|bad
+GET    /api/channel/{id}/upstream_models  401   no    ok    ok    ban    401|bad
+GET    /api/channel/{id}                  401   no    ok    ok    ban    401|bad
+POST   /api/channel/                      401   no    ok    ok    ban    401|bad
+PUT    /api/channel/                      401   no    ok    ok    ban    401|bad
+DELETE /api/channel/disabled              401   no    ok    ok    ban    401|bad
+DELETE /api/channel/{id}                  401   no    ok    ok    ban    401|bad
+POST   /api/channel/batch                 401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/copy             401   no    ok    ok    ban    401|bad
+GET    /api/channel/{id}/keys             401   no    ok    ok    ban    401|bad
+POST   /api/channel/{id}/keys/revive      401   no    ok    ok    ban    401|bad
+DELETE /api/channel/{id}/keys/dead        401   no    ok    ok    ban    401|bad
+
+GET    /api/user/dashboard                401   ok    ok    ok    ban    401|bad
+GET    /api/usage/                        401   ok    ok    ok    ban    401|bad
+GET    /api/log/                          401   no    ok    ok    ban    401|bad
+GET    /api/log/self                      401   ok    ok    ok    ban    401|bad
+GET    /api/log/stat                      401   no    ok    ok    ban    401|bad
+GET    /api/log/self/stat                 401   ok    ok    ok    ban    401|bad
+GET    /api/log/search                    401   no    ok    ok    ban    401|bad
+GET    /api/log/self/search               401   ok    ok    ok    ban    401|bad
+GET    /api/log/histogram                 401   no    ok    ok    ban    401|bad
+GET    /api/log/self/histogram            401   ok    ok    ok    ban    401|bad
+GET    /api/log/export                    401   no    ok    ok    ban    401|bad
+GET    /api/log/self/export               401   ok    ok    ok    ban    401|bad
+GET    /api/log/stream                    401   no    ok    ok    ban    401|bad
+GET    /api/log/self/stream               401   ok    ok    ok    ban    401|bad
+DELETE /api/log/                          401   no    ok    ok    ban    401|bad
+
+GET    /api/option/                       401   no    ok    ok    ban    401|bad
+GET    /api/option/definitions            401   no    ok    ok    ban    401|bad
+PUT    /api/option/                       401   no    ok    ok    ban    401|bad
+GET    /api/option/prices                 401   no    ok    ok    ban    401|bad
+GET    /api/option/latest_release         401   no    ok    ok    ban    401|bad
+POST   /api/option/test_mail              401   no    no    ok    ban    401|bad
+
+GET    /api/group/                        401   no    ok    ok    ban    401|bad
+GET    /api/group/ratios                  401   no    ok    ok    ban    401|bad
+
+GET    /api/audit/                        401   no    ok    ok    ban    401|bad
+
+GET    /api/redemption/                   401   no    ok    ok    ban    401|bad
+GET    /api/redemption/search             401   no    ok    ok    ban    401|bad
+GET    /api/redemption/{id}               401   no    ok    ok    ban    401|bad
+POST   /api/redemption/                   401   no    ok    ok    ban    401|bad
+PUT    /api/redemption/                   401   no    ok    ok    ban    401|bad
+DELETE /api/redemption/{id}               401   no    ok    ok    ban    401|bad
+POST   /api/user/topup                    401   ok    ok    ok    ban    401|bad
+POST   /api/topup                         401   no    ok    ok    ban    401|bad
+`
+
+/** What people may do to somebody: an admin to a user, another admin, a root and the own account; then a root. */
+const whoseRows = `
+                          admin→user admin→admin admin→root admin→self root→user root→admin root→root root→self
+GET    /api/user/{id}     ok         above       above      ok         ok        ok         ok        ok
+PUT    /api/user/         ok         above       above      above      ok        ok         ok        ok
+POST   /api/user/manage   ok         above       above      above      ok        ok         last      last
+DELETE /api/user/{id}     ok         above       above      above      ok        ok         above     above
+POST   /api/topup         ok         ok          ok         ok         ok        ok         ok        ok
+GET    /api/token/{id}    none       none        none       ok         none      none       none      ok
+PUT    /api/token/        none       none        none       ok         none      none       none      ok
+DELETE /api/token/{id}    none       none        none       ok         none      none       none      ok
+`
+
+/** The status of a call of the relay: by whose token, by tokens that are no good, and by what is no relay token. */
+const relayRows = `
+                                          none user admin root banned deleted | disabled expired used-up | cookie access
+POST /v1/chat/completions                 401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/completions                      401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/embeddings                       401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/engines/{model}/embeddings       401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/moderations                      401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/images/generations               401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/images/edits                     401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/images/variations                401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/audio/speech                     401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/audio/transcriptions             401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/audio/translations               401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/models                           401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/models/{model}                   401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /dashboard/billing/subscription      401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/dashboard/billing/subscription   401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /dashboard/billing/usage             401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/dashboard/billing/usage          401  200  200   200  403    403     | 401      401     401     | 401    401
+`
+
+/** The status of what is registered beside the two APIs. ALL stands for every method; * for any path below. */
+const otherRows = `
+                         none user admin root banned deleted
+GET /healthz             200  200  200   200  200    200
+GET /readyz              200  200  200   200  200    200
+GET /metrics             200  200  200   200  200    200
+ALL /api                 404  404  404   404  404    404
+ALL /api/*               404  404  404   404  404    404
+ALL /v1/*                404  404  404   404  404    404
+ALL /dashboard/*         404  404  404   404  404    404
+`
+
+/** What requests pass on their way: limits, and who is asking. It serves nothing. */
+export const middleware = ['ALL /*', 'ALL /v1/dashboard/*']
+
+export interface Row {
+  route: string
+  cells: Readonly<Record<string, string>>
+}
+
+/** The rows of a table: method and path, then a word per column. */
+function rowsOf(table: string): Row[] {
+  const [head = '', ...lines] = table.split('\n').filter((line) => line.trim() !== '')
+  const columns = head.replaceAll('|', ' ').trim().split(/\s+/)
+  return lines.map((line) => {
+    const [method, path, ...words] = line.replaceAll(' | ', ' ').trim().split(/\s+/)
+    if (words.length !== columns.length) throw new Error(`a row of another length: ${line}`)
+    return { route: `${method} ${path}`, cells: Object.fromEntries(columns.map((name, i) => [name, words[i] ?? ''])) }
+  })
+}
+
+export const tables = {
+  management: rowsOf(managementRows),
+  whose: rowsOf(whoseRows),
+  relay: rowsOf(relayRows),
+  other: rowsOf(otherRows),
+}

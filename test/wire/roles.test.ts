@@ -1,0 +1,165 @@
+// Who may do what: every row of the tables, driven against a whole gateway. A route without a row, or a row without a
+// route, fails the test.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import * as z from 'zod/mini'
+import { enginePath, notServedPaths, relayPaths, relayReads } from '../../contract/relay-paths.ts'
+import { differences, repeated } from '../../tools/repo-rules.ts'
+import { type Credentials, endpoints, type Person, startWireGate, type Who, type WireGate, whoNames } from './gate.ts'
+import { middleware, outcomes, type Row, tables } from './role-tables.ts'
+import { type Me, successes } from './successes.ts'
+
+// Whole gateways and real password hashes: slow where the machine is busy.
+setDefaultTimeout(60_000)
+
+const routesOf = (rows: readonly Row[]) => rows.map(({ route }) => route)
+const nameOf = new Map(endpoints.map(({ name, endpoint }) => [`${endpoint.method} ${endpoint.path}`, name]))
+
+let gate: WireGate
+beforeAll(async () => {
+  gate = await startWireGate()
+})
+afterAll(() => gate[Symbol.asyncDispose]())
+
+/** How a person is known to the management API: each way by itself. */
+const ways = {
+  cookie: ({ cookie }: Person): Credentials => ({ cookie }),
+  token: ({ accessToken }: Person): Credentials => ({ accessToken }),
+}
+
+function meOf(person: Person, as: Credentials): Me {
+  return { id: person.id, username: person.username, tokenId: person.tokenId, as }
+}
+
+/** The word for what is to come, of `a|b` that of the way the caller is known. */
+function wordOf(cell: string, way: keyof typeof ways): string {
+  const [byCookie = '', byToken = byCookie] = cell.split('|')
+  return way === 'cookie' ? byCookie : byToken
+}
+
+async function expectOutcome(what: unknown[], word: string, response: Response): Promise<void> {
+  const wanted = outcomes[word]
+  if (!wanted) throw new Error(`no such outcome: ${word}`)
+  const text = await response.text()
+  expect([...what, response.status, text]).toEqual([...what, wanted.status, text])
+  const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json')
+  const { success = true, message = '' } = isJson ? JSON.parse(text) : {}
+  expect([...what, success, message]).toEqual([
+    ...what,
+    word === 'ok',
+    wanted.message ? expect.stringMatching(wanted.message) : message,
+  ])
+}
+
+test('the tables have a row for every route, and no row without one', () => {
+  expect(differences([...nameOf.keys()], routesOf(tables.management))).toEqual([])
+  const relay = [...relayPaths.map(({ path }) => path), enginePath].map((path) => `POST ${path}`)
+  expect(differences([...relay, ...relayReads.map((path) => `GET ${path}`)], routesOf(tables.relay))).toEqual([])
+  for (const rows of Object.values(tables)) expect(repeated(routesOf(rows))).toEqual([])
+})
+
+test('nothing is registered that stands in no table', () => {
+  const known = new Set([
+    ...[...routesOf(tables.management), ...routesOf(tables.relay)].flatMap((route) => [
+      route.replace(/\/$/, ''),
+      `${route.replace(/\/$/, '')}/`,
+    ]),
+    ...routesOf(tables.other),
+    ...notServedPaths.flatMap((path) => [`ALL ${path}`, `ALL ${path}/*`]),
+    ...middleware,
+  ])
+  const registered = gate.gateway.app.routes.map(
+    ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^/]*\})?/g, '{$1}')}`,
+  )
+  expect(registered.length).toBeGreaterThan(100)
+  expect([...new Set(registered)].filter((route) => !known.has(route))).toEqual([])
+  expect(routesOf(tables.other).filter((route) => !registered.includes(route))).toEqual([])
+})
+
+test('every call that names somebody, or something of somebody, stands in the table of whose it is', () => {
+  const named = endpoints.filter(({ endpoint: { path, access, params, body } }) => {
+    if (access === 'public' || !/^\/api\/(user|token|topup)\b/.test(path)) return false
+    const fields = Object.keys({ ...shapeOf(params), ...shapeOf(body) })
+    return fields.some((field) => field === 'id' || field === 'user_id') || path === '/api/user/manage'
+  })
+  const names = named.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
+  expect(differences(names, routesOf(tables.whose))).toEqual([])
+  // Everything else that has a number belongs to the installation: who may see one may see all.
+  const others = endpoints.filter(
+    ({ endpoint: { path } }) => path.includes('{id}') && !names.some((each) => each.endsWith(path)),
+  )
+  expect(others.filter(({ endpoint }) => !/^\/api\/(channel|redemption)\//.test(endpoint.path))).toEqual([])
+})
+
+function shapeOf(schema: z.ZodMiniType): object {
+  return schema instanceof z.ZodMiniObject ? schema.shape : {}
+}
+
+for (const who of whoNames) {
+  for (const way of who === 'none' ? (['cookie'] as const) : (['cookie', 'token'] as const)) {
+    test(`the management API, ${who === 'none' ? 'nobody logged in' : `${who} by ${way}`}`, async () => {
+      for (const { route, cells } of tables.management) {
+        const person = await gate.person(who === 'none' ? 'user' : who)
+        const me = meOf(person, who === 'none' ? {} : ways[way](person))
+        const response = await successes[nameOf.get(route) ?? '']?.(gate, me)
+        if (!response) throw new Error(`no call for ${route}`)
+        await expectOutcome([route, who, way], wordOf(cells[who] ?? '', way), response)
+      }
+    })
+  }
+}
+
+/** A call of each row of the table of whose things are, on somebody. */
+const onSomebody: Readonly<Record<string, (whose: Person) => [method: string, path: string, body?: unknown]>> = {
+  'GET /api/user/{id}': ({ id }) => ['GET', `/api/user/${id}`],
+  'PUT /api/user/': ({ id }) => ['PUT', '/api/user/', { id, display_name: 'Renamed' }],
+  'POST /api/user/manage': ({ username }) => ['POST', '/api/user/manage', { username, action: 'disable' }],
+  'DELETE /api/user/{id}': ({ id }) => ['DELETE', `/api/user/${id}`],
+  'POST /api/topup': ({ id }) => ['POST', '/api/topup', { user_id: id, quota: 1 }],
+  'GET /api/token/{id}': ({ tokenId }) => ['GET', `/api/token/${tokenId}`],
+  'PUT /api/token/': ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }],
+  'DELETE /api/token/{id}': ({ tokenId }) => ['DELETE', `/api/token/${tokenId}`],
+}
+
+for (const way of ['cookie', 'token'] as const) {
+  test(`whose it is, by ${way}`, async () => {
+    for (const { route, cells } of tables.whose) {
+      for (const [column, word] of Object.entries(cells)) {
+        const [who = '', whose = ''] = column.split('→') as [Exclude<Who, 'none'>, Exclude<Who, 'none'> | 'self']
+        const person = await gate.person(who || 'user')
+        const target = whose === 'self' ? person : await gate.person(whose || 'user')
+        const call = onSomebody[route]?.(target)
+        if (!call) throw new Error(`no call for ${route}`)
+        const [method, path, body] = call
+        const response = await gate.call(method, path, { as: ways[way](person), ...(body !== undefined && { body }) })
+        await expectOutcome([route, column], word, response)
+      }
+    }
+  })
+}
+
+test('an ordinary user reaches nothing of anybody else: neither accounts nor tokens', async () => {
+  const [me, other] = [await gate.person('user'), await gate.person('user')]
+  for (const [route, callOn] of Object.entries(onSomebody)) {
+    const [method, path, body] = callOn(other)
+    const response = await gate.call(method, path, { as: ways.token(me), ...(body !== undefined && { body }) })
+    await expectOutcome([route], route.includes('/token/') ? 'none' : 'no', response)
+  }
+})
+
+test('of options an admin writes those that the table of options gives to admins, root all', async () => {
+  for (const who of ['admin', 'root'] as const) {
+    const person = await gate.person(who)
+    const body = { key: 'RegisterEnabled', value: 'true' }
+    const response = await gate.call('PUT', '/api/option/', { as: ways.token(person), body })
+    await expectOutcome([who], who === 'admin' ? 'root' : 'ok', response)
+  }
+})
+
+test('a relay token opens nothing of the management API', async () => {
+  const { relayToken } = await gate.person('root')
+  for (const { name, endpoint } of endpoints) {
+    if (endpoint.access === 'public') continue
+    const path = endpoint.path.replaceAll(/\{\w+\}/g, '1')
+    await expectOutcome([name], 'bad', await gate.call(endpoint.method, path, { as: { relayToken } }))
+  }
+})

@@ -1,0 +1,211 @@
+import { expect } from 'bun:test'
+import { type Credentials, type Person, password, type WireGate } from './gate.ts'
+
+/** Who makes a call, and by what the gateway knows them; nothing of that when nobody is logged in. */
+export interface Me extends Pick<Person, 'id' | 'username' | 'tokenId'> {
+  as: Credentials
+}
+
+type Success = (gate: WireGate, me: Me) => Promise<Response>
+
+const plain =
+  (method: string, path: string, body?: unknown): Success =>
+  (gate, { as }) =>
+    gate.call(method, path, { as, ...(body !== undefined && { body }) })
+
+/** A path or a body with something in it that is made for this call. */
+const made =
+  <T>(make: (gate: WireGate, me: Me) => T | Promise<T>, call: (made: T) => Parameters<typeof plain>): Success =>
+  async (gate, me) =>
+    plain(...call(await make(gate, me)))(gate, me)
+
+/** Of an answer that never ends its beginning. */
+const opening =
+  (call: Success): Success =>
+  async (gate, me) => {
+    const { body, status, headers } = await call(gate, me)
+    const reader = body?.getReader()
+    const first = await reader?.read()
+    await reader?.cancel()
+    return new Response(first?.value ?? null, { status, headers })
+  }
+
+const person = (gate: WireGate) => gate.person('user')
+const channel = ({ channelId }: WireGate) => channelId
+const own = (_: WireGate, me: Me) => me
+
+let count = 0
+/** Part of a name that nothing had before. */
+const next = () => String(++count)
+
+/** A call of each endpoint that does what the endpoint is for, with real data behind it, if the caller may make it. */
+export const successes: Readonly<Record<string, Success>> = {
+  statusStatus: plain('GET', '/api/status'),
+  statusNotice: plain('GET', '/api/notice'),
+  statusAbout: plain('GET', '/api/about'),
+  statusHomePageContent: plain('GET', '/api/home_page_content'),
+
+  authLogin: made(own, ({ username }) => ['POST', '/api/user/login', { username, password }]),
+  authLogout: plain('GET', '/api/user/logout'),
+  authRegister: made(next, (n) => ['POST', '/api/user/register', { username: `new${n}`, password }]),
+  authVerification: made(next, (n) => ['GET', `/api/verification?email=verify${n}@example.com`]),
+  authAskReset: made(next, (n) => ['GET', `/api/reset_password?email=nobody${n}@example.com`]),
+  authReset: made(resetLink, (body) => ['POST', '/api/user/reset', body]),
+
+  oauthState: plain('GET', '/api/oauth/state'),
+  oauthGithubStart: plain('GET', '/api/oauth/github/start'),
+  oauthGithub: outsideLogin,
+  oauthWechat: made(wechatCode, (code) => ['GET', `/api/oauth/wechat?code=${code}`]),
+  oauthWechatBind: made(wechatCode, (code) => ['GET', `/api/oauth/wechat/bind?code=${code}`]),
+  oauthEmailBind: made(mailedCode, (query) => ['GET', `/api/oauth/email/bind?${query}`]),
+
+  userSelf: plain('GET', '/api/user/self'),
+  userUpdateSelf: plain('PUT', '/api/user/self', { display_name: 'Somebody' }),
+  userDeleteSelf: plain('DELETE', '/api/user/self'),
+  userAccessToken: plain('GET', '/api/user/token'),
+  userAff: plain('GET', '/api/user/aff'),
+  userAvailableModels: plain('GET', '/api/user/available_models'),
+  userList: plain('GET', '/api/user/?size=50'),
+  userSearch: plain('GET', '/api/user/search?keyword=user'),
+  userGet: made(person, ({ id }) => ['GET', `/api/user/${id}`]),
+  userCreate: made(next, (n) => ['POST', '/api/user/', { username: `made${n}`, password }]),
+  userUpdate: made(person, ({ id }) => ['PUT', '/api/user/', { id, quota_delta: 5 }]),
+  userManage: made(person, ({ username }) => ['POST', '/api/user/manage', { username, action: 'disable' }]),
+  userRemove: made(person, ({ id }) => ['DELETE', `/api/user/${id}`]),
+
+  tokenList: plain('GET', '/api/token/'),
+  tokenSearch: plain('GET', '/api/token/search?keyword='),
+  tokenGet: made(own, ({ tokenId }) => ['GET', `/api/token/${tokenId}`]),
+  tokenCreate: plain('POST', '/api/token/', { name: 'another', models: 'gpt-4o', subnet: '10.0.0.0/8' }),
+  tokenUpdate: made(own, ({ tokenId }) => ['PUT', '/api/token/', { id: tokenId, name: 'renamed' }]),
+  tokenRemove: made(own, ({ tokenId }) => ['DELETE', `/api/token/${tokenId}`]),
+
+  channelList: plain('GET', '/api/channel/'),
+  channelSearch: plain('GET', '/api/channel/search?keyword=test'),
+  channelModels: plain('GET', '/api/channel/models'),
+  channelTypes: plain('GET', '/api/channel/types'),
+  channelDefaultModels: plain('GET', '/api/models'),
+  channelTestAll: made(idle, () => ['GET', '/api/channel/test']),
+  channelTest: made(channel, (id) => ['GET', `/api/channel/test/${id}`]),
+  channelTestProgress: plain('GET', '/api/channel/test/progress'),
+  channelTests: made(channel, (id) => ['GET', `/api/channel/${id}/tests`]),
+  channelUpdateAllBalances: plain('GET', '/api/channel/update_balance'),
+  channelUpdateBalance: made(channel, (id) => ['GET', `/api/channel/update_balance/${id}`]),
+  channelUpstreamModels: made(channel, (id) => ['GET', `/api/channel/${id}/upstream_models`]),
+  channelGet: made(channel, (id) => ['GET', `/api/channel/${id}`]),
+  channelCreate: plain('POST', '/api/channel/', { name: 'two', key: 'one\ntwo', models: 'gpt-4o', status: 2 }),
+  channelUpdate: made(channel, (id) => ['PUT', '/api/channel/', { id, weight: 3 }]),
+  channelCopy: made(channel, (id) => ['POST', `/api/channel/${id}/copy`, { name: 'copy' }]),
+  channelBatch: made(channel, (id) => ['POST', '/api/channel/batch', { ids: [id], action: 'edit', priority: 1 }]),
+  channelKeys: made(channelOfKeys, (id) => ['GET', `/api/channel/${id}/keys`]),
+  channelReviveKeys: made(channelOfKeys, (id) => ['POST', `/api/channel/${id}/keys/revive`]),
+  channelRemoveDeadKeys: made(channelOfKeys, (id) => ['DELETE', `/api/channel/${id}/keys/dead`]),
+  channelRemove: made(channelOfKeys, (id) => ['DELETE', `/api/channel/${id}`]),
+  channelRemoveDisabled: plain('DELETE', '/api/channel/disabled'),
+
+  logDashboard: plain('GET', '/api/user/dashboard'),
+  logList: plain('GET', '/api/log/?type=2'),
+  logSelf: plain('GET', '/api/log/self'),
+  logStat: plain('GET', '/api/log/stat'),
+  logSelfStat: plain('GET', '/api/log/self/stat'),
+  logSearch: plain('GET', '/api/log/search?keyword=2'),
+  logSelfSearch: plain('GET', '/api/log/self/search?keyword=2'),
+  logHistogram: plain('GET', '/api/log/histogram'),
+  logSelfHistogram: plain('GET', '/api/log/self/histogram'),
+  logExport: plain('GET', '/api/log/export'),
+  logSelfExport: plain('GET', '/api/log/self/export'),
+  logStream: opening(plain('GET', '/api/log/stream')),
+  logSelfStream: opening(plain('GET', '/api/log/self/stream')),
+  usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
+  logPurge: plain('DELETE', '/api/log/?target_timestamp=1000'),
+
+  optionList: plain('GET', '/api/option/'),
+  optionDefinitions: plain('GET', '/api/option/definitions'),
+  optionUpdate: plain('PUT', '/api/option/', { key: 'SystemName', value: 'Gate' }),
+  optionPrices: plain('GET', '/api/option/prices'),
+  optionLatestRelease: plain('GET', '/api/option/latest_release'),
+  optionTestMail: plain('POST', '/api/option/test_mail', { email: 'test@example.com' }),
+
+  groupList: plain('GET', '/api/group/'),
+  groupRatios: plain('GET', '/api/group/ratios'),
+
+  auditList: plain('GET', '/api/audit/'),
+
+  redemptionList: plain('GET', '/api/redemption/'),
+  redemptionSearch: plain('GET', '/api/redemption/search?keyword=code'),
+  redemptionGet: made(redemption, (id) => ['GET', `/api/redemption/${id}`]),
+  redemptionCreate: plain('POST', '/api/redemption/', { name: 'code', quota: 100, count: 2 }),
+  redemptionUpdate: made(redemption, (id) => ['PUT', '/api/redemption/', { id, quota: 200 }]),
+  redemptionRemove: made(redemption, (id) => ['DELETE', `/api/redemption/${id}`]),
+  redemptionRedeem: made(code, (key) => ['POST', '/api/user/topup', { key }]),
+  redemptionTopUp: made(person, ({ id }) => ['POST', '/api/topup', { user_id: id, quota: 100 }]),
+
+  docsDocument: plain('GET', '/api/openapi.json'),
+  docsPage: plain('GET', '/api/docs'),
+}
+
+/** What a browser does to log in at the code-hosting service, or to bind an account of it when somebody is logged in. */
+async function outsideLogin(gate: WireGate, { as }: Me): Promise<Response> {
+  const start = await gate.call('GET', '/api/oauth/github/start')
+  const { data } = (await start.json()) as { data: string }
+  const id = 1000 + Number(next())
+  const { code, state } = gate.hub.agree(data, { id, login: `octo${id}` })
+  const jar = [...start.headers.getSetCookie().map((line) => line.split(';')[0]), ...(as.cookie ? [as.cookie] : [])]
+  const query = new URLSearchParams({ code, state })
+  return gate.call('GET', `/api/oauth/github?${query}`, { as: { ...as, cookie: jar.join('; ') } })
+}
+
+function wechatCode({ helper }: WireGate): string {
+  return helper.codeFor(`wx-${next()}`)
+}
+
+/** The address of somebody who asked for a new password, and the token of the mail. */
+async function resetLink(gate: WireGate): Promise<{ email: string; token: string }> {
+  const { id } = await gate.person('user')
+  const email = `reset${next()}@example.com`
+  await gate.gateway.context.store.write((trx) =>
+    trx.updateTable('users').set({ email }).where('id', '=', id).execute(),
+  )
+  await gate.call('GET', `/api/reset_password?email=${email}`)
+  return { email, token: /token=(\w+)/.exec(await mailTo(gate, email))?.[1] ?? '' }
+}
+
+/** The query that binds an address by the code that was sent to it. */
+async function mailedCode(gate: WireGate): Promise<string> {
+  const email = `bind${next()}@example.com`
+  await gate.call('GET', `/api/verification?email=${email}`)
+  return `email=${email}&code=${/\b\d{6}\b/.exec(await mailTo(gate, email))?.[0]}`
+}
+
+async function mailTo({ smtp }: WireGate, address: string): Promise<string> {
+  for (;;) {
+    const found = smtp.mails.find(({ to }) => to.includes(address))
+    if (found) return found.text
+    await smtp.arrived(smtp.mails.length + 1)
+  }
+}
+
+/** Waits until no test of all channels is running: there is one at a time. */
+async function idle({ gateway }: WireGate): Promise<void> {
+  while (
+    (await gateway.context.store.read.selectFrom('job_runs').selectAll().execute()).some((run) => run.finished_at === 0)
+  )
+    await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+async function code({ gateway }: WireGate): Promise<string> {
+  const codes = await gateway.api<string[]>('POST', '/api/redemption/', { name: 'code', quota: 100 })
+  return codes[0] ?? ''
+}
+
+async function redemption(gate: WireGate): Promise<number> {
+  const key = await code(gate)
+  const rows = await gate.gateway.api<{ id: number; key: string }[]>('GET', '/api/redemption/')
+  const found = rows.find((row) => row.key === key)
+  expect(found).toBeDefined()
+  return found?.id ?? 0
+}
+
+function channelOfKeys({ gateway, upstream }: WireGate): Promise<number> {
+  return gateway.addChannel({ base_url: upstream.url, name: 'keys', key: 'one\ntwo', ...{ key_mode: 'multi' } })
+}

@@ -1,0 +1,57 @@
+// Walks over every call that the console makes, knowing nothing but HTTP: a fresh server in a process of its own, each
+// call in both slash forms, once with session cookies and once with access tokens.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import { openTheDoors, walkAccounts, walkOutside } from './walk/accounts.ts'
+import { walkChannels } from './walk/channels.ts'
+import { walkLogs } from './walk/logs.ts'
+import { walkUsers } from './walk/people.ts'
+import { walkOptions, walkPublic, walkRefusals } from './walk/public.ts'
+import { rows } from './walk/rows.ts'
+import { walkRedemptions, walkTokens } from './walk/tokens.ts'
+import { type Person, Walk } from './walk/walker.ts'
+
+forEachDatabaseUrl((_, freshUrl) => {
+  for (const kind of ['cookie', 'access token'] as const) {
+    describe(`with ${kind}s`, () => {
+      let walk: Walk
+      beforeAll(async () => {
+        walk = await Walk.start(kind, await freshUrl())
+      }, 60_000)
+      afterAll(() => walk[Symbol.asyncDispose]())
+
+      for (const form of ['as written', 'the other'] as const) {
+        describe(`in the form ${form}`, () => {
+          let admin: Person
+          let person: Person
+          let other: Person
+          beforeAll(async () => {
+            walk.form = form
+            admin = await walk.newPerson(`adm${walk.mark}`, 10)
+            person = await walk.newPerson(`usr${walk.mark}`, 1, 1_000_000)
+            other = await walk.newPerson(`oth${walk.mark}`)
+          }, 60_000)
+
+          test('status and pages', () => walkPublic(walk))
+          test('options and groups', () => walkOptions(walk))
+          test('users', () => walkUsers(walk, admin), 60_000)
+          test('tokens', () => walkTokens(walk, person, other))
+          test('redemptions and top-up', () => walkRedemptions(walk, admin, person))
+          test('channels', () => walkChannels(walk, admin), 60_000)
+          test('logs', () => walkLogs(walk, admin, person), 60_000)
+          test('who may not', () => walkRefusals(walk, person), 60_000)
+          test('registering, the own account and mails', async () => {
+            await openTheDoors(walk)
+            await walkAccounts(walk)
+          }, 60_000)
+          test('outside logins', () => walkOutside(walk, other), 60_000)
+        })
+      }
+
+      test('no call was left out, in neither form', () => {
+        const wanted = rows.flatMap((row) => [`${row}, as written`, `${row}, the other`])
+        expect(wanted.filter((each) => !walk.made.has(each))).toEqual([])
+      })
+    })
+  }
+})

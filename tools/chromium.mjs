@@ -1,0 +1,53 @@
+// Finds the browser that the tests of the console drive, or installs it where that can be done without asking.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome']
+
+function onPath() {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/bin', '/usr/local/bin', '/snap/bin']
+  return names.flatMap((name) => folders.map((folder) => join(folder, name)))
+}
+
+/** Browsers that Playwright has downloaded earlier. */
+function fromPlaywright() {
+  const cache = process.env.PLAYWRIGHT_BROWSERS_PATH ?? join(homedir(), '.cache/ms-playwright')
+  const folders = existsSync(cache) ? readdirSync(cache).filter((name) => /^chromium-\d+$/.test(name)) : []
+  return folders.map((name) => join(cache, name, 'chrome-linux/chrome'))
+}
+
+const elsewhere = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+]
+
+/** Path of a Chromium, or undefined. CHROMIUM_PATH comes first. */
+export function findChromium() {
+  const given = process.env.CHROMIUM_PATH
+  const candidates = [...(given ? [given] : []), ...onPath(), ...fromPlaywright(), ...elsewhere]
+  return candidates.find((path) => existsSync(path))
+}
+
+export const howToInstall =
+  'The tests of the console need Chromium: run "apt-get install -y chromium" as root, or set CHROMIUM_PATH to a Chromium or Chrome.'
+
+/** Installs Chromium when the system is Debian's and we are root; returns its path or undefined. */
+export function ensureChromium() {
+  const found = findChromium()
+  if (found || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return found
+  console.error('Installing Chromium …')
+  const options = { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
+  spawnSync('apt-get', ['update', '-qq'], options)
+  spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options)
+  return findChromium()
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const path = ensureChromium()
+  console.log(path ?? howToInstall)
+  process.exit(path ? 0 : 1)
+}

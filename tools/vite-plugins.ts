@@ -1,0 +1,137 @@
+// What the console's build does beyond Vite: see docs/decisions/0018-console-stack.md.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { compileMessage } from '@lingui/message-utils/compileMessage'
+import type { Plugin } from 'vite'
+
+/** Loads a module of ours as it is now, also when it was loaded before and has changed. */
+function loadFresh(path: string): Promise<Record<string, unknown>> {
+  return import(`${path}?${statSync(path).mtimeMs}`)
+}
+
+/** The theme is set before anything is painted, by a file of its own: the page's policy allows no inline script. */
+export function themeBoot(file: string): Plugin {
+  const source = readFileSync(file, 'utf8')
+  const hash = createHash('sha256').update(source).digest('hex').slice(0, 8)
+  const fileName = `assets/theme-boot-${hash}.js`
+  let building = false
+  return {
+    name: 'theme-boot',
+    config: (_config, { command }) => {
+      building = command === 'build'
+    },
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName, source })
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler: () => [
+        { tag: 'script', attrs: { src: building ? `./${fileName}` : '/theme-boot.js' }, injectTo: 'head-prepend' },
+      ],
+    },
+  }
+}
+
+/** Names in the page what the entry imports, so that it is asked for together with the entry. */
+export function preloadedEntry(): Plugin {
+  return {
+    name: 'preloaded-entry',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_html, { chunk }) =>
+        (chunk?.imports ?? []).map((file) => ({
+          tag: 'link',
+          attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` },
+          injectTo: 'head',
+        })),
+    },
+  }
+}
+
+/** Messages are compiled when the console is built, so that the parser of ICU messages stays out of the browser. */
+export function compiledMessages(folder: string): Plugin {
+  return {
+    name: 'compiled-messages',
+    enforce: 'pre',
+    async load(id) {
+      if (!id.startsWith(`${folder}/`) || !/\.(?:en|zh)\.ts$/.test(id)) return null
+      const catalogues = Object.entries(await loadFresh(id))
+      const lines = catalogues.map(([name, catalogue]) => {
+        const entries = Object.entries(catalogue as Record<string, string>)
+        const compiled = Object.fromEntries(entries.map(([key, message]) => [key, compileMessage(message)]))
+        return `export const ${name} = ${JSON.stringify(compiled)}`
+      })
+      return { code: lines.join('\n'), moduleSideEffects: false }
+    },
+  }
+}
+
+interface PlainEndpoint {
+  method: string
+  path: string
+  access: string
+  envelope: string
+}
+
+function isTable(value: unknown): value is Record<string, PlainEndpoint> {
+  const endpoints = typeof value === 'object' && value !== null ? Object.values(value) : []
+  return endpoints.length > 0 && endpoints.every((each) => typeof each?.method === 'string' && 'envelope' in each)
+}
+
+function isConstant(value: unknown): boolean {
+  return Array.isArray(value) ? value.every(isConstant) : ['string', 'number', 'boolean'].includes(typeof value)
+}
+
+/** What the console needs of an export at run time, as JSON; undefined for schemas and functions. */
+function asData(value: unknown): string | undefined {
+  if (isConstant(value)) return JSON.stringify(value)
+  if (!isTable(value)) return undefined
+  const endpoints = Object.entries(value).map(([name, { method, path, access, envelope }]) => [
+    name,
+    { method, path, access, envelope },
+  ])
+  return JSON.stringify(Object.fromEntries(endpoints))
+}
+
+/**
+ * To call an endpoint the console needs its method, path and envelope, not its schemas: tables of endpoints become plain
+ * data, and the schemas of a file are loaded only with what uses them by name, such as a form.
+ */
+export function endpointsAsData(folder: string): Plugin {
+  return {
+    name: 'endpoints-as-data',
+    enforce: 'pre',
+    async load(id) {
+      const [path = '', query] = id.split('?')
+      if (!path.startsWith(`${folder}/`) || !path.endsWith('.ts')) return null
+      if (query === 'schemas') return { code: readFileSync(path, 'utf8'), moduleSideEffects: false }
+      const exported = Object.entries(await loadFresh(path)).map(([name, value]) => ({ name, json: asData(value) }))
+      const data = exported.flatMap(({ name, json }) => (json === undefined ? [] : [`export const ${name} = ${json}`]))
+      const rest = exported.filter(({ json }) => json === undefined).map(({ name }) => name)
+      const schemas = rest.length > 0 ? [`export { ${rest.join(', ')} } from ${JSON.stringify(`${path}?schemas`)}`] : []
+      return { code: [...data, ...schemas].join('\n'), moduleSideEffects: false }
+    },
+  }
+}
+
+/** Everything that compresses lies beside its compressed forms, so that the server compresses nothing. */
+export function precompressed(): Plugin {
+  return {
+    name: 'precompressed',
+    apply: 'build',
+    writeBundle({ dir }) {
+      const folder = dir ?? ''
+      for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+        const file = join(folder, name)
+        if (!/\.(?:js|css|svg)$/.test(name) || statSync(file).size < 512) continue
+        const content = readFileSync(file)
+        writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }))
+        const quality = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+        writeFileSync(`${file}.br`, brotliCompressSync(content, { params: quality }))
+      }
+    },
+  }
+}
