@@ -2,15 +2,16 @@
  * Times the log and usage calls of a running gateway over a database with many log rows, on SQLite and on PostgreSQL:
  * `npm run bench:logs -- [--rows n] [--rounds n] [--only sqlite|postgres] [--write]`.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { migrate } from '../../server/store/migrate.ts'
 import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import { foldUsage } from '../../server/store/usage-fold.ts'
 import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
-import { residentMb, watchResident } from '../proc.ts'
+import { cpuSeconds, residentMb, watchResident } from '../proc.ts'
 import { answers, freePort, ROOT, type Running, start } from '../processes.ts'
 import { type LogCase, logCases } from './cases.ts'
 import { plansOf } from './explain.ts'
@@ -47,17 +48,19 @@ async function measureDatabase(
   try {
     await migrate(store)
     const end = Math.floor(Date.now() / 1000)
-    let countedMs = 0
+    let counted = { ms: 0, cpuMicrosPerRow: 0 }
+    const databasePid = await postmasterOf(store)
     const started = performance.now()
     const count = async () => {
-      const from = performance.now()
+      const [from, cpu] = [performance.now(), cpuOf([process.pid, ...databasePid])]
       await foldUsage(store, end)
-      countedMs = performance.now() - from
+      const used = cpuOf([process.pid, ...databasePid]) - cpu
+      counted = { ms: performance.now() - from, cpuMicrosPerRow: (used / (options.rows - uncounted)) * 1e6 }
     }
     const population = await seed(store, { rows: options.rows, days, end, countAt: options.rows - uncounted, count })
     if (store.dialect === 'postgres') await sql`vacuum analyze`.execute(store.read)
     console.log(
-      `${kind}: ${options.rows} rows in ${seconds(performance.now() - started)}, counted in ${seconds(countedMs)}`,
+      `${kind}: ${options.rows} rows in ${seconds(performance.now() - started)}, counted in ${seconds(counted.ms)}`,
     )
     const port = await freePort()
     const gateway = startGateway(url, folder, port)
@@ -65,14 +68,14 @@ async function measureDatabase(
       await answers(`http://127.0.0.1:${port}/readyz`, gateway, 60_000)
       const timings: Timing[] = []
       for (const one of logCases(population)) {
-        const timing = await timeCase(one, port, population, options.rounds)
+        const timing = await timeCase(one, port, population, options.rounds, [gateway.pid, ...databasePid])
         console.log(
-          `${one.name.padEnd(48)} ${timing.median.toFixed(1).padStart(7)} ${timing.p95.toFixed(1).padStart(7)} ms`,
+          `${one.name.padEnd(48)} ${timing.median.toFixed(1).padStart(7)} ${timing.p95.toFixed(1).padStart(7)} ms, cpu ${timing.cpuMs.toFixed(1).padStart(6)} ms`,
         )
         timings.push(timing)
       }
       const exported = await timeExport(port, gateway)
-      return { kind, rows: options.rows, countedMs, timings, exported, plans: await plansOf(store, population) }
+      return { kind, rows: options.rows, counted, timings, exported, plans: await plansOf(store, population) }
     } finally {
       await gateway.stop()
     }
@@ -96,10 +99,27 @@ function startGateway(url: string, folder: string, port: number): Running {
   })
 }
 
-async function timeCase(one: LogCase, port: number, population: Population, rounds: number): Promise<Timing> {
+/** The server process of PostgreSQL, whose children do the work; none for SQLite. */
+async function postmasterOf(store: Store): Promise<number[]> {
+  if (store.dialect === 'sqlite') return []
+  const { rows } = await sql<{ data_directory: string }>`show data_directory`.execute(store.read)
+  return [Number(readFileSync(join(rows[0]?.data_directory ?? '', 'postmaster.pid'), 'utf8').split('\n')[0])]
+}
+
+const cpuOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+
+async function timeCase(
+  one: LogCase,
+  port: number,
+  population: Population,
+  rounds: number,
+  pids: readonly number[],
+): Promise<Timing> {
   const headers = { authorization: one.as === 'root' ? rootAccess : population.busyAccess }
   const times: number[] = []
+  let cpu = 0
   for (let round = 0; round < rounds + 2; round++) {
+    if (round === 2) cpu = cpuOf(pids)
     const from = performance.now()
     const response = await fetch(`http://127.0.0.1:${port}${one.path}`, { headers })
     const text = await response.text()
@@ -110,7 +130,8 @@ async function timeCase(one: LogCase, port: number, population: Population, roun
   }
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
-  return { name: one.name, path: one.path, median: at(0.5), p95: at(0.95) }
+  const cpuMs = ((cpuOf(pids) - cpu) / rounds) * 1000
+  return { name: one.name, path: one.path, median: at(0.5), p95: at(0.95), cpuMs }
 }
 
 /** The whole log as CSV, read as fast as it comes. */

@@ -10,13 +10,15 @@ export interface Timing {
   path: string
   median: number
   p95: number
+  /** CPU of gateway and database per call. */
+  cpuMs: number
 }
 
 export interface DatabaseReport {
   kind: 'SQLite' | 'PostgreSQL'
   rows: number
-  /** Milliseconds that it took to count all rows but the newest. */
-  countedMs: number
+  /** What it took to count all rows but the newest. */
+  counted: { ms: number; cpuMicrosPerRow: number }
   timings: Timing[]
   exported: { rows: number; megabytes: number; ms: number; beforeMb: number; mostMb: number }
   plans: Plan[]
@@ -51,11 +53,11 @@ export function writeReport(
 
 function timings(reports: readonly DatabaseReport[]): string[] {
   const names = reports[0]?.timings.map(({ name }) => name) ?? []
-  const heads = reports.flatMap(({ kind }) => [`${kind} median ms`, `p95 ms`])
+  const heads = reports.flatMap(({ kind }) => [`${kind} median ms`, 'p95 ms', 'CPU ms'])
   const cells = (name: string) =>
     reports.flatMap((report) => {
       const timing = report.timings.find((each) => each.name === name)
-      return [timing?.median.toFixed(1) ?? '', timing?.p95.toFixed(1) ?? '']
+      return [timing?.median, timing?.p95, timing?.cpuMs].map((value) => value?.toFixed(1) ?? '')
     })
   return [
     `| call | ${heads.join(' | ')} |`,
@@ -66,8 +68,8 @@ function timings(reports: readonly DatabaseReport[]): string[] {
 
 function exportsOf(reports: readonly DatabaseReport[]): string[] {
   return reports.map(
-    ({ kind, countedMs, exported }) =>
-      `- ${kind}: the whole log as CSV, ${exported.rows} rows, ${exported.megabytes.toFixed(0)} MB, in ${(exported.ms / 1000).toFixed(1)} s; resident memory ${exported.beforeMb.toFixed(0)} MB before, ${exported.mostMb.toFixed(0)} MB at most. Counting all rows anew took ${(countedMs / 1000).toFixed(1)} s.`,
+    ({ kind, counted, exported }) =>
+      `- ${kind}: the whole log as CSV, ${exported.rows} rows, ${exported.megabytes.toFixed(0)} MB, in ${(exported.ms / 1000).toFixed(1)} s; resident memory ${exported.beforeMb.toFixed(0)} MB before, ${exported.mostMb.toFixed(0)} MB at most. Counting all rows anew took ${(counted.ms / 1000).toFixed(1)} s and ${counted.cpuMicrosPerRow.toFixed(1)} µs of CPU per row.`,
   )
 }
 

@@ -30,7 +30,7 @@ const plainRoute = createRoute({
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
-  component: lazyPage(async () => (await import('./shell.tsx')).Shell, []),
+  component: lazyPage(async () => (await import('./shell.tsx')).Shell, ['shell']),
 })
 
 /** Needs somebody to be logged in, as far as the browser remembers; the place is kept for after the login. */

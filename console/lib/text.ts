@@ -93,7 +93,7 @@ i18n.activate(active)
 document.documentElement.lang = languageTag()
 
 /** Language of the page. */
-export function language(): Language {
+function language(): Language {
   return active
 }
 

@@ -13,6 +13,7 @@ import type { redemptionEn } from './redemption.en.ts'
 import type { registerEn } from './register.en.ts'
 import type { resetEn } from './reset.en.ts'
 import type { settingEn } from './setting.en.ts'
+import type { shellEn } from './shell.en.ts'
 import type { tableEn } from './table.en.ts'
 import type { tokenEn } from './token.en.ts'
 import type { topupEn } from './topup.en.ts'
@@ -36,6 +37,7 @@ interface Catalogues {
   register: typeof registerEn
   reset: typeof resetEn
   setting: typeof settingEn
+  shell: typeof shellEn
   table: typeof tableEn
   token: typeof tokenEn
   topup: typeof topupEn

@@ -16,6 +16,7 @@ export const playgroundEn = {
   'playground.models.none': 'No model is available to this token.',
   'playground.models.failed': 'The models could not be loaded: {message}',
   'playground.compare': 'Compare two models',
+  'playground.parameters': 'Parameters',
   'playground.system': 'System prompt',
   'playground.temperature': 'Temperature',
   'playground.temperature.invalid': 'A number from 0 to 2, or empty.',

@@ -17,6 +17,7 @@ export const playgroundZh = {
   'playground.models.none': '此令牌没有可用的模型。',
   'playground.models.failed': '模型加载失败：{message}',
   'playground.compare': '对比两个模型',
+  'playground.parameters': '参数',
   'playground.system': '系统提示词',
   'playground.temperature': '温度',
   'playground.temperature.invalid': '请填写 0 到 2 之间的数字，或留空。',

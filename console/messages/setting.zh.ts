@@ -75,7 +75,7 @@ export const settingZh = {
   'setting.default': '默认值：{value}',
   'setting.default.empty': '空',
   'setting.default.use': '恢复默认',
-  'setting.default.use.of': '恢复“{name}”的默认值',
+  'setting.default.use.of': '恢复默认：{name}',
   'setting.secret.set': '已设置，留空则保持不变',
   'setting.secret.unset': '未设置',
   'setting.secret.clear': '移除',

@@ -14,7 +14,9 @@ const codeField = z.string().check(z.trim(), z.maxLength(200))
 export const registerBody = z.object({
   username: usernameSchema,
   password: passwordSchema,
-  password2: z.nullish(z.string().check(z.maxLength(200), z.describe('The password again; compared by the console only.'))),
+  password2: z.nullish(
+    z.string().check(z.maxLength(200), z.describe('The password again; compared by the console only.')),
+  ),
   email: z.nullish(
     z
       .union([z.literal(''), mailField])

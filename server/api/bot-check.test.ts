@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { setOptions, startMailServer, useMailServer } from '../../test/helpers/mail-server.ts'
+import { mailThrough, setOptions, startMailServer } from '../../test/helpers/mail-server.ts'
 import { startService, startTurnstile, type TurnstileServer } from '../../test/helpers/outside-services.ts'
 
 forEachDatabase((_, openFresh) => {
@@ -32,7 +32,7 @@ forEachDatabase((_, openFresh) => {
 
   test('registering and both mails need a fresh answer each; logging in needs none', async () => {
     await using smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     const calls: ((answer?: string) => Promise<{ json: { success: boolean; message: string } }>)[] = [
       register,
       ...['verification', 'reset_password'].map(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { holdOp, settleOp } from '../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { type MailServer, setOptions, startMailServer, useMailServer } from '../../test/helpers/mail-server.ts'
+import { type MailServer, mailThrough, setOptions, startMailServer } from '../../test/helpers/mail-server.ts'
 import { remindOfQuota } from './quota-reminders.ts'
 
 forEachDatabase((_, openFresh) => {
@@ -13,7 +13,7 @@ forEachDatabase((_, openFresh) => {
   beforeEach(async () => {
     api = await createTestApi(await openFresh())
     smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     await setOptions(api, { QuotaRemindThreshold: '1000', QuotaPerUnit: '100' })
     ada = await api.addPerson({ username: 'ada', quota: 5000 })
     await set({ email: 'ada@example.com' })
@@ -84,15 +84,15 @@ forEachDatabase((_, openFresh) => {
     await setOptions(api, { SMTPPort: '1' })
     await run()
     expect(api.warnings.join()).toContain(`reminder of user ${ada.id}`)
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     expect(await run()).toBe(1)
     await set({ quota: 5000 })
     await run()
     await set({ quota: 1 })
     await using refusing = await startMailServer({ refuse: { code: 550, text: 'no such mailbox' } })
-    await useMailServer(api, refusing)
+    await mailThrough(api, refusing)
     await run()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     expect(await run()).toBe(1)
   })
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { type MailServer, setOptions, startMailServer, useMailServer } from '../../test/helpers/mail-server.ts'
+import { type MailServer, mailThrough, setOptions, startMailServer } from '../../test/helpers/mail-server.ts'
 import { createMailRoot } from './mail-root.ts'
 import type { Pen } from './mailer.ts'
 import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
@@ -56,7 +56,7 @@ forEachDatabase((database, openFresh) => {
   beforeEach(async () => {
     api = await createTestApi(await openFresh())
     smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
   })
   afterEach(async () => {
     await smtp[Symbol.asyncDispose]()

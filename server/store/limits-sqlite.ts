@@ -35,6 +35,10 @@ const owners = ['token', 'user'] as const
 const idOf = (ids: Ids, owner: LimitOwner) => (owner === 'token' ? ids.tokenId : ids.userId)
 const hasMinute = (limits: Limits | undefined) => limits !== undefined && (limits.rpm_limit > 0 || limits.tpm_limit > 0)
 
+/** Open calls that are counted; both have an index. A token has one user. */
+const ofUser = 'counted > 0 AND user_id = ?1'
+const ofToken = `${ofUser} AND token_id = ?2`
+
 export function prepareLimits(database: Database) {
   const statement = (sql: string): Statement => database.prepare(sql)
   return {
@@ -55,12 +59,12 @@ export function prepareLimits(database: Database) {
        AND second > ?`,
     ),
     open: {
-      token: statement('SELECT count(*) AS calls FROM holds WHERE token_id = ? AND counted > 0'),
-      user: statement('SELECT count(*) AS calls FROM holds WHERE user_id = ? AND counted > 0'),
+      token: statement(`SELECT count(*) AS calls FROM holds WHERE ${ofToken}`),
+      user: statement(`SELECT count(*) AS calls FROM holds WHERE ${ofUser}`),
     },
     held: {
-      token: statement('SELECT coalesce(sum(amount), 0) AS held FROM holds WHERE token_id = ? AND counted > 0'),
-      user: statement('SELECT coalesce(sum(amount), 0) AS held FROM holds WHERE user_id = ? AND counted > 0'),
+      token: statement(`SELECT coalesce(sum(amount), 0) AS held FROM holds WHERE ${ofToken}`),
+      user: statement(`SELECT coalesce(sum(amount), 0) AS held FROM holds WHERE ${ofUser}`),
     },
     spent: {
       token: statement('SELECT spent_today, spent_month, spent_at FROM tokens WHERE id = ?'),
@@ -94,7 +98,7 @@ export function limitReached(
   minutes: Minutes,
 ): LimitReached | undefined {
   for (const owner of owners) {
-    const found = limits[owner] && reachedBy(statements, owner, idOf(ids, owner), limits[owner], limits, minutes[owner])
+    const found = limits[owner] && reachedBy(statements, owner, ids, limits[owner], limits, minutes[owner])
     if (found) return found
   }
   return undefined
@@ -103,7 +107,7 @@ export function limitReached(
 function reachedBy(
   statements: LimitStatements,
   owner: LimitOwner,
-  id: number,
+  ids: Ids,
   { rpm_limit, tpm_limit, concurrency_limit }: Limits,
   { at: now, tokens: asked }: HoldLimits,
   { calls, tokens }: Pick<Minute, 'calls' | 'tokens'> = { calls: 0, tokens: 0 },
@@ -116,13 +120,19 @@ function reachedBy(
     most,
     retryAfter,
   })
-  const wait = (needCalls: number, needTokens: number) => waitFor(statements, owner, id, now, needCalls, needTokens)
+  const wait = (needCalls: number, needTokens: number) =>
+    waitFor(statements, owner, idOf(ids, owner), now, needCalls, needTokens)
   if (rpm_limit > 0 && calls >= rpm_limit) return refuse('requests', rpm_limit, wait(calls + 1 - rpm_limit, 0))
   if (tpm_limit > 0 && asked > tpm_limit - tokens)
     return refuse('tokens', tpm_limit, wait(0, tokens + asked - tpm_limit))
-  if (concurrency_limit > 0 && (statements.open[owner].get(id) as { calls: number }).calls >= concurrency_limit)
+  if (concurrency_limit > 0 && countOpen(statements, owner, ids) >= concurrency_limit)
     return refuse('concurrency', concurrency_limit, 1)
   return undefined
+}
+
+function countOpen({ open }: LimitStatements, owner: LimitOwner, { userId, tokenId }: Ids): number {
+  const found = owner === 'token' ? open.token.get(userId, tokenId) : open.user.get(userId)
+  return (found as { calls: number }).calls
 }
 
 /** Seconds until so many calls and tokens have left the minute. */
@@ -184,7 +194,8 @@ export function budgetRoom(
     if (daily_budget === 0 && monthly_budget === 0) continue
     const id = idOf(ids, owner)
     const row = statements.spent[owner].get(id) as Record<'spent_today' | 'spent_month' | 'spent_at', number> | null
-    const taken = (statements.held[owner].get(id) as { held: number }).held + pending[owner]
+    const found = owner === 'token' ? statements.held.token.get(ids.userId, id) : statements.held.user.get(id)
+    const taken = (found as { held: number }).held + pending[owner]
     const { dayStart, nextDay, monthStart, nextMonth } = utcPeriods(limits.at)
     const today = row && row.spent_at >= dayStart ? row.spent_today : 0
     const month = row && row.spent_at >= monthStart ? row.spent_month : 0

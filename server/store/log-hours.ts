@@ -50,6 +50,41 @@ export async function logHours(db: Db, filter: LogFilter): Promise<LogHour[]> {
   return rows
 }
 
+/** The hours that a stretch of the list is in, in the order of the list. */
+export interface LogStretch {
+  /** Rows of the whole list. */
+  total: number
+  /** Rows of the first hour that stand before the stretch. */
+  skip: number
+  hours: LogHour[]
+}
+
+/** Finds a stretch of the list without looking at the hours before and after it. */
+export async function logStretch(
+  db: Db,
+  filter: LogFilter,
+  { offset, limit, descending }: { offset: number; limit: number; descending: boolean },
+): Promise<LogStretch> {
+  const { rows } = await sql<LogHour & { upto: number }>`
+    with found as (${rowsByHour(filter)}),
+    grouped as materialized (
+      select hour, cast(sum(rows) as bigint) as rows, min(first_id) as first_id, max(last_id) as last_id
+      from found group by hour
+    ),
+    placed as (
+      select grouped.*, cast(sum(rows) over (order by hour ${sql.raw(descending ? 'desc' : 'asc')}) as bigint) as upto
+      from grouped
+    )
+    select hour, rows, first_id as "firstId", last_id as "lastId", upto from placed
+    where upto > ${offset} and upto - rows < ${offset + limit}
+    union all
+    select 0, cast(coalesce(sum(rows), 0) as bigint), 0, 0, 0 from grouped
+    order by 5`.execute(db)
+  const [all, ...hours] = rows
+  const first = hours[0]
+  return { total: all?.rows ?? 0, skip: first ? offset - (first.upto - first.rows) : 0, hours }
+}
+
 /** How many rows of a type fall into a bucket. */
 export interface TypeCount {
   bucket: number

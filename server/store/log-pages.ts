@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import { type LogFilter, type LogHour, logHours } from './log-hours.ts'
+import { type LogFilter, type LogHour, logHours, logStretch } from './log-hours.ts'
 import type { Listed, Page } from './page.ts'
 import type { Db } from './store.ts'
 import type { LogsTable } from './tables.ts'
@@ -27,10 +27,8 @@ const sortedSpan = 25_000
 
 /** One page and the number of all rows. By id or time the rows go by hour, and within an hour by that column. */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
-  const hours = await logHours(db, filter)
-  if (page.sort === 'id' || page.sort === 'created_at') {
-    return { rows: await pageByTime(db, filter, page, hours), total: rowsOf(hours) }
-  }
+  if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
+  const { hours } = await logStretch(db, filter, { offset: 0, limit: sortedRows, descending: true })
   const newest = newestOf(hours, filter.userId ? Number.POSITIVE_INFINITY : sortedSpan)
   if (newest.length === 0) return { rows: [], total: 0 }
   const rows = await inHours(db, filter, newest)
@@ -42,31 +40,24 @@ export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): 
   return { rows, total: rowsOf(newest) }
 }
 
-async function pageByTime(
-  db: Db,
-  filter: LogFilter,
-  { offset, limit, sort, descending }: Page<LogSort>,
-  newestFirst: readonly LogHour[],
-): Promise<LogRow[]> {
+async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
+  const { limit, sort, descending } = page
   const direction = descending ? 'desc' : 'asc'
-  const hours = descending ? newestFirst : newestFirst.toReversed()
-  let [skip, at] = [offset, 0]
-  for (let hour = hours[at]; hour && skip >= hour.rows; hour = hours[++at]) skip -= hour.rows
+  const { total, skip, hours } = await logStretch(db, filter, page)
   const found: LogRow[] = []
-  while (found.length < limit && at < hours.length) {
+  for (let at = 0; found.length < limit && at < hours.length; ) {
     const group = groupAt(hours, at, limit)
-    at += group.length
     const rows = await inHours(db, filter, group)
       .$if(group.length > 1, (query) => query.orderBy(hourOfRow, direction))
       .$if(sort === 'created_at', (query) => query.orderBy('created_at', direction))
       .orderBy('id', direction)
-      .offset(skip)
+      .offset(at === 0 ? skip : 0)
       .limit(limit - found.length)
       .execute()
     found.push(...rows)
-    skip = 0
+    at += group.length
   }
-  return found
+  return { rows: found, total }
 }
 
 /** All rows that match, newest first, some at a time; rows that are written meanwhile may be missing. */

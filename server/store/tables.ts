@@ -1,5 +1,11 @@
 import type { Generated } from 'kysely'
-import type { UsageDatesTable, UsageHoursTable, UsageSeriesTable, UsageSlotsTable, UsageStateTable } from './usage-tables.ts'
+import type {
+  UsageDatesTable,
+  UsageHoursTable,
+  UsageSeriesTable,
+  UsageSlotsTable,
+  UsageStateTable,
+} from './usage-tables.ts'
 
 /**
  * Row types of every table. Names and meanings are one-api's where one-api has the column; what we add is marked.

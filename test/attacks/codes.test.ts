@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
-import { type MailServer, setOptions, startMailServer, useMailServer } from '../helpers/mail-server.ts'
+import { type MailServer, mailThrough, setOptions, startMailServer } from '../helpers/mail-server.ts'
 import { startOAuthServer, startTurnstile, startWeChatHelper } from '../helpers/outside-services.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
@@ -17,7 +17,7 @@ forEachDatabase((_, openFresh) => {
     set = await scene(await openFresh())
     user = await set.person()
     smtp = await startMailServer()
-    await useMailServer(set.api, smtp)
+    await mailThrough(set.api, smtp)
   })
   afterEach(async () => {
     await set.api.store.close()

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
-import { startMailServer, useMailServer } from '../helpers/mail-server.ts'
+import { mailThrough, startMailServer } from '../helpers/mail-server.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
 
 setDefaultTimeout(60_000)
@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
 
   test('HTML in names becomes words in mails, and line breaks no headers', async () => {
     await using smtp = await startMailServer()
-    await useMailServer(set.api, smtp)
+    await mailThrough(set.api, smtp)
     await call('PUT', '/api/option/', { key: 'SystemName', value: `${script}\r\nBcc: evil@example.com` })
     await set.api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'user@example.com', username: image }).where('id', '=', user.id).execute(),

@@ -189,7 +189,8 @@ function plainText(name: DialectName, data: readonly string[]): string {
       for (const choice of (event['choices'] ?? []) as JsonObject[]) {
         const delta = (choice['delta'] ?? {}) as JsonObject
         const index = Number(choice['index'] ?? 0)
-        const list = index === 0 ? found : (later[index] ??= [])
+        const list = index === 0 ? found : (later[index] ?? [])
+        if (index > 0) later[index] = list
         for (const text of [delta['content'], delta['refusal']]) if (typeof text === 'string') list.push(text)
         const listed = Array.isArray(delta['content']) ? (delta['content'] as JsonObject[]) : []
         for (const part of listed) if (part['type'] === 'text') list.push(String(part['text']))

@@ -166,10 +166,18 @@ describe('a failure', () => {
   for (const name of names) {
     test(`is told in the words of ${name}, and understood from them`, () => {
       for (const [kind, word] of Object.entries(words[name])) {
-        const failure = { status: 418, kind: kind as FailureKind, message: 'why', dialect: other(name) } as const
+        const failure = {
+          status: 418,
+          kind: kind as FailureKind,
+          message: 'why',
+          dialect: other(name),
+          type: 'its-word',
+          code: 'its-word',
+        } as const
         const body = dialects[name].encodeFailure(failure, 'req-1')
         expect(wordOf(name, body)).toBe(word)
         expect(JSON.stringify(body)).toContain('req-1')
+        expect(JSON.stringify(body)).not.toContain('its-word')
         const again = dialects[name].decodeFailure(0, body)
         expect([again.kind, again.message.replace(' (request id: req-1)', '')]).toEqual([kind as FailureKind, 'why'])
       }

@@ -211,7 +211,7 @@ const responses: Difference[] = [
     apply: (wire) => ({
       ...wire,
       input: objects(wire['input'])
-        .map((item) => ({ ...item, content: each(item['content'], (part) => without(part, 'logprobs')) }))
+        .map((item): JsonObject => ({ ...item, content: each(item['content'], (part) => without(part, 'logprobs')) }))
         .filter((item) => item['role'] !== 'assistant' || textOf(item['content']) !== ''),
     }),
   },

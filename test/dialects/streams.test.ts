@@ -211,6 +211,108 @@ describe('usage with all its classes', () => {
   })
 })
 
+describe('what a service has in a form of its own', () => {
+  const google = (...parts: JsonObject[]) => ({ candidates: [{ content: { parts } }], responseId: 'r' })
+  const ended = { candidates: [{ content: { parts: [] }, finishReason: 'STOP' }] }
+
+  test('Gemini’s arguments in pieces become one input', () => {
+    const piece = (jsonPath: string, rest: JsonObject) => ({
+      functionCall: { partialArgs: [{ jsonPath, ...rest }], willContinue: true },
+    })
+    const data = [
+      google({ functionCall: { name: 'cook', willContinue: true }, thoughtSignature: 'sig' }),
+      google(piece('$.recipe.name', { stringValue: 'Lasa', willContinue: true })),
+      google(piece('$.recipe.name', { stringValue: 'gne' })),
+      google(
+        piece('$.recipe.steps[0].text', { stringValue: 'Boil' }),
+        piece('$.recipe.steps[0].minutes', { numberValue: 9 }),
+      ),
+      google(piece("$['odd name']", { boolValue: true }), piece('$.none', { nullValue: 'NULL_VALUE' })),
+      google({ functionCall: {} }),
+      ended,
+    ]
+    const { reply } = assemble(
+      decodeAll(
+        dialects.gemini,
+        data.map((each) => JSON.stringify(each)),
+      ),
+    )
+    const [part] = reply.choices[0]?.parts ?? []
+    expect(part).toMatchObject({
+      type: 'tool-call',
+      id: 'call_r_0_0',
+      name: 'cook',
+      seal: { from: 'gemini', value: 'sig' },
+    })
+    expect(part?.type === 'tool-call' && JSON.parse(part.input)).toEqual({
+      recipe: { name: 'Lasagne', steps: [{ text: 'Boil', minutes: 9 }] },
+      'odd name': true,
+      none: null,
+    })
+  })
+
+  test('Gemini counts in bytes what it cites, and a program in characters', () => {
+    const text = 'Füße: 66 °F. Wind: keiner.'
+    const cited = 'Wind: keiner.'
+    const at = Buffer.byteLength(text.slice(0, text.indexOf(cited)))
+    const grounding = {
+      groundingChunks: [{ web: { uri: 'https://a.org', title: 'A' } }],
+      groundingSupports: [
+        { segment: { startIndex: at, endIndex: at + cited.length, text: cited }, groundingChunkIndices: [0] },
+      ],
+    }
+    const wire = {
+      candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP', groundingMetadata: grounding }],
+    }
+    const chat = dialects['openai-chat'].encodeReply(dialects.gemini.decodeReply(wire, 's'), frameOf('openai-chat'))
+    const [choice] = chat['choices'] as JsonObject[]
+    const start_index = text.indexOf(cited)
+    expect(choice?.['message']).toMatchObject({
+      annotations: [{ url_citation: { url: 'https://a.org', title: 'A', start_index, end_index: text.length } }],
+    })
+    const back = dialects.gemini.encodeReply(dialects.gemini.decodeReply(wire, 's'), frameOf('gemini'))
+    expect(back['candidates']).toMatchObject([{ groundingMetadata: grounding }])
+  })
+
+  test('the Responses API repeats what came in pieces', () => {
+    const events = decodeAll(dialects['openai-chat'], [
+      chunk({ content: 'Let me' }),
+      chunk({ content: ' look.' }),
+      named(0, 'a', 'look'),
+      more(0, '{"x":1}'),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ])
+    const told = eventsOf(encodeAll(dialects['openai-responses'], events, frameOf('openai-responses')))
+    expect(told.map(({ sequence_number }) => sequence_number)).toEqual(told.map((_, index) => index))
+    expect(told.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.output_item.added',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    const done = told.filter(({ type }) => /_text\.done$|arguments\.done$/.test(String(type)))
+    expect(done).toMatchObject([{ text: 'Let me look.' }, { arguments: '{"x":1}', name: 'look' }])
+    expect(told.at(-1)?.['response']).toMatchObject({
+      status: 'completed',
+      output: [
+        { type: 'message', content: [{ text: 'Let me look.' }] },
+        { type: 'function_call', arguments: '{"x":1}' },
+      ],
+    })
+  })
+})
+
 describe('nonsense from an upstream', () => {
   for (const name of names) {
     test(`in a stream of ${name} is an error and no answer`, () => {

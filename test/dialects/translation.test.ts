@@ -288,6 +288,72 @@ describe('thinking', () => {
   })
 })
 
+test('a thought sealed by one service is not shown to another, which could not open it', () => {
+  const from: Readonly<Record<DialectName, JsonObject>> = {
+    'anthropic-messages': {
+      max_tokens: 5,
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm.', signature: 'sealed-x' },
+            { type: 'text', text: 'Hi' },
+          ],
+        },
+      ],
+    },
+    'openai-responses': {
+      input: [
+        { type: 'reasoning', summary: [], encrypted_content: 'sealed-x' },
+        { role: 'assistant', content: 'Hi' },
+      ],
+    },
+    gemini: {
+      contents: [
+        { role: 'model', parts: [{ text: 'Hm.', thought: true, thoughtSignature: 'sealed-x' }, { text: 'Hi' }] },
+      ],
+    },
+    'openai-chat': {
+      messages: [
+        {
+          role: 'assistant',
+          content: 'Hi',
+          reasoning_details: [
+            { type: 'reasoning.text', text: 'Hm.', signature: 'sealed-x', format: 'anthropic-claude-v1' },
+          ],
+        },
+      ],
+    },
+  }
+  for (const name of Object.keys(from) as DialectName[]) {
+    for (const to of Object.keys(from) as DialectName[]) {
+      if (to === name || (name === 'openai-chat' && to === 'anthropic-messages')) continue
+      const { body, dropped } = translated(name, to, from[name])
+      expect([name, to, JSON.stringify(body).includes('sealed-x')]).toEqual([name, to, false])
+      expect(dropped).toHaveLength(1)
+    }
+  }
+  // Chat only carried it: its maker gets it back.
+  const back = translated('openai-chat', 'anthropic-messages', from['openai-chat']).body
+  expect(back['messages']?.[0]?.['content']?.[0]).toEqual({
+    type: 'thinking',
+    thinking: 'Hm.',
+    signature: 'sealed-x',
+  } as never)
+})
+
+test('a tool that failed is said to have failed', () => {
+  const google = {
+    contents: [
+      { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: { error: 'no such city' } } }] },
+    ],
+  }
+  expect(translated('gemini', 'anthropic-messages', google).body['messages']?.[1]?.['content']).toEqual([
+    { type: 'tool_result', tool_use_id: 'call_1', content: 'no such city', is_error: true },
+  ] as never)
+})
+
 describe('media', () => {
   const png = 'data:image/png;base64,iVBORw0KGgo='
   const pdf = 'data:application/pdf;base64,JVBERi0='

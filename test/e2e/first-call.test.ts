@@ -44,7 +44,8 @@ async function addChannel(page: Page): Promise<void> {
   }
   await models.press('Escape')
   await page.getByRole('button', { name: 'Save and test' }).click()
-  await page.getByText('The test succeeded').waitFor()
+  // The channel was tested when its page opens.
+  await page.waitForURL('**/channel/edit/*')
 }
 
 async function addToken(page: Page): Promise<void> {
@@ -60,6 +61,8 @@ const goHome = (page: Page) => page.getByRole('navigation').getByRole('link', { 
 test('spec 1, 2: log in, add a channel, make a token, get a streamed answer', async () => {
   await using visit = await site.visit({ theme: 'light' })
   const { page } = visit
+  // Each step is a page that is new to the browser.
+  page.setDefaultTimeout(30_000)
   await visit.open('/login')
   await logIn(page)
   expect(await ticked(page).count()).toBe(0)
@@ -93,6 +96,9 @@ test('spec 1, 2: log in, add a channel, make a token, get a streamed answer', as
 
 /** Some days of an installation, so that the pictures show something. */
 async function fillIn(): Promise<void> {
+  const usage = { prompt_tokens: 6400, completion_tokens: 900, total_tokens: 7300 }
+  upstream.always(ok({ text: answer, usage }))
+  await site.api('PUT', '/api/user/', { id: 1, quota: 25_000_000 })
   await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: 'https://gateway.example.com' })
   for (const [name, models] of [
     ['Azure west', 'gpt-4o,gpt-4o-mini'],
@@ -117,6 +123,7 @@ async function fillIn(): Promise<void> {
 async function takePictures(): Promise<void> {
   mkdirSync(pictures, { recursive: true })
   await fillIn()
+  upstream.always(ok({ text: answer, promptTokens: 21 }))
   const pages = [
     ['home', '/', 'light'],
     ['channels', '/channel', 'light'],
@@ -133,6 +140,7 @@ async function takePictures(): Promise<void> {
       await page.getByText('cost $').nth(1).waitFor()
     }
     await page.waitForLoadState('networkidle')
+    await page.waitForFunction(() => document.querySelector('.skeleton') === null)
     await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' })
   }
 }

@@ -56,7 +56,6 @@ describe('where nothing was written', () => {
     await page.getByText('1 of 3 done').waitFor()
     expect(await page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
     expect(await kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
-    await page.getByText('Nothing has been logged yet.').waitFor()
     // The page stays open: the call arrives while somebody looks at it.
     await makeCall(user)
     await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
@@ -65,6 +64,17 @@ describe('where nothing was written', () => {
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
     expect(await kpi(page, 'Requests, 7 days').textContent()).toContain('1')
     expect(await page.getByText('First steps').count()).toBe(0)
+  })
+
+  test('a new account has all steps before it and nothing in its log', async () => {
+    const fresh = await site.addUser('fresh', { quota: 0 })
+    await using visit = await site.visit({ as: fresh })
+    await visit.open('/')
+    await visit.page.getByText('0 of 3 done').waitFor()
+    await visit.page.getByText('Nothing has been logged yet.').waitFor()
+    const links = visit.page.getByRole('region', { name: 'First steps' }).getByRole('link')
+    const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    expect(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
   test('dismissed first steps do not come back', async () => {

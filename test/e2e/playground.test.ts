@@ -103,7 +103,7 @@ describe('a call', () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
-    upstream.always(stallsStream({ text: 'One two three four five six', after: 4 }))
+    upstream.always(stallsStream({ chunks: ['One ', 'two ', 'three'], after: 3 }))
     await send(page, 'Go on for ever')
     await card(page).getByText('One two').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
@@ -117,14 +117,14 @@ describe('a call', () => {
   })
 
   test('that fails says the status and what the upstream said; one that breaks off is no answer', async () => {
-    await using visit = await site.visit({ as: user })
+    await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await visit.open(path())
     upstream.always(status(400, { message: 'this question is too long' }))
     await send(page, 'Too long')
     await card(page).getByText('The call failed with status 400').waitFor()
     await card(page).getByText('this question is too long').waitFor()
-    upstream.always(endsEarly({ text: 'Half an answer is not one', after: 3 }))
+    upstream.always(endsEarly({ chunks: ['Half ', 'an ', 'answer'], after: 3 }))
     await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
     await card(page).getByText('The call failed', { exact: true }).waitFor()
     expect(await card(page).getAttribute('data-state')).toBe('failed')

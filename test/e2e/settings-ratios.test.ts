@@ -11,7 +11,7 @@ let upstream: FakeUpstream
 
 beforeAll(async () => {
   upstream = await startFakeUpstream()
-  upstream.always(ok({ usage: { prompt_tokens: 100_000, completion_tokens: 50_000, total_tokens: 150_000 } }))
+  upstream.always(ok({ text: 'one two three four five six seven eight nine ten' }))
   const channel = { name: 'main', type: 1, key: 'sk-1', base_url: upstream.url, group: 'default' }
   await site.api('POST', '/api/channel/', { ...channel, models: 'gpt-4o,gpt-4o-mini,homemade' })
 })
@@ -30,6 +30,16 @@ const save = async (page: Page) => {
   await toastOf(page, 'success', 'operation completed successfully!').waitFor()
 }
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
+
+/** Log rows are written in groups, a moment after the call. */
+async function untilCounted(): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const usage = await site.api<{ total: { quota: number } }>('GET', '/api/usage/')
+    if (usage.total.quota > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('the call does not stand in the usage')
+}
 
 beforeEach(async () => {
   await put('ModelRatio', {})
@@ -87,7 +97,7 @@ describe('the table of models', () => {
   })
 
   test('says what the last 7 days would have cost', async () => {
-    await put('ModelRatio', { homemade: 1 })
+    await put('ModelRatio', { homemade: 20_000 })
     await put('CompletionRatio', { homemade: 1 })
     const token = await site.api<{ key: string }>('POST', '/api/token/', {
       name: 'week',
@@ -98,6 +108,7 @@ describe('the table of models', () => {
     const body = { model: 'homemade', messages: [{ role: 'user', content: 'Hello' }] }
     const answer = await site.gateway.post('/v1/chat/completions', body, `sk-${token.key}`)
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+    await untilCounted()
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -105,7 +116,7 @@ describe('the table of models', () => {
     await preview.getByText(/The last 7 days cost \$\d/).waitFor()
     const [, cost = ''] = /cost (\$[\d.]+)\./.exec((await preview.textContent()) ?? '') ?? []
     expect(Number(cost.slice(1))).toBeGreaterThan(0)
-    await page.getByLabel('Prompt price of homemade', { exact: true }).fill('4')
+    await page.getByLabel('Prompt price of homemade', { exact: true }).fill('80000')
     const twice = `$${(Number(cost.slice(1)) * 2).toFixed(2)}`
     await preview.getByText(`cost ${cost}. With these prices: ${twice} (+100.0 %).`).waitFor()
     await button(page, 'Discard').click()

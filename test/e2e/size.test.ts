@@ -14,7 +14,7 @@ interface Chunk {
 }
 
 const plain = ['app/plain-layout.tsx', 'messages/common.en.ts']
-const shell = ['app/shell.tsx', 'messages/common.en.ts']
+const shell = ['app/shell.tsx', 'messages/common.en.ts', 'messages/shell.en.ts']
 const list = [...shell, 'messages/table.en.ts']
 const form = [...shell, 'messages/form.en.ts']
 

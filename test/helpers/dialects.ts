@@ -18,7 +18,7 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
 }
 
 /** Where the recordings of each dialect are. */
-export const recordedApis: Readonly<Record<DialectName, RecordingFilter>> = {
+const recordedApis: Readonly<Record<DialectName, RecordingFilter>> = {
   'openai-chat': { api: 'chat' },
   'openai-responses': { api: 'responses' },
   'anthropic-messages': { api: 'messages' },

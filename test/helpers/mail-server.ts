@@ -86,7 +86,7 @@ export async function startMailServer({ tls = 'none', refuse }: MailServerOption
 }
 
 /** Options that make the test API send through this server. */
-export async function useMailServer(api: TestApi, server: Pick<MailServer, 'port'>, security = 'auto'): Promise<void> {
+export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>, security = 'auto'): Promise<void> {
   await setOptions(api, {
     SMTPServer: '127.0.0.1',
     SMTPPort: String(server.port),

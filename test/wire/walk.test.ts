@@ -1,6 +1,6 @@
 // Walks over every call that the console makes, knowing nothing but HTTP: a fresh server in a process of its own, each
 // call in both slash forms, once with session cookies and once with access tokens.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { openTheDoors, walkAccounts, walkOutside } from './walk/accounts.ts'
 import { walkChannels } from './walk/channels.ts'
@@ -11,13 +11,15 @@ import { rows } from './walk/rows.ts'
 import { walkRedemptions, walkTokens } from './walk/tokens.ts'
 import { type Person, Walk } from './walk/walker.ts'
 
+setDefaultTimeout(120_000)
+
 forEachDatabaseUrl((_, freshUrl) => {
   for (const kind of ['cookie', 'access token'] as const) {
     describe(`with ${kind}s`, () => {
       let walk: Walk
       beforeAll(async () => {
         walk = await Walk.start(kind, await freshUrl())
-      }, 60_000)
+      })
       afterAll(() => walk[Symbol.asyncDispose]())
 
       for (const form of ['as written', 'the other'] as const) {
@@ -30,21 +32,21 @@ forEachDatabaseUrl((_, freshUrl) => {
             admin = await walk.newPerson(`adm${walk.mark}`, 10)
             person = await walk.newPerson(`usr${walk.mark}`, 1, 1_000_000)
             other = await walk.newPerson(`oth${walk.mark}`)
-          }, 60_000)
+          })
 
           test('status and pages', () => walkPublic(walk))
           test('options and groups', () => walkOptions(walk))
-          test('users', () => walkUsers(walk, admin), 60_000)
+          test('users', () => walkUsers(walk, admin))
           test('tokens', () => walkTokens(walk, person, other))
           test('redemptions and top-up', () => walkRedemptions(walk, admin, person))
-          test('channels', () => walkChannels(walk, admin), 60_000)
-          test('logs', () => walkLogs(walk, admin, person), 60_000)
-          test('who may not', () => walkRefusals(walk, person), 60_000)
+          test('channels', () => walkChannels(walk, admin))
+          test('logs', () => walkLogs(walk, admin, person))
+          test('who may not', () => walkRefusals(walk, person))
           test('registering, the own account and mails', async () => {
             await openTheDoors(walk)
             await walkAccounts(walk)
-          }, 60_000)
-          test('outside logins', () => walkOutside(walk, other), 60_000)
+          })
+          test('outside logins', () => walkOutside(walk, other))
         })
       }
 

@@ -1,203 +1,60 @@
-import { Combobox } from '@base-ui/react/combobox'
-import { Check, ChevronDown, X } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense } from 'react'
 import type { FieldValues } from 'react-hook-form'
-import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
-import { Field, type FieldProps } from './field.tsx'
+import type { ChoiceProps } from './combobox-control.tsx'
+import { Field, type FieldParts, type FieldProps } from './field.tsx'
 
-/** Something to choose. */
-export interface Choice {
-  value: string
-  label: string
-  /** Further words it is found by. */
-  words?: string
+const MultiCombobox = lazy(() => import('./combobox-control.tsx').then((it) => ({ default: it.MultiCombobox })))
+const SearchSelect = lazy(() => import('./combobox-control.tsx').then((it) => ({ default: it.SearchSelect })))
+
+/** A box of the same size while the control, which is large, is loaded. */
+function Waiting({ id, value }: { id: string; value: string }) {
+  return <input id={id} readOnly value={value} className={inputClass} />
 }
 
-const itemClass =
-  'grid min-h-8 cursor-default grid-cols-[1rem_1fr] items-center gap-2 rounded-md px-2 text-sm outline-none select-none data-highlighted:bg-active max-sm:min-h-10'
-const popupClass =
-  'ui-popup max-h-[min(var(--available-height),20rem)] w-(--anchor-width) max-w-(--available-width) overflow-y-auto overscroll-contain p-1'
-
-const label = (choice: Choice) => choice.label
-const sought = (choice: Choice) => `${choice.label} ${choice.words ?? ''}`
-const same = (a: Choice, b: Choice) => a.value === b.value
-
-function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
-  const t = useText()
-  return (
-    <Combobox.Portal>
-      <Combobox.Positioner className="z-50 outline-none" sideOffset={4}>
-        <Combobox.Popup className={popupClass}>
-          <Combobox.Empty className="text-sm text-muted">
-            <p className="px-2 py-1.5">{t('form.noResults')}</p>
-          </Combobox.Empty>
-          <Combobox.List>
-            {(choice: Choice) => (
-              <Combobox.Item key={choice.value} value={choice} className={itemClass}>
-                <Combobox.ItemIndicator className="col-start-1">
-                  <Check className="size-4" />
-                </Combobox.ItemIndicator>
-                <span className="col-start-2 min-w-0 break-words">
-                  {creating?.(choice) ? t('form.create', { name: choice.label }) : choice.label}
-                </span>
-              </Combobox.Item>
-            )}
-          </Combobox.List>
-        </Combobox.Popup>
-      </Combobox.Positioner>
-    </Combobox.Portal>
-  )
-}
-
-interface MultiProps {
-  options: readonly Choice[]
-  placeholder?: string
-  /** What is typed may be added although no option has that name; blanks around it go, empty and known ones do not. */
-  creatable?: boolean
+function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps, parts: FieldParts<T>) {
+  const { options, placeholder, creatable, disabled } = props
+  const { id, field, invalid, describedBy } = parts
+  return {
+    id,
+    options,
+    disabled,
+    invalid,
+    describedBy,
+    inputRef: field.ref,
+    ...(placeholder !== undefined && { placeholder }),
+    ...(creatable !== undefined && { creatable }),
+  }
 }
 
 /** Some of a list, as chips. The value is a list of texts; `creatable` takes others, too, one or a pasted list. */
-export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & MultiProps) {
+export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
     <Field {...props}>
-      {({ id, field, invalid, describedBy }) => (
-        <MultiCombobox
-          {...props}
-          id={id}
-          value={(field.value as string[] | undefined) ?? []}
-          onChange={field.onChange}
-          invalid={invalid}
-          describedBy={describedBy}
-        />
-      )}
+      {(parts) => {
+        const value = (parts.field.value as string[] | undefined) ?? []
+        return (
+          <Suspense fallback={<Waiting id={parts.id} value={value.join(', ')} />}>
+            <MultiCombobox {...controlProps(props, parts)} value={value} onChange={parts.field.onChange} />
+          </Suspense>
+        )
+      }}
     </Field>
   )
 }
 
-interface MultiComboboxProps extends MultiProps {
-  id: string
-  value: readonly string[]
-  onChange(value: string[]): void
-  disabled?: boolean | undefined
-  invalid?: boolean
-  describedBy?: string | undefined
-}
-
-/** The control of `ComboboxField`, for use outside of forms. */
-export function MultiCombobox(props: MultiComboboxProps) {
-  const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
-  const t = useText()
-  const [typed, setTyped] = useState('')
-  const known = new Map(options.map((option) => [option.value, option]))
-  const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
-  const word = typed.trim()
-  const isNew = (choice: Choice) => creatable && !known.has(choice.value) && !value.includes(choice.value)
-  const offered =
-    creatable && word !== '' && !known.has(word) && !value.includes(word)
-      ? [...options, { value: word, label: word }]
-      : options
-  const add = (text: string) => {
-    const names = text.split(/[,\n]/).map((name) => name.trim())
-    onChange([...new Set([...value, ...names.filter((name) => name !== '')])])
-    setTyped('')
-  }
-  return (
-    <Combobox.Root
-      items={offered}
-      multiple
-      value={chosen}
-      onValueChange={(next: Choice[]) => {
-        onChange(next.map((choice) => choice.value))
-        setTyped('')
-      }}
-      inputValue={typed}
-      onInputValueChange={setTyped}
-      itemToStringLabel={sought}
-      isItemEqualToValue={same}
-      disabled={disabled ?? false}
-      autoHighlight={creatable}
-    >
-      <Combobox.InputGroup
-        className={`${inputClass} flex h-auto! min-h-8 cursor-text flex-wrap items-center py-1 focus-within:outline-2 focus-within:outline-ring`}
-        aria-invalid={invalid || undefined}
-      >
-        <Combobox.Chips className="flex w-full flex-wrap items-center gap-1">
-          {chosen.map((choice) => (
-            <Combobox.Chip
-              key={choice.value}
-              aria-label={choice.label}
-              className="flex min-h-6 max-w-full items-center gap-0.5 rounded-sm bg-active pr-0.5 pl-1.5 text-sm outline-none focus-within:bg-tint"
-            >
-              <span className="truncate">{choice.label}</span>
-              <Combobox.ChipRemove
-                aria-label={t('form.remove', { name: choice.label })}
-                className="grid size-6 place-items-center rounded-sm text-muted hover:text-fg"
-              >
-                <X className="size-3" />
-              </Combobox.ChipRemove>
-            </Combobox.Chip>
-          ))}
-          <Combobox.Input
-            id={id}
-            placeholder={chosen.length > 0 ? '' : placeholder}
-            aria-invalid={invalid || undefined}
-            aria-describedby={describedBy}
-            className="h-6 min-w-16 flex-1 bg-transparent outline-none"
-            onPaste={(event) => {
-              const pasted = event.clipboardData.getData('text')
-              if (!creatable || !/[,\n]/.test(pasted)) return
-              event.preventDefault()
-              add(pasted)
-            }}
-          />
-        </Combobox.Chips>
-      </Combobox.InputGroup>
-      <Options creating={isNew} />
-    </Combobox.Root>
-  )
-}
-
 /** One of a long list, found by typing. The value is a text; `creatable` takes what is typed as it is. */
-export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & MultiProps) {
-  const { options, creatable = false, placeholder } = props
-  const t = useText()
+export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
     <Field {...props}>
-      {({ id, field, invalid, describedBy }) => {
-        const value = (field.value as string | undefined) ?? ''
-        const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
+      {(parts) => {
+        const value = (parts.field.value as string | undefined) ?? ''
+        const { onChange, onBlur } = parts.field
+        const shown = props.options.find((option) => option.value === value)?.label ?? value
         return (
-          <Combobox.Root
-            items={options}
-            value={chosen}
-            onValueChange={(next: Choice | null) => field.onChange(next?.value ?? '')}
-            itemToStringLabel={label}
-            isItemEqualToValue={same}
-            disabled={props.disabled ?? false}
-            onInputValueChange={(typed, details) => {
-              if (creatable && details.reason === 'input-change') field.onChange(typed.trim())
-            }}
-          >
-            <div className="relative">
-              <Combobox.Input
-                id={id}
-                ref={field.ref}
-                onBlur={field.onBlur}
-                placeholder={placeholder}
-                aria-invalid={invalid || undefined}
-                aria-describedby={describedBy}
-                className={`${inputClass} pr-8`}
-              />
-              <Combobox.Trigger
-                aria-label={t('do.open')}
-                className="absolute inset-y-0 right-0 grid w-8 place-items-center text-muted hover:text-fg"
-              >
-                <ChevronDown className="size-4" />
-              </Combobox.Trigger>
-            </div>
-            <Options />
-          </Combobox.Root>
+          <Suspense fallback={<Waiting id={parts.id} value={shown} />}>
+            <SearchSelect {...controlProps(props, parts)} value={value} onChange={onChange} onBlur={onBlur} />
+          </Suspense>
         )
       }}
     </Field>

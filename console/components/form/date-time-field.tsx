@@ -6,14 +6,14 @@ import { Chip } from './number-field.tsx'
 const two = (value: number) => String(value).padStart(2, '0')
 
 /** Epoch seconds → what a datetime-local box takes, in local time. */
-export function toDateTimeInput(seconds: number): string {
+function toDateTimeInput(seconds: number): string {
   const at = new Date(seconds * 1000)
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }
 
 /** Text of a datetime-local box → epoch seconds; NaN when it is no time. */
-export function fromDateTimeInput(value: string): number {
+function fromDateTimeInput(value: string): number {
   return Math.ceil(new Date(value).getTime() / 1000)
 }
 

@@ -10,7 +10,7 @@ import { hasBalance, nameOf } from './channel-parts.tsx'
 import { copyChannel, isEnabled, removeChannel, setChannelStatus, testChannel, updateBalance } from './queries.ts'
 
 /** Switches between enabled and disabled and offers to undo it. */
-export async function toggleChannel(channel: Channel): Promise<void> {
+async function toggleChannel(channel: Channel): Promise<void> {
   const enable = !isEnabled(channel)
   const name = nameOf(channel, text)
   const [next, before] = enable

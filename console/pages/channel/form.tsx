@@ -77,8 +77,12 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     try {
       const id = await save(values)
       if (id === undefined) return setTest(undefined)
-      setTest({ state: 'ok', seconds: await testChannel(id, { quiet: true }) })
-      if (!channel) await navigate({ to: '/channel/edit/$id', params: { id: String(id) } })
+      const seconds = await testChannel(id, { quiet: true })
+      setTest({ state: 'ok', seconds })
+      if (channel) return
+      await navigate({ to: '/channel/edit/$id', params: { id: String(id) } })
+      // The result on this form went with it.
+      toast.info(t('channel.test.done', { name: values.name, seconds: seconds.toFixed(2) }))
     } catch (error) {
       setTest({ state: 'failed', message: error instanceof Error ? error.message : String(error) })
     }

@@ -43,10 +43,9 @@ export function Latest({ everybody }: { everybody: boolean }) {
 function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean }) {
   const t = useText()
   const formatQuota = useFormatQuota()
-  const head = 'pb-1.5 font-medium first-letter:uppercase'
+  const head = 'pb-1.5 font-medium whitespace-nowrap'
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section className="overflow-x-auto" tabIndex={0} aria-label={t('home.latest')} style={{ minHeight: rowsHeight }}>
+    <div style={{ minHeight: rowsHeight }}>
       <table className="w-full text-sm">
         <thead className="text-muted">
           <tr>
@@ -54,7 +53,7 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
               {t('home.latest.time')}
             </th>
             {everybody && (
-              <th scope="col" className={`${head} pr-4 text-start`}>
+              <th scope="col" className={`${head} pr-4 text-start max-sm:hidden`}>
                 {t('home.latest.user')}
               </th>
             )}
@@ -75,7 +74,7 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
               <td className="pr-4 whitespace-nowrap text-muted">
                 <time title={formatTime(log.created_at)}>{formatRelative(log.created_at)}</time>
               </td>
-              {everybody && <td className="max-w-28 truncate pr-4">{log.username}</td>}
+              {everybody && <td className="max-w-28 truncate pr-4 max-sm:hidden">{log.username}</td>}
               <td className="w-full max-w-0 truncate" title={isCall(log) ? log.model_name : log.content}>
                 {isCall(log) ? log.model_name : log.content}
               </td>
@@ -89,7 +88,7 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   )
 }
 

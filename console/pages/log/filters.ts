@@ -16,7 +16,7 @@ export function spanOf(search: LogSearch): Span | 'all' | 'custom' {
 }
 
 /** The time range of a search, in epoch seconds; from 0 to one hour from now unless it says otherwise. */
-export function rangeOf(search: LogSearch, nowSeconds = Math.floor(Date.now() / 1000)) {
+function rangeOf(search: LogSearch, nowSeconds = Math.floor(Date.now() / 1000)) {
   const span = spanOf(search)
   // Whole minutes, so that the same view asks the same question for a while.
   const end = Math.ceil((nowSeconds + futureSeconds) / 60) * 60

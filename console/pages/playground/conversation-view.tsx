@@ -76,6 +76,7 @@ function useFollow(turns: readonly Turn[]): void {
 function AnswerCard({ answer, onRetry }: { answer: Answer; onRetry: (() => void) | undefined }) {
   const t = useText()
   const { model, state, text, reasoning, error } = answer
+  const known = figures(answer, t)
   return (
     <article
       aria-label={model}
@@ -118,15 +119,15 @@ function AnswerCard({ answer, onRetry }: { answer: Answer; onRetry: (() => void)
             <p className="break-words" data-verbatim>
               {error.message}
             </p>
-            {error.requestId !== undefined && (
+            {error.requestId !== undefined && !error.message.includes(error.requestId) && (
               <p className="mt-1 text-xs break-all">{t('error.request', { id: error.requestId })}</p>
             )}
           </Banner>
         )}
       </div>
-      <p className="num min-h-8 border-t border-line px-3.5 py-1.5 text-xs text-muted">
-        {figures(answer, t).join(' · ')}
-      </p>
+      {(!error || known.length > 0) && (
+        <p className="num min-h-8 border-t border-line px-3.5 py-1.5 text-xs text-muted">{known.join(' · ')}</p>
+      )}
     </article>
   )
 }

@@ -38,7 +38,7 @@ export const isRunning = ({ state }: Answer) => state === 'waiting' || state ===
 const newAnswer = (model: string): Answer => ({ model, state: 'waiting', text: '', reasoning: '' })
 
 /** The messages that a model is sent: what it said itself before, or the first model where it was not asked. */
-export function messagesFor(turns: readonly Turn[], lane: number, question: string, system: string) {
+function messagesFor(turns: readonly Turn[], lane: number, question: string, system: string) {
   const before = turns.flatMap((turn) => {
     const answer = turn.answers[lane] ?? turn.answers[0]
     if (!answer || answer.text === '') return []

@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { Banner } from '../../components/ui/banner.tsx'
@@ -76,32 +76,49 @@ export function SettingsPanel(props: PanelProps) {
           id={`${id}-compare`}
           checked={comparing}
           disabled={search.model === undefined}
-          onChange={({ target }) => setSearch({ compare: target.checked ? secondOf(models.data, search.model) : undefined })}
+          onChange={({ target }) =>
+            setSearch({ compare: target.checked ? secondOf(models.data, search.model) : undefined })
+          }
         />
       </div>
-      <Labelled id={`${id}-system`} label={t('playground.system')}>
-        <Textarea
-          id={`${id}-system`}
-          rows={3}
-          value={settings.system}
-          onChange={(event) => setSettings({ ...settings, system: event.target.value })}
-        />
-      </Labelled>
-      <NumberBox
-        id={`${id}-temperature`}
-        label={t('playground.temperature')}
-        value={settings.temperature}
-        error={isTemperature(settings.temperature) ? undefined : t('playground.temperature.invalid')}
-        onChange={(temperature) => setSettings({ ...settings, temperature })}
-      />
-      <NumberBox
-        id={`${id}-max`}
-        label={t('playground.maxTokens')}
-        value={settings.maxTokens}
-        error={isTokenLimit(settings.maxTokens) ? undefined : t('playground.maxTokens.invalid')}
-        onChange={(maxTokens) => setSettings({ ...settings, maxTokens })}
-      />
+      <ParameterBoxes settings={settings} setSettings={setSettings} />
     </section>
+  )
+}
+
+/** What else is sent; folded where there is little room. */
+function ParameterBoxes({ settings, setSettings }: Pick<PanelProps, 'settings' | 'setSettings'>) {
+  const t = useText()
+  const id = useId()
+  const [open] = useState(() => window.matchMedia('(min-width: 1024px)').matches)
+  return (
+    <details open={open}>
+      <summary className="w-fit cursor-pointer text-sm font-medium">{t('playground.parameters')}</summary>
+      <div className="mt-3 flex flex-col gap-4">
+        <Labelled id={`${id}-system`} label={t('playground.system')}>
+          <Textarea
+            id={`${id}-system`}
+            rows={3}
+            value={settings.system}
+            onChange={(event) => setSettings({ ...settings, system: event.target.value })}
+          />
+        </Labelled>
+        <NumberBox
+          id={`${id}-temperature`}
+          label={t('playground.temperature')}
+          value={settings.temperature}
+          error={isTemperature(settings.temperature) ? undefined : t('playground.temperature.invalid')}
+          onChange={(temperature) => setSettings({ ...settings, temperature })}
+        />
+        <NumberBox
+          id={`${id}-max`}
+          label={t('playground.maxTokens')}
+          value={settings.maxTokens}
+          error={isTokenLimit(settings.maxTokens) ? undefined : t('playground.maxTokens.invalid')}
+          onChange={(maxTokens) => setSettings({ ...settings, maxTokens })}
+        />
+      </div>
+    </details>
   )
 }
 

@@ -28,7 +28,9 @@ export function AccessToken() {
     <Card title={t('setting.token')}>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-xl text-sm text-muted">{t('setting.token.text')}</p>
-        <Button onClick={make}>{t('setting.token.make')}</Button>
+        <Button className="max-w-full shrink! text-wrap!" onClick={make}>
+          {t('setting.token.make')}
+        </Button>
       </div>
       {token !== undefined && (
         <div className="mt-3 flex flex-col gap-1">
@@ -63,7 +65,7 @@ export function InviteLink() {
     <Card title={t('setting.invite')}>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-xl text-sm text-muted">{t('setting.invite.text')}</p>
-        <Button busy={busy} onClick={() => void copy()}>
+        <Button className="max-w-full shrink! text-wrap!" busy={busy} onClick={() => void copy()}>
           {t('setting.invite.copy')}
         </Button>
       </div>

@@ -6,25 +6,25 @@ import type { RatioState } from './use-ratios.ts'
 /** What the calls of the last 7 days would have cost with the ratios in the boxes. */
 export function CostPreview({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
   const t = useText()
-  const { week, prices, stored } = state
+  const { week, weekFailed, prices, stored } = state
   // Without figures of the server there is nothing to estimate from.
-  if (prices.data?.length === 0 || prices.isError) return null
+  if (!prices) return null
   return (
     <section aria-label={t('ratio.preview')} className="rounded-md bg-sunken px-3 py-2.5 text-sm">
       <h3 className="font-medium">{t('ratio.preview')}</h3>
       <p role="status" className="num mt-0.5 min-h-5">
-        {week.isError && t('ratio.preview.failed')}
-        {week.data && prices.data && sentence()}
+        {weekFailed && t('ratio.preview.failed')}
+        {week && sentence()}
       </p>
       <p className="mt-0.5 text-muted">{t('ratio.preview.note')}</p>
     </section>
   )
 
   function sentence(): string {
-    const before = week.data?.total.quota ?? 0
-    const uses = (week.data?.groups ?? []).map(({ key, total }) => ({ model: key, ...total }))
+    const before = week?.total.quota ?? 0
+    const uses = (week?.groups ?? []).map(({ key, total }) => ({ model: key, ...total }))
     const own = { prompt: ratios.ModelRatio, completion: ratios.CompletionRatio }
-    const difference = Math.round(costDifference(uses, prices.data ?? [], stored, own))
+    const difference = Math.round(costDifference(uses, prices ?? [], stored, own))
     if (difference === 0) return t('ratio.preview.same', { cost: formatQuota(before) })
     const percent = before > 0 ? `${difference > 0 ? '+' : ''}${((difference / before) * 100).toFixed(1)} %` : ''
     return t('ratio.preview.changed', {

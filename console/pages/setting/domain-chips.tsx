@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Button } from '../../components/ui/button.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
-import type { ControlProps } from './option-row.tsx'
+import type { ControlProps } from './control-props.ts'
 
 /** A list of names as chips, and a box to add to it; what is empty or listed already is not added. */
 export function DomainChips({ option, form, id, describedBy, disabled }: ControlProps) {

@@ -155,9 +155,9 @@ function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioStat
           }
         />
       </td>
-      <td className={cellClass}>{prices.data && <Source source={row.source} />}</td>
+      <td className={cellClass}>{prices && <Source source={row.source} />}</td>
       <td className={`${cellClass} num text-right`}>
-        {row.channels > 0 || !prices.data ? formatCount(row.channels) : <Badge>{t('ratio.unused')}</Badge>}
+        {row.channels > 0 || !prices ? formatCount(row.channels) : <Badge>{t('ratio.unused')}</Badge>}
       </td>
       <td className={`${cellClass} num text-right`}>{row.calls === undefined ? '' : formatCount(row.calls)}</td>
       <td className={`${cellClass} w-9`}>

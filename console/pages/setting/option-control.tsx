@@ -2,10 +2,10 @@ import { lazy, Suspense } from 'react'
 import { Input, inputClass, Select, Textarea } from '../../components/ui/input.tsx'
 import { useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import type { ControlProps } from './control-props.ts'
 import { DomainChips } from './domain-chips.tsx'
 import { prettyJson } from './json-text.ts'
 import { choiceName, unitName } from './option-names.ts'
-import type { ControlProps } from './option-row.tsx'
 
 const PageText = lazy(() => import('./page-text.tsx').then((it) => ({ default: it.PageText })))
 const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']

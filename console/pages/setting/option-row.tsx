@@ -1,22 +1,13 @@
 import { Lock } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
 import { useText } from '../../lib/text.ts'
+import type { ControlProps } from './control-props.ts'
 import { isChanged, type Option } from './drafts.ts'
 import { OptionControl } from './option-control.tsx'
 import { choiceName, optionHint, optionName, unitName } from './option-names.ts'
 import { SecretControl } from './secret-control.tsx'
 import { SwitchControl } from './switch-control.tsx'
 import type { OptionForm } from './use-option-form.ts'
-
-/** What the control of an option is given. */
-export interface ControlProps {
-  option: Option
-  form: OptionForm
-  id: string
-  describedBy: string
-  invalid: boolean
-  disabled: boolean
-}
 
 /** Edited by the tables of the ratio editor. */
 const inRatioEditor = ['ModelRatio', 'CompletionRatio', 'GroupRatio']

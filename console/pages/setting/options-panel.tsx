@@ -26,27 +26,20 @@ function placeOf(section: string): number {
 /** The options of one tab in their sections; of all tabs while something is searched for. */
 export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm }) {
   const t = useText()
-  const { query, options } = form
+  const { options } = form
   const [search, setSearch] = useUrlState(parseSettingSearch)
   const words = search.q ?? ''
   useOptionCommands(options)
-  useShownAnchor(query.isSuccess)
-  if (query.isPending) return <Loading />
-  if (query.isError) {
-    return (
-      <ErrorState
-        title={t('setting.failed')}
-        text={query.error.message}
-        onRetry={() => void query.refetch()}
-        busy={query.isFetching}
-      />
-    )
+  useShownAnchor(form.state === 'ready')
+  if (form.state === 'loading') return <Loading />
+  if (form.state === 'failed') {
+    return <ErrorState title={t('setting.failed')} text={form.error?.message} onRetry={form.retry} busy={form.asking} />
   }
   const shown = options.filter((option) => (words === '' ? tabOf[option.tab] === tab : isFound(option, words)))
   const sections = [...new Set(shown.map((option) => option.section))].sort((a, b) => placeOf(a) - placeOf(b))
   const optionsOf = (section: string) => shown.filter((option) => option.section === section)
   return (
-    <div className="grid gap-x-8 gap-y-4 lg:grid-cols-[11rem_minmax(0,1fr)]">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-4 lg:grid-cols-[11rem_minmax(0,1fr)]">
       <div className="lg:sticky lg:top-18 lg:self-start">
         <SearchBox
           value={words}

@@ -2,8 +2,8 @@ import { lazy, Suspense, useDeferredValue } from 'react'
 import { Textarea } from '../../components/ui/input.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
+import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
-import type { ControlProps } from './option-row.tsx'
 
 const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 /** These may be one address, whose page is shown in a frame. */

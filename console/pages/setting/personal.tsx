@@ -18,7 +18,7 @@ const DeleteAccount = lazy(() => import('./delete-account.tsx').then((it) => ({ 
 /** The first tab: what concerns the own account. */
 export function PersonalPanel() {
   return (
-    <div className="grid max-w-4xl gap-4">
+    <div className="grid max-w-4xl grid-cols-[minmax(0,1fr)] gap-4">
       <Profile />
       <Bindings />
       <AccessToken />
@@ -93,7 +93,7 @@ function DangerZone() {
     <Card title={t('setting.danger')} className="border-bad/40">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-xl text-sm text-muted">{t('setting.delete.text')}</p>
-        <Button look="danger" onClick={() => setOpen(true)}>
+        <Button look="danger" className="max-w-full shrink! text-wrap!" onClick={() => setOpen(true)}>
           {t('setting.delete')}
         </Button>
       </div>

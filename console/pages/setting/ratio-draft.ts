@@ -21,7 +21,7 @@ export function writeRatios(ratios: Ratios): string {
 }
 
 /** Ratios have six decimals. */
-export function rounded(value: number): number {
+function rounded(value: number): number {
   return Number(value.toFixed(6))
 }
 

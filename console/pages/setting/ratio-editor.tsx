@@ -22,7 +22,7 @@ export function RatioEditor({ form }: { form: OptionForm }) {
   const { ratios } = state
   const problems = ratioKeys.flatMap((key) => form.problems[key] ?? [])
   return (
-    <section aria-label={t('section.ratios')} className="flex flex-col gap-3 py-4">
+    <div className="flex flex-col gap-3 py-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <Segmented<View>
           label={t('ratio.view')}
@@ -55,6 +55,6 @@ export function RatioEditor({ form }: { form: OptionForm }) {
         </>
       )}
       {ratios && <CostPreview state={state} ratios={ratios} />}
-    </section>
+    </div>
   )
 }

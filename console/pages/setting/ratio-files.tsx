@@ -22,7 +22,7 @@ export function RatioFiles({ state }: { state: RatioState }) {
     toast.info(t('ratio.import.done'))
   }
   return (
-    <div className="flex gap-2">
+    <div className="flex flex-wrap gap-2">
       <input
         ref={file}
         type="file"

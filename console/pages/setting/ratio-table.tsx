@@ -45,7 +45,7 @@ export function AddRow(props: {
   }
   return (
     <form
-      className="flex gap-2"
+      className="flex flex-wrap gap-2"
       onSubmit={(event) => {
         event.preventDefault()
         add()
@@ -75,7 +75,7 @@ export function Multiply({ disabled, onMultiply }: { disabled: boolean; onMultip
   const ready = typed.trim() !== '' && Number.isFinite(factor) && factor >= 0
   return (
     <form
-      className="flex items-center gap-2"
+      className="flex flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault()
         if (!ready) return
@@ -83,7 +83,7 @@ export function Multiply({ disabled, onMultiply }: { disabled: boolean; onMultip
         setTyped('')
       }}
     >
-      <label className="flex items-center gap-2 text-sm text-muted">
+      <label className="flex flex-wrap items-center gap-2 text-sm text-muted">
         {t('ratio.multiply')}
         <Input
           inputMode="decimal"

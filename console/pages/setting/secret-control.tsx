@@ -3,8 +3,8 @@ import { PasswordInput } from '../../components/ui/password-input.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
-import type { ControlProps } from './option-row.tsx'
 import { saveOption } from './queries.ts'
 
 /** A secret: never shown, saved when something was typed, and removed on request. */

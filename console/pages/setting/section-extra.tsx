@@ -48,7 +48,10 @@ function OAuthHelp({ form }: { form: OptionForm }) {
     <div className="flex flex-col gap-2 py-4">
       <p className="text-sm text-muted">{t('setting.oauth.help')}</p>
       {rows.map(([label, value]) => (
-        <div key={label} className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[10rem_1fr]">
+        <div
+          key={label}
+          className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-4 gap-y-1 sm:grid-cols-[10rem_minmax(0,1fr)]"
+        >
           <span className="text-sm font-medium">{label}</span>
           <CopyField label={label} value={value} />
         </div>

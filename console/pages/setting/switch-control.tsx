@@ -4,7 +4,7 @@ import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
-import type { ControlProps } from './option-row.tsx'
+import type { ControlProps } from './control-props.ts'
 import { afterSaving, saveOption } from './queries.ts'
 
 const passwordLogin = 'PasswordLoginEnabled'

@@ -11,7 +11,11 @@ import { afterSaving, optionsQuery, saveOption } from './queries.ts'
 
 /** The options, and what was typed and not saved yet; it outlives a change of tabs. */
 export interface OptionForm {
-  query: ReturnType<typeof useQuery<Option[]>>
+  /** How asking for the options goes. */
+  state: 'loading' | 'failed' | 'ready'
+  error: Error | null
+  asking: boolean
+  retry(): void
   options: readonly Option[]
   drafts: Drafts
   /** What was wrong with the last try to save, by key. */
@@ -34,12 +38,13 @@ export interface OptionForm {
 export function useOptionForm(enabled: boolean): OptionForm {
   const t = useText()
   const user = useSessionUser()
-  const query = useQuery({ ...optionsQuery, enabled })
+  // All that is shown is read here: the parts of the page come later and would not be told of a change.
+  const { data, error, isFetching, refetch } = useQuery({ ...optionsQuery, enabled })
   const [drafts, setDrafts] = useState<Drafts>({})
   const [problems, setProblems] = useState<Drafts>({})
   const [done, setDone] = useState<readonly string[]>([])
   const [busy, setBusy] = useState(false)
-  const options = query.data ?? []
+  const options = data ?? []
   const changed = options.filter((option) => done.includes(option.key) || isChanged(option, drafts[option.key]))
 
   const save = async () => {
@@ -55,7 +60,10 @@ export function useOptionForm(enabled: boolean): OptionForm {
     await afterSaving(result.saved)
   }
   return {
-    query,
+    state: data ? 'ready' : error ? 'failed' : 'loading',
+    error,
+    asking: isFetching,
+    retry: () => void refetch(),
     options,
     drafts,
     problems,

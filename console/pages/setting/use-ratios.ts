@@ -11,8 +11,10 @@ export type RatioState = ReturnType<typeof useRatios>
 
 /** Reads the ratio options as tables, with what the server knows of prices and calls. */
 export function useRatios(form: OptionForm) {
-  const prices = useQuery(pricesQuery)
-  const week = useQuery(weekQuery)
+  const { data: known } = useQuery(pricesQuery)
+  const { data: week, isError: weekFailed } = useQuery(weekQuery)
+  // A server that has no prices to tell is as good as one that does not tell.
+  const prices = known && known.length > 0 ? known : undefined
   const [model, completion, group] = [form.find('ModelRatio'), form.find('CompletionRatio'), form.find('GroupRatio')]
   const texts = [model, completion, group].map((option) => (option ? form.shown(option) : '{}'))
   const [modelText = '', completionText = '', groupText = ''] = texts
@@ -29,15 +31,16 @@ export function useRatios(form: OptionForm) {
   )
   const rows = useMemo(() => {
     if (!ratios) return []
-    const calls = week.data && new Map(week.data.groups.map(({ key, total }) => [key, total.requests]))
-    return modelRows({ prompt: ratios.ModelRatio, completion: ratios.CompletionRatio }, prices.data ?? [], calls)
-  }, [ratios, prices.data, week.data])
+    const calls = week && new Map(week.groups.map(({ key, total }) => [key, total.requests]))
+    return modelRows({ prompt: ratios.ModelRatio, completion: ratios.CompletionRatio }, prices ?? [], calls)
+  }, [ratios, prices, week])
   return {
     rows,
     ratios,
     stored,
     prices,
     week,
+    weekFailed,
     mayWrite: model !== undefined && form.mayWrite(model),
     change: (key: RatioKey, next: Ratios) => form.type(key, writeRatios(next)),
   }

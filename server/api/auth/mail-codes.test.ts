@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { type MailServer, setOptions, startMailServer, useMailServer } from '../../../test/helpers/mail-server.ts'
+import { type MailServer, mailThrough, setOptions, startMailServer } from '../../../test/helpers/mail-server.ts'
 import { hashPassword } from '../../lib/password.ts'
 
 const password = 'correct horse'
@@ -14,7 +14,7 @@ forEachDatabase((_, openFresh) => {
   beforeEach(async () => {
     api = await createTestApi(await openFresh())
     smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
   })
   afterEach(async () => {
     await api.mailer.idle()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { type MailServer, setOptions, startMailServer, useMailServer } from '../../../test/helpers/mail-server.ts'
+import { type MailServer, mailThrough, setOptions, startMailServer } from '../../../test/helpers/mail-server.ts'
 
 const password = 'correct horse'
 
@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
 
   async function withMail(work: (smtp: MailServer) => Promise<void>): Promise<void> {
     await using smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     await setOptions(api, { EmailVerificationEnabled: 'true' })
     await work(smtp)
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { setOptions, startMailServer, useMailServer } from '../../../test/helpers/mail-server.ts'
+import { mailThrough, setOptions, startMailServer } from '../../../test/helpers/mail-server.ts'
 import { startService, startWeChatHelper, type WeChatHelper } from '../../../test/helpers/outside-services.ts'
 
 forEachDatabase((_, openFresh) => {
@@ -118,7 +118,7 @@ forEachDatabase((_, openFresh) => {
 
   test('e-mail: the code of the mail binds the address, once, and a taken one is refused', async () => {
     await using smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
     const email = 'Ada+x@example.com'
     const bindMail = (code: string, as: string) =>
@@ -149,7 +149,7 @@ forEachDatabase((_, openFresh) => {
 
   test('e-mail: five wrong tries end a code', async () => {
     await using smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     const { token } = await api.addPerson()
     await api.call('GET', '/api/verification?email=a@example.com')
     const code = /\b\d{6}\b/.exec((await smtp.arrived(1))[0]?.text ?? '')?.[0] ?? ''

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { setOptions, startMailServer, useMailServer } from '../../../test/helpers/mail-server.ts'
+import { mailThrough, setOptions, startMailServer } from '../../../test/helpers/mail-server.ts'
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi
@@ -17,7 +17,7 @@ forEachDatabase((_, openFresh) => {
 
   test('a test mail goes to the address given, else to the own one', async () => {
     await using smtp = await startMailServer({ tls: 'starttls' })
-    await useMailServer(api, smtp, 'starttls')
+    await mailThrough(api, smtp, 'starttls')
     expect((await send({})).json.message).toContain('give an address')
     expect((await send({ email: 'ops+gate@example.com' })).json).toEqual({ success: true, message: '' })
     await api.store.write((trx) => trx.updateTable('users').set({ email: 'root@example.com' }).execute())
@@ -37,7 +37,7 @@ forEachDatabase((_, openFresh) => {
   test('a failure says what the mail server said, without the password', async () => {
     expect((await send({ email: 'a@b.co' })).json.message).toContain('SMTPServer')
     await using smtp = await startMailServer()
-    await useMailServer(api, smtp)
+    await mailThrough(api, smtp)
     await setOptions(api, { SMTPToken: 'not the password' })
     const { message } = (await send({ email: 'a@b.co' })).json
     expect(message).toContain('wrong account or password')

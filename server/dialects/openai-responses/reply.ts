@@ -70,7 +70,7 @@ export function callIn(item: JsonObject): ReplyPart & { type: 'tool-call' } {
 }
 
 /** A thought. */
-export function reasoningIn(item: JsonObject): ReasoningPart {
+function reasoningIn(item: JsonObject): ReasoningPart {
   const content = looseList(item['content']).map((each) => looseText(each['text']))
   const summary = looseList(item['summary']).map((each) => looseText(each['text']))
   const sealed = looseText(item['encrypted_content'])
@@ -169,7 +169,7 @@ export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<stri
 }
 
 /** A message item of one content part. */
-export function messageItem(id: string, content: JsonObject): JsonObject {
+function messageItem(id: string, content: JsonObject): JsonObject {
   return { id, type: 'message', status: 'completed', role: 'assistant', content: [content] }
 }
 

@@ -17,9 +17,8 @@ export const limits: Migration = {
       ...add('users', [...limitColumns, ...spentColumns]),
       ...add('tokens', [...limitColumns, ...spentColumns]),
       ...add('holds', ['counted', 'window_second', 'window_tokens']),
-      // Holds of calls without limits stand in neither index, so they cost nothing more to write.
-      'create index idx_holds_counted_token on holds (token_id, amount) where counted > 0',
-      'create index idx_holds_counted_user on holds (user_id, amount) where counted > 0',
+      // Holds of calls without limits do not stand in it, so they cost nothing more to write.
+      'create index idx_holds_counted on holds (user_id, token_id, amount) where counted > 0',
       `create table limit_windows (owner text not null, owner_id bigint not null, second bigint not null, calls ${int},
          tokens ${int}, primary key (owner, owner_id, second))${pg ? '' : ' without rowid'}`,
       ...['users', 'tokens'].map((table) => spentSoFar(table, pg)),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
+import { installLedger } from './ledger-function.ts'
 
 /**
  * What log rows add up to, by hour, day and week. A row is counted once the number in `usage_state` has passed its id; until
@@ -52,6 +53,8 @@ export const usage: Migration = {
       ...(pg ? writersLock : []),
     ]
     for (const statement of statements) await sql.raw(statement).execute(db)
+    // It writes the log rows of a batch in one statement now.
+    if (pg) await installLedger(db)
   },
 }
 

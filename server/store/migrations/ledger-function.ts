@@ -96,9 +96,8 @@ begin
     end if;
     most := (limits->>'concurrency_limit')::bigint;
     if most > 0 then
-      if whose = 'token' then select count(*) into open from holds where token_id = whose_id and counted > 0;
-      else select count(*) into open from holds where user_id = whose_id and counted > 0;
-      end if;
+      select count(*) into open from holds where counted > 0 and user_id = (op->>'userId')::bigint
+        and (whose = 'user' or token_id = whose_id);
       if open >= most then
         return jsonb_build_object('limit', 'concurrency', 'owner', whose, 'most', most, 'retryAfter', 1);
       end if;
@@ -133,11 +132,12 @@ begin
     if whose = 'token' then
       select case when spent_at >= day_start then spent_today else 0 end, case when spent_at >= month_start then spent_month else 0 end
         into spent_today_now, spent_month_now from tokens where id = (op->>'tokenId')::bigint;
-      select coalesce(sum(amount), 0) into held from holds where token_id = (op->>'tokenId')::bigint and counted > 0;
+      select coalesce(sum(amount), 0) into held from holds
+        where counted > 0 and user_id = (op->>'userId')::bigint and token_id = (op->>'tokenId')::bigint;
     else
       select case when spent_at >= day_start then spent_today else 0 end, case when spent_at >= month_start then spent_month else 0 end
         into spent_today_now, spent_month_now from users where id = (op->>'userId')::bigint;
-      select coalesce(sum(amount), 0) into held from holds where user_id = (op->>'userId')::bigint and counted > 0;
+      select coalesce(sum(amount), 0) into held from holds where counted > 0 and user_id = (op->>'userId')::bigint;
     end if;
     if daily > 0 then
       room := daily - spent_today_now - held;
@@ -275,6 +275,8 @@ declare
   now_s bigint;
   day_start bigint;
   month_start bigint;
+  -- Log rows, written in one statement.
+  logged jsonb[] := '{}';
 begin
   perform 1 from users where id in (select (o->>'userId')::bigint from jsonb_array_elements(ops) o) order by id for update;
   perform 1 from tokens where id in (select (o->>'tokenId')::bigint from jsonb_array_elements(ops) o) order by id for update;
@@ -328,18 +330,21 @@ begin
       perform tollgate_settle_minute(op, held, now_s);
     end if;
     if op->'log' is not null and op->'log' <> 'null'::jsonb then
-      insert into logs (user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens,
-        completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset, token_id,
-        first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-      select l.user_id, l.created_at, l.type, l.content || case when charged < (op->>'charge')::bigint
-          then '; price ' || (op->>'charge') || ', only ' || charged || ' could be charged' else '' end, l.username, l.token_name, l.model_name, charged,
-        l.prompt_tokens, l.completion_tokens, l.channel_id, l.request_id, l.elapsed_time, l.is_stream,
-        l.system_prompt_reset, l.token_id, l.first_byte_time, l.cached_tokens, l.reasoning_tokens, l.estimated,
-        l.outcome, l.attempts
-      from jsonb_populate_record(null::logs, op->'log') l;
+      logged := logged || (op->'log' || jsonb_build_object('quota', charged, 'content', (op->'log'->>'content') ||
+        case when charged < (op->>'charge')::bigint
+          then '; price ' || (op->>'charge') || ', only ' || charged || ' could be charged' else '' end));
     end if;
     results[place] := jsonb_build_object('charged', charged, 'found', true);
   end loop;
+  if cardinality(logged) > 0 then
+    insert into logs (user_id, created_at, type, content, username, token_name, model_name, quota, prompt_tokens,
+      completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset, token_id,
+      first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
+    select l.user_id, l.created_at, l.type, l.content, l.username, l.token_name, l.model_name, l.quota, l.prompt_tokens,
+      l.completion_tokens, l.channel_id, l.request_id, l.elapsed_time, l.is_stream, l.system_prompt_reset, l.token_id,
+      l.first_byte_time, l.cached_tokens, l.reasoning_tokens, l.estimated, l.outcome, l.attempts
+    from jsonb_populate_recordset(null::logs, to_jsonb(logged)) l;
+  end if;
 
   for op, place in select o, n from jsonb_array_elements(ops) with ordinality as t(o, n) where o->>'kind' = 'extend' order by n loop
     select token_limited into limited from holds where id = op->>'id';

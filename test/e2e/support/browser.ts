@@ -5,13 +5,23 @@ let running: Promise<Browser> | undefined
 let users = 0
 
 /** A Chromium that all files of a run share; the last one that gives it back ends it. */
-export async function borrowBrowser(): Promise<Browser> {
+export function borrowBrowser(): Promise<Browser> {
+  users++
+  return liveBrowser()
+}
+
+/** The browser; another one when the machine has ended it. */
+export async function liveBrowser(): Promise<Browser> {
+  if (running && !(await running).isConnected()) running = undefined
+  running ??= launch()
+  return running
+}
+
+function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(howToInstall)
-  users++
   // The sandbox of the browser needs rights that containers mostly do not have; pages here are our own.
-  running ??= chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-  return running
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
 /** Gives the browser back. */

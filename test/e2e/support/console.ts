@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
 import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
-import { borrowBrowser, returnBrowser } from './browser.ts'
+import { borrowBrowser, liveBrowser, returnBrowser } from './browser.ts'
 
 /** Who visits. `root` exists; others are made by `addUser`. */
 export interface Account {
@@ -43,7 +43,6 @@ const refusedCall = /Failed to load resource: the server responded with a status
 export class Console {
   #installation: Installation | undefined
   #gateway: GatewayProcess | undefined
-  #browser: Browser | undefined
   readonly #cookies = new Map<string, { name: string; value: string; user: unknown }>()
   readonly #env: Record<string, string>
 
@@ -67,7 +66,7 @@ export class Console {
     if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
-    this.#browser = await borrowBrowser()
+    await borrowBrowser()
   }
 
   async stop(): Promise<void> {
@@ -120,10 +119,10 @@ export class Console {
 
   /** Opens a page. Use it with `await using`. */
   async visit(options: VisitOptions = {}): Promise<Visit> {
-    if (!this.#browser) throw new Error('the browser is not running')
     const { url } = this.gateway
     const width = options.width ?? 1366
-    const context = await this.#browser.newContext({
+    const browser = await liveBrowser()
+    const context = await browser.newContext({
       baseURL: url,
       locale: options.language === 'zh' ? 'zh-CN' : 'en-US',
       viewport: { width, height: options.height ?? (width > narrow ? 860 : 844) },

@@ -1,0 +1,190 @@
+import { Combobox } from '@base-ui/react/combobox'
+import { Check, ChevronDown, X } from 'lucide-react'
+import { type Ref, useState } from 'react'
+import { useText } from '../../lib/text.ts'
+import { inputClass } from '../ui/input.tsx'
+
+/** Something to choose. */
+export interface Choice {
+  value: string
+  label: string
+  /** Further words it is found by. */
+  words?: string
+}
+
+export interface ChoiceProps {
+  options: readonly Choice[]
+  placeholder?: string
+  /** What is typed may be added although no option has that name; blanks around it go, empty and known ones do not. */
+  creatable?: boolean
+}
+
+/** What a control is given by its field. */
+interface ControlProps extends ChoiceProps {
+  id: string
+  inputRef: Ref<HTMLInputElement>
+  disabled?: boolean | undefined
+  invalid: boolean
+  describedBy: string | undefined
+}
+
+const itemClass =
+  'grid min-h-8 cursor-default grid-cols-[1rem_1fr] items-center gap-2 rounded-md px-2 text-sm outline-none select-none data-highlighted:bg-active max-sm:min-h-10'
+const popupClass =
+  'ui-popup max-h-[min(var(--available-height),20rem)] w-(--anchor-width) max-w-(--available-width) overflow-y-auto overscroll-contain p-1'
+
+const label = (choice: Choice) => choice.label
+const sought = (choice: Choice) => `${choice.label} ${choice.words ?? ''}`
+const same = (a: Choice, b: Choice) => a.value === b.value
+
+function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
+  const t = useText()
+  return (
+    <Combobox.Portal>
+      <Combobox.Positioner className="z-50 outline-none" sideOffset={4}>
+        <Combobox.Popup className={popupClass}>
+          <Combobox.Empty className="text-sm text-muted">
+            <p className="px-2 py-1.5">{t('form.noResults')}</p>
+          </Combobox.Empty>
+          <Combobox.List>
+            {(choice: Choice) => (
+              <Combobox.Item key={choice.value} value={choice} className={itemClass}>
+                <Combobox.ItemIndicator className="col-start-1">
+                  <Check className="size-4" />
+                </Combobox.ItemIndicator>
+                <span className="col-start-2 min-w-0 break-words">
+                  {creating?.(choice) ? t('form.create', { name: choice.label }) : choice.label}
+                </span>
+              </Combobox.Item>
+            )}
+          </Combobox.List>
+        </Combobox.Popup>
+      </Combobox.Positioner>
+    </Combobox.Portal>
+  )
+}
+
+interface MultiProps extends ControlProps {
+  value: readonly string[]
+  onChange(value: string[]): void
+}
+
+/** The control of `ComboboxField`; loaded when a form has one. */
+export function MultiCombobox(props: MultiProps) {
+  const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
+  const t = useText()
+  const [typed, setTyped] = useState('')
+  const known = new Map(options.map((option) => [option.value, option]))
+  const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
+  const word = typed.trim()
+  const isNew = (choice: Choice) => creatable && !known.has(choice.value) && !value.includes(choice.value)
+  const offered =
+    creatable && word !== '' && !known.has(word) && !value.includes(word)
+      ? [...options, { value: word, label: word }]
+      : options
+  const add = (text: string) => {
+    const names = text.split(/[,\n]/).map((name) => name.trim())
+    onChange([...new Set([...value, ...names.filter((name) => name !== '')])])
+    setTyped('')
+  }
+  return (
+    <Combobox.Root
+      items={offered}
+      multiple
+      value={chosen}
+      onValueChange={(next: Choice[]) => {
+        onChange(next.map((choice) => choice.value))
+        setTyped('')
+      }}
+      inputValue={typed}
+      onInputValueChange={setTyped}
+      itemToStringLabel={sought}
+      isItemEqualToValue={same}
+      disabled={disabled ?? false}
+      autoHighlight={creatable}
+    >
+      <Combobox.InputGroup
+        className={`${inputClass} flex h-auto! min-h-8 cursor-text flex-wrap items-center py-1 focus-within:outline-2 focus-within:outline-ring`}
+        aria-invalid={invalid || undefined}
+      >
+        <Combobox.Chips className="flex w-full flex-wrap items-center gap-1">
+          {chosen.map((choice) => (
+            <Combobox.Chip
+              key={choice.value}
+              aria-label={choice.label}
+              className="flex min-h-6 max-w-full items-center gap-0.5 rounded-sm bg-active pr-0.5 pl-1.5 text-sm outline-none focus-within:bg-tint"
+            >
+              <span className="truncate">{choice.label}</span>
+              <Combobox.ChipRemove
+                aria-label={t('form.remove', { name: choice.label })}
+                className="grid size-6 place-items-center rounded-sm text-muted hover:text-fg"
+              >
+                <X className="size-3" />
+              </Combobox.ChipRemove>
+            </Combobox.Chip>
+          ))}
+          <Combobox.Input
+            id={id}
+            ref={props.inputRef}
+            placeholder={chosen.length > 0 ? '' : placeholder}
+            aria-invalid={invalid || undefined}
+            aria-describedby={describedBy}
+            className="h-6 min-w-16 flex-1 bg-transparent outline-none"
+            onPaste={(event) => {
+              const pasted = event.clipboardData.getData('text')
+              if (!creatable || !/[,\n]/.test(pasted)) return
+              event.preventDefault()
+              add(pasted)
+            }}
+          />
+        </Combobox.Chips>
+      </Combobox.InputGroup>
+      <Options creating={isNew} />
+    </Combobox.Root>
+  )
+}
+
+interface SearchSelectProps extends ControlProps {
+  value: string
+  onChange(value: string): void
+  onBlur(): void
+}
+
+/** The control of `SearchSelectField`; loaded when a form has one. */
+export function SearchSelect(props: SearchSelectProps) {
+  const { options, value, onChange, creatable = false } = props
+  const t = useText()
+  const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
+  return (
+    <Combobox.Root
+      items={options}
+      value={chosen}
+      onValueChange={(next: Choice | null) => onChange(next?.value ?? '')}
+      itemToStringLabel={label}
+      isItemEqualToValue={same}
+      disabled={props.disabled ?? false}
+      onInputValueChange={(typed, details) => {
+        if (creatable && details.reason === 'input-change') onChange(typed.trim())
+      }}
+    >
+      <div className="relative">
+        <Combobox.Input
+          id={props.id}
+          ref={props.inputRef}
+          onBlur={props.onBlur}
+          placeholder={props.placeholder}
+          aria-invalid={props.invalid || undefined}
+          aria-describedby={props.describedBy}
+          className={`${inputClass} pr-8`}
+        />
+        <Combobox.Trigger
+          aria-label={t('do.open')}
+          className="absolute inset-y-0 right-0 grid w-8 place-items-center text-muted hover:text-fg"
+        >
+          <ChevronDown className="size-4" />
+        </Combobox.Trigger>
+      </div>
+      <Options />
+    </Combobox.Root>
+  )
+}

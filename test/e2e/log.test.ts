@@ -1,0 +1,176 @@
+// Specification: 2 (log page), 3 (log), 4 (log types), 6 (roles), 9 (decimals, times).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { auditPage } from './support/audit.ts'
+import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { rowsOf } from './support/lists.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+let caller: Account
+
+interface Token {
+  key: string
+}
+
+async function call(account: Account, tokenName: string, model: string): Promise<void> {
+  const fields = { name: tokenName, remain_quota: 0, unlimited_quota: true, expired_time: -1 }
+  const { key } = await site.apiAs<Token>(account, 'POST', '/api/token/', fields)
+  const response = await fetch(`${site.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer sk-${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+}
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(ok())
+  await site.api('POST', '/api/channel/', {
+    name: 'serving',
+    type: 8,
+    key: 'sk-x',
+    models: 'gpt-4o,gpt-4o-mini',
+    group: 'default',
+    base_url: upstream.url,
+  })
+  caller = await site.addUser('caller', { quota: 10_000_000 })
+  await call(caller, 'laptop', 'gpt-4o')
+  await call(caller, 'server', 'gpt-4o-mini')
+  await call(rootAccount, 'of root', 'gpt-4o')
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+
+const rowWith = (page: Page, text: string) => rowsOf(page).filter({ hasText: text })
+
+describe('the logs', () => {
+  test('spec 2, 6: people see their own rows, without the column for users', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log')
+    await rowWith(page, 'laptop').waitFor()
+    expect(await rowWith(page, 'of root').count()).toBe(0)
+    expect(await page.getByRole('columnheader', { name: 'User', exact: true }).count()).toBe(0)
+    for (const column of ['Time', 'Token', 'Type', 'Model', 'Prompt tokens', 'Completion tokens', 'Detail'])
+      await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
+    const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
+    expect(new URLSearchParams(list.slice(list.indexOf('?'))).get('start_timestamp')).toBe('0')
+  })
+
+  test('spec 2: admins see everybody, and the figures follow the filters', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/log?type=2')
+    await rowWith(page, 'laptop').waitFor()
+    await rowWith(page, 'of root').waitFor()
+    expect(await rowsOf(page).count()).toBe(3)
+    await page.getByLabel('Username').fill('caller')
+    await page.getByRole('button', { name: 'Query' }).click()
+    await rowWith(page, 'of root').waitFor({ state: 'detached' })
+    expect(page.url()).toContain('user=caller')
+    const { quota, token } = await site.api<{ quota: number; token: number }>(
+      'GET',
+      '/api/log/stat?type=2&username=caller',
+    )
+    await page.getByRole('region', { name: `consumption $${(quota / 500_000).toFixed(2)} – ${token} tokens` }).waitFor()
+    await page.getByText('Only mine').click()
+    await rowWith(page, 'of root').waitFor()
+    await rowWith(page, 'laptop').waitFor({ state: 'detached' })
+  })
+
+  test('spec 9: quota has six decimals; the drawer explains the price', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?type=2&token=laptop')
+    const cell = rowWith(page, 'laptop')
+    expect(await cell.textContent()).toMatch(/\$0\.\d{6}/)
+    await cell.getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('charged').waitFor()
+    expect(await drawer.textContent()).toMatch(/\(\d+ \+ \d+ × [\d.]+\) × [\d.]+ × [\d.]+ = \d+/)
+    await drawer.getByRole('button', { name: 'Same model' }).click()
+    await page.waitForURL('**/log?model=gpt-4o')
+  })
+
+  test('new rows appear while the list is live', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?type=2')
+    await rowWith(page, 'laptop').waitFor()
+    const connected = page.waitForRequest((request) => request.url().includes('/api/log/self/stream'))
+    await page.getByLabel('Live').check()
+    await connected
+    await page.getByText('New rows appear as they are written.').waitFor()
+    await call(caller, 'brand new', 'gpt-4o')
+    await rowWith(page, 'brand new').waitFor()
+    await page.getByText('1 new row').waitFor()
+  })
+
+  test('a view is saved and comes back', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?token=server')
+    await page.getByRole('button', { name: 'Saved views' }).click()
+    await page.getByLabel('Name of the view').fill('the server')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await visit.open('/log')
+    await page.getByRole('button', { name: 'Saved views' }).click()
+    await page.getByRole('button', { name: 'the server', exact: true }).click()
+    await page.waitForURL('**/log?token=server')
+  })
+
+  test('the CSV has the filtered rows', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?token=server')
+    await rowWith(page, 'server').waitFor()
+    const address = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+    const text = await page.evaluate(async (from) => (await fetch(from)).text(), address ?? '')
+    expect(text.trim().split('\r\n')).toHaveLength(2)
+    expect(text).toContain('server')
+  })
+
+  test('filters that match nothing say so, and can be cleared', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?model=no-such-model')
+    await page.getByText('No results found.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).last().click()
+    await rowWith(page, 'laptop').waitFor()
+  })
+})
+
+describe('the usage', () => {
+  test('shows what was charged, by model and by token, and leads to the logs', async () => {
+    const { quota } = await site.apiAs<{ quota: number }>(caller, 'GET', '/api/log/self/stat')
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/usage')
+    await page
+      .getByText(`$${(quota / 500_000).toFixed(2)}`)
+      .first()
+      .waitFor()
+    await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
+    await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
+    await page.getByLabel('Group by').selectOption('token')
+    await page.getByRole('link', { name: 'Logs of server', exact: true }).click()
+    await page.waitForURL('**/log?**token=server**')
+  })
+
+  test('every chart can be read as a table', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/usage?range=7d')
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    await page.getByRole('columnheader', { name: 'gpt-4o-mini' }).waitFor()
+  })
+})
+
+test('look right to everybody', async () => {
+  const ready = { prepare: (page: Page) => rowsOf(page).first().waitFor() }
+  expect(await auditPage(site, { path: '/log', as: caller, ...ready })).toEqual([])
+  expect(await auditPage(site, { path: '/usage', as: caller })).toEqual([])
+})

@@ -1,0 +1,45 @@
+// Specification: 2 (about, chat, not found), 6 (roles).
+import { expect, test } from 'bun:test'
+import { auditPage } from './support/audit.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+
+const site = openConsole()
+const setOption = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
+
+test('spec 2: about shows what was written, cleaned, or what this is', async () => {
+  await using visit = await site.visit()
+  const { page } = visit
+  await visit.open('/about')
+  await page.getByText('one address, one key, exact charges').waitFor()
+  await setOption('About', '# Our gateway\n<img src=x onerror="window.ran=true"><b>bold</b>')
+  await visit.open('/about')
+  await page.getByRole('heading', { name: 'Our gateway' }).waitFor()
+  expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+  await setOption('About', '')
+})
+
+test('spec 2: the chat page frames the configured link, and says when there is none', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/chat')
+  await page.getByText('no chat link is set').waitFor()
+  expect(await page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).count()).toBe(0)
+  await setOption('ChatLink', `${site.gateway.url}/api/docs`)
+  await visit.open('/chat')
+  await page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).first().waitFor()
+  expect(await page.getByTitle('Chat application').getAttribute('src')).toContain('/api/docs')
+  await setOption('ChatLink', '')
+})
+
+test('spec 2: any other path is a page that was not found', async () => {
+  await using visit = await site.visit()
+  await visit.open('/no/such/page')
+  await visit.page.getByText('the requested page was not found').waitFor()
+  await visit.page.getByText('404').first().waitFor()
+})
+
+test('look right to everybody', async () => {
+  expect(await auditPage(site, { path: '/about', as: rootAccount })).toEqual([])
+  expect(await auditPage(site, { path: '/chat', as: rootAccount })).toEqual([])
+  expect(await auditPage(site, { path: '/no/such/page' })).toEqual([])
+})
