@@ -43,7 +43,6 @@ export const channelEn = {
   'channel.balance.never': 'never asked',
 
   'channel.test': 'Test',
-  'channel.test.name': 'Test {name}',
   'channel.test.done': 'channel {name} tested successfully, took {seconds} seconds.',
   'channel.copy': 'Duplicate',
   'channel.copied': '{name} was duplicated. The copy is disabled until you enable it.',
@@ -71,7 +70,6 @@ export const channelEn = {
   'channel.bulkEdit.keep': 'unchanged',
   'channel.bulkEdit.nothing': 'Fill in at least one field.',
 
-  'channel.board.bad': 'needs attention',
   'channel.board.empty': 'There is no channel to watch yet.',
   'channel.board.none': 'no tests yet',
   'channel.board.summary': '{ok} of the last {count} tests succeeded',

@@ -43,7 +43,6 @@ export const channelZh = {
   'channel.balance.never': '尚未查询',
 
   'channel.test': '测试',
-  'channel.test.name': '测试 {name}',
   'channel.test.done': '渠道 {name} 测试成功，耗时 {seconds} 秒。',
   'channel.copy': '复制渠道',
   'channel.copied': '已复制 {name}，新渠道启用前处于禁用状态。',
@@ -71,7 +70,6 @@ export const channelZh = {
   'channel.bulkEdit.keep': '不修改',
   'channel.bulkEdit.nothing': '请至少填写一项。',
 
-  'channel.board.bad': '需要关注',
   'channel.board.empty': '还没有可以查看的渠道。',
   'channel.board.none': '还没有测试',
   'channel.board.summary': '最近 {count} 次测试中 {ok} 次成功',

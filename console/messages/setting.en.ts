@@ -73,7 +73,6 @@ export const settingEn = {
   'setting.palette': 'Settings',
   'setting.locked': 'Only a super admin may change this.',
   'setting.default': 'Default: {value}',
-  'setting.default.empty': 'empty',
   'setting.default.use': 'Use the default',
   'setting.default.use.of': 'Use the default of {name}',
   'setting.secret.set': 'set – leave empty to keep',

@@ -73,7 +73,6 @@ export const settingZh = {
   'setting.palette': '设置',
   'setting.locked': '只有超级管理员可以修改。',
   'setting.default': '默认值：{value}',
-  'setting.default.empty': '空',
   'setting.default.use': '恢复默认',
   'setting.default.use.of': '恢复默认：{name}',
   'setting.secret.set': '已设置，留空则保持不变',

@@ -58,6 +58,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       shots.sort((a, b) => endsLast(a) - endsLast(b))
       const result = await fire(bench.gateway.url, shots)
       faults.push(...result.faults)
+      if (result.faults.length > 0) console.log(bench.gateway.said())
       for (const [status, times] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + times)
       expect((await fetch(`${bench.gateway.url}/healthz`)).status).toBe(200)
     }
