@@ -56,6 +56,8 @@ export const channelsQuery = queryOptions({
     const rows = await call(channelApi.list, { query }, { signal, quiet: true })
     return { any: rows.length > 0, tested: rows.some((channel) => channel.test_time > 0) }
   },
+  // A step that was just done is ticked on the way back.
+  staleTime: 0,
 })
 
 /** Whether the account has a token. */
@@ -63,6 +65,7 @@ export const hasTokenQuery = queryOptions({
   queryKey: ['token', 'steps'],
   queryFn: async ({ signal }) =>
     (await call(tokenApi.list, { query: { p: 0, size: 1 } }, { signal, quiet: true })).length > 0,
+  staleTime: 0,
 })
 
 /** Whether a call was made, by anybody or by oneself; looked for again until there is one. */
@@ -73,5 +76,6 @@ export const hasCallQuery = (everybody: boolean) =>
       const query = { p: 0, size: 1, type: logType.consume }
       return (await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })).length > 0
     },
+    staleTime: 0,
     refetchInterval: ({ state }) => (state.data === true ? false : callPollMs),
   })
