@@ -34,6 +34,6 @@ async function planOf(store: Store, sql: string, parameters: readonly unknown[])
   const lines = rows.map((row) => (row.detail ?? row['QUERY PLAN'] ?? '').trim().replace(/^->\s*/, ''))
   const reads = isPostgres
     ? /\b(Seq|Index|Bitmap Heap|Bitmap Index)\b.*Scan/
-    : /^(SCAN|SEARCH) (s|u|l|logs|users|tokens|channels|usage_\w+)\b/
+    : /^(SCAN|SEARCH) (s|u|d|l|logs|users|tokens|channels|usage_\w+)\b/
   return lines.filter((line) => reads.test(line))
 }

@@ -115,7 +115,7 @@ describe('the logs', () => {
     await visit.open('/log?token=server')
     await page.getByRole('button', { name: 'Saved views' }).click()
     await page.getByLabel('Name of the view').fill('the server')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await visit.open('/log')
     await page.getByRole('button', { name: 'Saved views' }).click()
     await page.getByRole('button', { name: 'the server', exact: true }).click()

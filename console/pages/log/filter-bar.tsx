@@ -64,7 +64,7 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
   return (
     <form
       aria-label={t('log.filter.more')}
-      className="flex flex-wrap items-center gap-2"
+      className="flex max-w-full min-w-0 flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault()
         apply()
