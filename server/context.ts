@@ -21,8 +21,10 @@ import type { Logger } from './log.ts'
 import { createMailRoot } from './mails/mail-root.ts'
 import { createMailer, type Mailer } from './mails/mailer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { createFetchJson } from './outbound/fetch-json.ts'
 import { createMetadataGuard, type Resolve, systemResolve } from './outbound/metadata-guard.ts'
 import { providers } from './providers/registry.ts'
+import { createAccessTokens } from './relay/access-tokens.ts'
 import { createBreaker } from './relay/breaker.ts'
 import { cleanSpool } from './relay/clean-spool.ts'
 import { createTokenCounter } from './relay/count-tokens.ts'
@@ -43,6 +45,8 @@ const heartbeatMs = 5_000
 const sweepMs = 10_000
 /** How long the end of the process waits for calls that were cut off to be charged. */
 const lastSettlesMs = 5_000
+/** How long a service may take to give out an access token. */
+const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
 /** Over which requests are counted, as in one-api. */
 const apiWindowMs = 180_000
@@ -282,6 +286,8 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, guard, 
     counter: createTokenCounter(),
     idleWatch: createIdleWatch(nowMs),
     guard,
+    accessTokens: createAccessTokens(nowMs),
+    fetchJson: createFetchJson(tokenTimeoutMs, guard),
     clock,
     random: Math.random,
     events: metrics.events,

@@ -108,19 +108,27 @@ export interface StreamEncoder {
   push(event: StreamEvent): string
 }
 
-/** One wire format, both ways. Pure: no clock, no random numbers, no network. */
-export interface Dialect {
-  readonly name: DialectName
-  /** A caller's request. Throws GatewayError (400) with the place of the field at fault. */
-  decodeRequest(wire: JsonObject, address?: RequestAddress): Conversation
+/** One wire format as an upstream speaks it. Pure: no clock, no random numbers, no network. */
+export interface UpstreamDialect {
+  /** One of the callers' dialects, or a name of its own for a format that no caller speaks. */
+  readonly name: DialectName | (string & {})
   /** The request for an upstream. Throws GatewayError (400) for what cannot be left out and cannot be said. */
   encodeRequest(conversation: Conversation, options?: EncodeOptions): EncodedRequest
   /** An upstream's whole answer, read loosely. `idSeed` makes ids where the dialect has none. */
   decodeReply(wire: JsonObject, idSeed: string): Reply
-  encodeReply(reply: Reply, frame: Frame): JsonObject
   streamDecoder(idSeed: string): StreamDecoder
-  streamEncoder(frame: Frame): StreamEncoder
   /** The error in an upstream's error body, whatever its form. */
   decodeFailure(status: number, body: unknown): Failure
+  /** The error in an answer that came with status 200; undefined when it is an answer. */
+  failureWithin?(wire: JsonObject): Failure | undefined
+}
+
+/** One wire format, both ways. */
+export interface Dialect extends UpstreamDialect {
+  readonly name: DialectName
+  /** A caller's request. Throws GatewayError (400) with the place of the field at fault. */
+  decodeRequest(wire: JsonObject, address?: RequestAddress): Conversation
+  encodeReply(reply: Reply, frame: Frame): JsonObject
+  streamEncoder(frame: Frame): StreamEncoder
   encodeFailure(failure: Failure, requestId: string): JsonObject
 }

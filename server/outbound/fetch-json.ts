@@ -5,14 +5,23 @@ import type { MetadataGuard } from './metadata-guard.ts'
 /** Most bytes of an answer that are read. */
 const mostBytes = 8 * 1024 * 1024
 
-/** Reads a JSON object from a service of an admin's choice, bounded in time and size. */
+/** Reads a JSON object from a service of an admin's choice, by POST where there is a body, bounded in time and size. */
 export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
-  return async (url: string, headers: Readonly<Record<string, string>>): Promise<JsonObject> => {
+  return async (
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    post?: { readonly body: string },
+  ): Promise<JsonObject> => {
     const signal = AbortSignal.timeout(timeoutMs)
     try {
       await guard.check(url)
       // A redirect would carry the key to another place.
-      const response = await fetch(url, { headers, signal, redirect: 'manual' })
+      const response = await fetch(url, {
+        headers,
+        signal,
+        redirect: 'manual',
+        ...(post && { method: 'POST', body: post.body }),
+      })
       if (response.status !== 200) {
         await response.body?.cancel()
         throw new GatewayError('bad_response_status_code', `status code: ${response.status}`)

@@ -1,4 +1,6 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import type { DialectName } from '../dialects/conversation.ts'
+import type { EncodeOptions, UpstreamDialect } from '../dialects/dialect.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** What the channel form and lists show of a channel type. */
@@ -35,6 +37,8 @@ export interface UpstreamCall {
   path: string
   /** Model name after the channel's mapping. */
   model: string
+  /** The answer is to come in events. */
+  stream: boolean
 }
 
 /** Where to send a call, and with which credentials. */
@@ -43,24 +47,118 @@ export interface Target {
   headers: Readonly<Record<string, string>>
 }
 
-/** One kind of call at one provider. */
-export interface Endpoint {
-  /** The wire format spoken there. */
-  dialect: 'openai'
-  target(upstream: Upstream, call: UpstreamCall): Target
+/** Keys to a service that it gives out for a time, kept until shortly before they expire. */
+export interface AccessTokens {
+  /**
+   * The token kept under `name`, or a new one by `make`, which is never run twice at a time. `name` must tell apart
+   * services and keys. What `make` throws is thrown.
+   */
+  get(name: string, make: () => Promise<AccessToken>): Promise<string>
 }
 
-/** Reads a JSON object from an address of the upstream; throws GatewayError with a text for the admin who asked. */
-export type FetchJson = (url: string, headers: Readonly<Record<string, string>>) => Promise<JsonObject>
+export interface AccessToken {
+  value: string
+  /** Milliseconds of the clock. */
+  expiresAtMs: number
+}
+
+/** What it takes to sign a request or to fetch the right to make it. */
+export interface Signing {
+  /** The body as it will be sent; '' where it is a stream. */
+  readonly body: string
+  readonly nowMs: number
+  readonly tokens: AccessTokens
+  readonly fetchJson: FetchJson
+}
+
+/** One place at a provider that answers calls. */
+export interface Endpoint {
+  /** Throws GatewayError, also by its promise. */
+  target(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
+  /**
+   * Makes the call in another way than by one POST (a WebSocket, a job that is asked for until it is done); the answer
+   * is like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody waits any longer.
+   */
+  open?(target: Target, body: string, context: OpenContext): Promise<Response>
+  /** An answer in another framing than JSON or server-sent events → one of these. Errors (not 2xx) are not passed through it. */
+  read?(response: Response, call: UpstreamCall): Response
+}
+
+/** What `open` works with. */
+export interface OpenContext {
+  readonly call: UpstreamCall
+  readonly upstream: Upstream
+  readonly signal: AbortSignal
+  readonly fetchJson: FetchJson
+  /** Rejects for an address that must not be called. */
+  check(url: string): Promise<void>
+}
+
+/** Things that some services cannot do, in words for an error message. */
+export type Feature =
+  | 'tools'
+  | 'images'
+  | 'audio'
+  | 'documents'
+  | 'structured output'
+  | 'more than one answer'
+  | 'logprobs'
+  | 'streaming'
+
+/** A place that answers conversations. */
+export interface ChatEndpoint extends Endpoint {
+  /** A caller of the same dialect is passed through byte by byte; others are translated. */
+  readonly dialect: UpstreamDialect
+  readonly options?: EncodeOptions
+  /** Calls that need one of these are refused, or go to another channel. */
+  readonly lacks?: readonly Feature[]
+  /** The last change to a body, translated or not, for a service that differs from its dialect. */
+  finish?(body: JsonObject, call: UpstreamCall): JsonObject
+  /** Headers of the caller that this service understands, beside those that all do. */
+  readonly forwards?: readonly string[]
+}
+
+/** A place that answers another kind of call; the caller's side is always OpenAI's form. */
+export interface ModeEndpoint extends Endpoint {
+  /** Absent = the service speaks OpenAI's form and the caller's bytes pass through. */
+  readonly translation?: ModeTranslation
+}
+
+/** OpenAI's form of a call → the service's and back. Both throw GatewayError (400 for a request that cannot be made). */
+export interface ModeTranslation {
+  request(body: JsonObject, call: UpstreamCall): JsonObject
+  /** The whole answer. An object with `error` (OpenAI's error object) is a failure. */
+  reply(answer: JsonObject, call: UpstreamCall): JsonObject
+}
+
+/**
+ * Reads a JSON object from an address of the upstream, by POST where there is a body; throws GatewayError with a text
+ * for the admin who asked.
+ */
+export type FetchJson = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  post?: { readonly body: string },
+) => Promise<JsonObject>
 
 /** An upstream service: meta data, and an endpoint for each kind of call it serves; absent = not supported. */
 export interface Provider {
   readonly meta: ProviderMeta
-  readonly modes: Partial<Record<RelayMode, Endpoint>>
+  /** Says what is wrong with a key's form, or undefined. Absent = every key will do. */
+  readonly keyFault?: (key: string) => string | undefined
+  /** Every kind of call but conversations. */
+  readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
+  /** Where conversations with a model go: one endpoint per dialect, the best for callers of other dialects first. */
+  chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
   /** False where the service refuses `stream_options` or reports usage in every stream without being asked. */
   readonly asksForStreamUsage: boolean
   /** What is left at the service, in its own currency. Absent = it cannot be asked. */
   readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
   /** The models that the service says it has. Absent = it cannot be asked. */
   readonly listModels?: (upstream: Upstream, fetchJson: FetchJson) => Promise<string[]>
+}
+
+/** The endpoint for callers of a dialect: the one that speaks it, else the first. */
+export function chatEndpointFor(endpoints: readonly ChatEndpoint[], dialect: DialectName): ChatEndpoint | undefined {
+  return endpoints.find((each) => each.dialect.name === dialect) ?? endpoints[0]
 }

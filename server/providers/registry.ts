@@ -30,6 +30,8 @@ export const providers: readonly Provider[] = [
     defaultBaseUrl: 'https://api.openai.com',
     models: openaiModels,
     balance: dashboardBalance,
+    chat: { options: { freeformTools: true } },
+    also: ['responses'],
   }),
   azure,
   openaiCompatible({
@@ -55,6 +57,7 @@ export const providers: readonly Provider[] = [
     color: 'black',
     defaultBaseUrl: 'https://openrouter.ai/api',
     headers: { 'x-title': 'Tollgate' },
+    chat: { options: { cacheControl: true, reasoningField: 'reasoning_details' } },
     balance: openRouterBalance,
   }),
   relay(2, 'api2d', 'API2D', 'blue', 'https://oa.api2d.net'),

@@ -3,6 +3,7 @@ import type { PriceBook } from '../billing/ratios.ts'
 import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
+import type { AccessTokens, FetchJson } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Breaker } from './breaker.ts'
 import type { TokenCounter } from './count-tokens.ts'
@@ -19,6 +20,9 @@ export interface RelayDeps {
   counter: TokenCounter
   idleWatch: IdleWatch
   guard: MetadataGuard
+  /** What providers sign and log in with. */
+  accessTokens: AccessTokens
+  fetchJson: FetchJson
   clock: Clock
   random(): number
   events: Events

@@ -1,7 +1,15 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { insertMembers, setMembers } from '../lib/json-edit.ts'
+import {
+  type ChatEndpoint,
+  chatEndpointFor,
+  type ModeEndpoint,
+  type Target,
+  type UpstreamCall,
+} from '../providers/provider.ts'
 import type { RelayCall } from './call.ts'
+import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing-table.ts'
 import type { Sending } from './send.ts'
 
@@ -91,14 +99,34 @@ export function mappedModel(channel: Channel, model: string): string {
   return channel.modelMapping.get(model) ?? model
 }
 
-/** Refuses a call that the channel's provider cannot make. */
-export function endpointOf(call: RelayCall, channel: Channel) {
-  const endpoint = channel.provider.modes[call.mode]
-  if (!endpoint) {
-    throw new GatewayError(
-      'mode_not_supported',
-      `channel type ${channel.provider.meta.label} does not serve ${call.path}`,
-    )
-  }
-  return endpoint
+/** What a provider may know of a call and what it signs with. */
+export function targetOf(
+  deps: Pick<RelayDeps, 'clock' | 'accessTokens' | 'fetchJson'>,
+  endpoint: ChatEndpoint | ModeEndpoint,
+  channel: Channel,
+  call: UpstreamCall,
+  body: Prepared['body'],
+): Target | Promise<Target> {
+  return endpoint.target(channel.upstream, call, {
+    body: typeof body === 'string' ? body : '',
+    nowMs: deps.clock.nowMs(),
+    tokens: deps.accessTokens,
+    fetchJson: deps.fetchJson,
+  })
+}
+
+/** A call in a provider's terms. */
+export function upstreamCallOf({ mode, path, facts }: RelayCall, model: string): UpstreamCall {
+  return { mode, path, model, stream: facts.stream }
+}
+
+/** Where a call goes at a channel. Throws GatewayError for one that the channel's provider cannot make. */
+export function endpointOf(call: RelayCall, channel: Channel, upstreamModel: string): ChatEndpoint | ModeEndpoint {
+  const { provider, upstream } = channel
+  const endpoint =
+    call.mode === 'chat'
+      ? chatEndpointFor(provider.chat(upstream, upstreamModel), 'openai-chat')
+      : provider.modes[call.mode]
+  if (endpoint) return endpoint
+  throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
 }

@@ -8,7 +8,7 @@ import type { RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 import type { RelayDeps } from './deps.ts'
 import { errorWithin, withoutKey } from './error-answer.ts'
-import { endpointOf, mappedModel, prepare } from './prepare.ts'
+import { endpointOf, mappedModel, prepare, targetOf, upstreamCallOf } from './prepare.ts'
 import { judgeFailure, judgeStatus, type Verdict } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
 import { send } from './send.ts'
@@ -42,10 +42,10 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   const call = probeCall(asked, startedAtMs)
   const upstreamModel = mappedModel(channel, asked)
   try {
-    const endpoint = endpointOf(call, channel)
+    const endpoint = endpointOf(call, channel, upstreamModel)
     const prepared = prepare(call, channel, upstreamModel, undefined)
     const response = await send({
-      target: endpoint.target(channel.upstream, { mode: call.mode, path: call.path, model: upstreamModel }),
+      target: await targetOf(deps, endpoint, channel, upstreamCallOf(call, upstreamModel), prepared.body),
       headers: { 'content-type': prepared.contentType },
       body: prepared.body,
       connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,

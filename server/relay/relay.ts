@@ -7,7 +7,7 @@ import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
-import { endpointOf, mappedModel, prepare } from './prepare.ts'
+import { endpointOf, mappedModel, prepare, targetOf, upstreamCallOf } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
@@ -158,7 +158,7 @@ async function attempt(
     })
   let opened: OpenCall | undefined
   try {
-    const endpoint = endpointOf(call, channel)
+    const endpoint = endpointOf(call, channel, upstreamModel)
     const prepared = prepare(call, channel, upstreamModel, charging.affordable(hold.amount, call.promptGuess))
     const open = {
       call,
@@ -171,7 +171,7 @@ async function attempt(
     }
     opened = open
     const response = await send({
-      target: endpoint.target(channel.upstream, { mode: call.mode, path: call.path, model: upstreamModel }),
+      target: await targetOf(deps, endpoint, channel, upstreamCallOf(call, upstreamModel), prepared.body),
       headers: { ...call.headers, 'content-type': prepared.contentType },
       body: prepared.body,
       ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),

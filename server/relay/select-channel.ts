@@ -16,7 +16,7 @@ export function selectChannel(
   random: () => number,
 ): Channel | undefined {
   const usable = candidates.filter(
-    ({ channel }) => !tried.has(channel.id) && channel.provider.modes[mode] !== undefined,
+    ({ channel }) => !tried.has(channel.id) && (mode === 'chat' || channel.provider.modes[mode] !== undefined),
   )
   for (let from = 0; from < usable.length; ) {
     let to = from

@@ -1,27 +1,50 @@
 import { relayModes } from '../../../contract/relay-modes.ts'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
+import { openaiResponses } from '../../dialects/openai-responses/index.ts'
 import { modesOf } from '../openai-compatible/index.ts'
 import { openaiModels } from '../openai-compatible/openai-models.ts'
-import type { Endpoint, Provider } from '../provider.ts'
+import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
 const defaultApiVersion = '2023-06-01-preview'
 
 /**
- * Azure OpenAI: the deployment, named like the model, stands in the path, the API version in the query, the key in a
- * header of its own (Azure OpenAI REST API reference).
+ * Azure OpenAI. In its first form the deployment, named like the model, stands in the path and the API version in the
+ * query; in the newer one (API version `v1` or `preview`) paths are OpenAI's below `/openai/v1` and the deployment is
+ * the model of the body (Azure OpenAI REST API reference; "API version lifecycle"). The key has a header of its own.
  */
-const endpoint: Endpoint = {
-  dialect: 'openai',
-  target(upstream, call) {
-    const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
-    const name = encodeURIComponent(deployment(call.model, upstream.config['strip_deployment_dots'] === true))
-    const task = call.path.replace(/^\/v1\//, '')
-    // Cloudflare's AI gateway carries the resource in its own address and wants the deployment right behind it.
-    const prefix = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'
-    return {
-      url: `${upstream.baseUrl}${prefix}/${name}/${task}?api-version=${encodeURIComponent(version)}`,
-      headers: { 'api-key': upstream.key },
-    }
-  },
+function address(upstream: Upstream, path: string, model: string): Target {
+  const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
+  const headers = { 'api-key': upstream.key }
+  const task = path.replace(/^\/v1\//, '')
+  if (isNewForm(upstream, version)) {
+    const base = upstream.baseUrl.replace(/\/openai(?:\/v1)?$/, '')
+    const query = version === 'preview' ? '?api-version=preview' : ''
+    return { url: `${base}/openai/v1/${task}${query}`, headers }
+  }
+  const name = encodeURIComponent(deployment(model, upstream.config['strip_deployment_dots'] === true))
+  // Cloudflare's AI gateway carries the resource in its own address and wants the deployment right behind it.
+  const prefix = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'
+  return {
+    url: `${upstream.baseUrl}${prefix}/${name}/${task}?api-version=${encodeURIComponent(version)}`,
+    headers,
+  }
+}
+
+function isNewForm({ baseUrl }: Upstream, version: string): boolean {
+  return version === 'v1' || version === 'preview' || /\/openai\/v1$/.test(baseUrl)
+}
+
+const endpoint: ModeEndpoint = { target: (upstream, call) => address(upstream, call.path, call.model) }
+
+const chat: ChatEndpoint = {
+  dialect: openaiChat,
+  options: { freeformTools: true },
+  target: (upstream, call) => address(upstream, '/v1/chat/completions', call.model),
+}
+
+const responses: ChatEndpoint = {
+  dialect: openaiResponses,
+  target: (upstream, call) => address(upstream, '/v1/responses', call.model),
 }
 
 /** Azure itself calls gpt-3.5 gpt-35; one-api took the dots out of every name, which a channel can ask for. */
@@ -43,11 +66,14 @@ export const azure: Provider = {
     models: openaiModels,
     keyHint: 'API key of the Azure resource',
     otherDefault: defaultApiVersion,
-    otherLabel: 'API version',
+    otherLabel: 'API version; v1 for the newer form',
   },
   modes: modesOf(
     relayModes.filter((mode) => mode !== 'moderations' && mode !== 'image-variations'),
     endpoint,
   ),
+  // The first form has no Responses API below a deployment.
+  chat: (upstream) =>
+    isNewForm(upstream, text(upstream.config['api_version']) || upstream.other) ? [chat, responses] : [chat],
   asksForStreamUsage: true,
 }

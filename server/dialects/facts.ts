@@ -1,0 +1,90 @@
+import { tryStringify } from '../lib/json.ts'
+import type { Conversation, MediaPart, Part } from './conversation.ts'
+import type { PromptText, RequestFacts } from './dialect.ts'
+import { wrongField } from './fields.ts'
+
+/** Tokens each message costs beside its texts, and the start of the answer (OpenAI's cookbook on counting tokens). */
+const perMessage = 3
+const perReply = 3
+/** An image of usual size; what it really costs depends on its size, which is not looked at. */
+const imageTokens = 765
+/** Compressed speech is about 2,000 characters of base64 per second, and a second about 10 tokens. */
+const charactersPerAudioToken = 200
+/** A document is text and pages; its size says little more than the order of magnitude. */
+const charactersPerDocumentToken = 12
+
+/** Largest limit of an answer that is believed; one-api's bound. */
+const maxTokensLimit = 2 ** 30
+const choicesLimit = 128
+const modelLimit = 256
+
+/** What the gateway must know of a conversation, whatever dialect it came in. Throws GatewayError for what nobody serves. */
+export function factsOf(conversation: Conversation): RequestFacts {
+  const { model, stream, wantsStreamUsage, maxTokens = 0, choices = 1 } = conversation
+  if (model.length > modelLimit) throw wrongField('model', `no longer than ${modelLimit} characters`)
+  if (maxTokens >= maxTokensLimit) throw wrongField('the limit of the answer', `below ${maxTokensLimit} tokens`)
+  if (choices < 1 || choices > choicesLimit) throw wrongField('the number of answers', `from 1 to ${choicesLimit}`)
+  return {
+    model,
+    stream,
+    wantsStreamUsage,
+    maxTokens: maxTokens === 0 ? undefined : maxTokens,
+    choices,
+    prompt: promptOf(conversation),
+  }
+}
+
+function promptOf(conversation: Conversation): PromptText {
+  const texts: string[] = []
+  let mediaTokens = 0
+  const add = (part: Part) => {
+    mediaTokens += addPart(part, texts)
+  }
+  for (const part of conversation.system) add(part)
+  for (const message of conversation.messages) {
+    texts.push(message.role)
+    if (message.name !== undefined) texts.push(message.name)
+    for (const part of message.parts) add(part)
+  }
+  if (conversation.tools.length > 0) texts.push(written(conversation.tools, 'tools'))
+  if (conversation.format?.type === 'schema')
+    texts.push(written(conversation.format.schema, 'the schema of the answer'))
+  return {
+    texts,
+    fixedTokens: perReply + perMessage * (conversation.messages.length + 1) + mediaTokens,
+    hasMedia: mediaTokens > 0,
+  }
+}
+
+/** Adds what a part says; returns the tokens of what is not text. */
+function addPart(part: Part, texts: string[]): number {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+    case 'reasoning':
+      texts.push(part.text)
+      return 0
+    case 'tool-call':
+      texts.push(part.name, part.input)
+      return 0
+    case 'tool-result':
+      return part.content.reduce((sum, each) => sum + addPart(each, texts), 0)
+    case 'media':
+      return mediaTokensOf(part)
+    default:
+      texts.push(part.text ?? written(part.value, 'a part of a message'))
+      return 0
+  }
+}
+
+function mediaTokensOf({ media, source }: MediaPart): number {
+  const length = source.kind === 'inline' ? source.data.length : 0
+  if (media === 'image' || length === 0) return imageTokens
+  return Math.ceil(length / (media === 'document' ? charactersPerDocumentToken : charactersPerAudioToken))
+}
+
+function written(value: unknown, what: string): string {
+  const text = tryStringify(value)
+  if (text === undefined) throw wrongField(what, 'nested less deeply')
+  return text
+}
