@@ -1,6 +1,7 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import type { DialectName } from '../dialects/conversation.ts'
 import type { EncodeOptions, UpstreamDialect } from '../dialects/dialect.ts'
+import type { Feature } from '../dialects/needs.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** What the channel form and lists show of a channel type. */
@@ -94,17 +95,6 @@ export interface OpenContext {
   check(url: string): Promise<void>
 }
 
-/** Things that some services cannot do, in words for an error message. */
-export type Feature =
-  | 'tools'
-  | 'images'
-  | 'audio'
-  | 'documents'
-  | 'structured output'
-  | 'more than one answer'
-  | 'logprobs'
-  | 'streaming'
-
 /** A place that answers conversations. */
 export interface ChatEndpoint extends Endpoint {
   /** A caller of the same dialect is passed through byte by byte; others are translated. */
@@ -114,6 +104,8 @@ export interface ChatEndpoint extends Endpoint {
   readonly lacks?: readonly Feature[]
   /** The last change to a body, translated or not, for a service that differs from its dialect. */
   finish?(body: JsonObject, call: UpstreamCall): JsonObject
+  /** Where the service counts the tokens of a request in its dialect, for callers who speak it. */
+  countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Headers of the caller that this service understands, beside those that all do. */
   readonly forwards?: readonly string[]
 }

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { StreamDecoder, StreamMeter, StreamSignal } from './dialect.ts'
+import { EventTally } from './event-tally.ts'
+import { unreadable } from './failure.ts'
+import type { Failure } from './reply.ts'
+
+/** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
+export class DecodingMeter implements StreamMeter {
+  readonly endMark = ''
+  readonly usage: JsonObject | undefined = undefined
+  readonly error: JsonObject | undefined = undefined
+  readonly #decoder: StreamDecoder
+  readonly #hasEndMark: boolean
+  readonly #tally = new EventTally()
+
+  /** `hasEndMark`: an answer without its dialect's last event is broken off, whatever came before. */
+  constructor(decoder: StreamDecoder, hasEndMark: boolean) {
+    this.#decoder = decoder
+    this.#hasEndMark = hasEndMark
+  }
+
+  get reported() {
+    return this.#tally.usage
+  }
+
+  get failure(): Failure | undefined {
+    return this.#tally.failure
+  }
+
+  get pieces(): number {
+    return this.#tally.pieces
+  }
+
+  get characters(): number {
+    return this.#tally.characters
+  }
+
+  get finished(): boolean {
+    return this.#tally.ended || (!this.#hasEndMark && this.#tally.stopped)
+  }
+
+  output(): string {
+    return this.#tally.output()
+  }
+
+  skim(_text: string, from: number): number {
+    return from
+  }
+
+  feed(data: string): StreamSignal {
+    for (const event of this.#decoder.push(data)) this.#tally.take(event)
+    const { failure, ended } = this.#tally
+    if (failure) return failure === unreadable ? 'garbage' : 'error'
+    return ended ? 'done' : 'content'
+  }
+}

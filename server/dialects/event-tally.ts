@@ -1,0 +1,83 @@
+import type { Usage } from '../../contract/usage.ts'
+import type { Failure, ReplyPart, StreamEvent } from './reply.ts'
+
+/** What a stream of events has said so far, for its charge. */
+export class EventTally {
+  usage: Usage | undefined
+  failure: Failure | undefined
+  /** Events with content: each carries about a token or more. */
+  pieces = 0
+  characters = 0
+  ended = false
+  /** Answers that gave a reason to stop, and all that began. */
+  readonly #stopped = new Set<number>()
+  readonly #begun = new Set<number>()
+  #texts: string[] = []
+
+  /** Every answer that began has given its reason to stop. */
+  get stopped(): boolean {
+    return this.#stopped.size > 0 && this.#stopped.size >= this.#begun.size
+  }
+
+  /** Everything generated so far that would be charged: text, tool calls, reasoning. */
+  output(): string {
+    if (this.#texts.length > 1) this.#texts = [this.#texts.join('')]
+    return this.#texts[0] ?? ''
+  }
+
+  take(event: StreamEvent): void {
+    switch (event.type) {
+      case 'start':
+        if (event.usage) this.usage = event.usage
+        break
+      case 'usage':
+        this.usage = event.usage
+        break
+      case 'part':
+        this.#begun.add(event.choice)
+        for (const text of textsOf(event.part)) this.#add(text)
+        break
+      case 'delta':
+        this.#add(event.text)
+        break
+      case 'detail':
+        if (event.detail.transcript) this.#add(event.detail.transcript)
+        break
+      case 'stop':
+        this.#begun.add(event.choice)
+        this.#stopped.add(event.choice)
+        break
+      case 'error':
+        this.failure = event.failure
+        break
+      case 'end':
+        this.ended = true
+        break
+    }
+  }
+
+  #add(text: string): void {
+    if (text === '') return
+    this.#texts.push(text)
+    this.characters += text.length
+    this.pieces++
+    // Short texts cut from large blocks would keep those in memory.
+    if (this.#texts.length > 64) this.output()
+  }
+}
+
+/** What a part says that would be charged. */
+export function textsOf(part: ReplyPart): string[] {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return part.text === '' ? [] : [part.text]
+    case 'tool-call':
+      return [part.name, part.input].filter((text) => text !== '')
+    case 'media':
+      return part.transcript ? [part.transcript] : []
+    default:
+      return part.text ? [part.text] : []
+  }
+}
