@@ -11,11 +11,18 @@ const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 const corePackages =
   /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router|router-core|history|react-store|store)|@lingui\/core|clsx|class-variance-authority)\//
 const coreModules =
-  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|expiry|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$/
+  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$/
 
 function isCore(id: string): boolean {
   return corePackages.test(id) || coreModules.test(id)
 }
+
+/** Parts that most pages want. One file of them compresses better than many small ones, and is asked for at once. */
+const chunkGroups = [
+  { name: 'core', test: isCore, priority: 3 },
+  { name: 'query', test: /\/@tanstack\/(?:react-query|query-core)\//, priority: 2 },
+  { name: 'icons', test: /\/lucide-react\//, priority: 1, minShareCount: 2 },
+]
 
 export default defineConfig({
   root,
@@ -42,8 +49,7 @@ export default defineConfig({
     modulePreload: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
-    // What every page needs is one file: it compresses better than many, and is asked for at once.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'core', test: isCore, priority: 1 }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: chunkGroups } } },
   },
   server: { proxy: Object.fromEntries(['/api', '/v1'].map((path) => [path, { target: server, changeOrigin: true }])) },
 })

@@ -39,7 +39,7 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
         height={height}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the values of a picture must be reachable by the keyboard
         tabIndex={0}
-        className="block rounded-sm"
+        className="block max-w-full rounded-sm"
         onBlur={() => setAt(undefined)}
         onKeyDown={(event) => {
           if (event.key === 'ArrowRight') move(1)

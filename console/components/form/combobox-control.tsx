@@ -1,6 +1,6 @@
 import { Combobox } from '@base-ui/react/combobox'
 import { Check, ChevronDown, X } from 'lucide-react'
-import { type Ref, useState } from 'react'
+import { type ComponentProps, type Ref, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 
@@ -36,6 +36,13 @@ const popupClass =
 const label = (choice: Choice) => choice.label
 const sought = (choice: Choice) => `${choice.label} ${choice.words ?? ''}`
 const same = (a: Choice, b: Choice) => a.value === b.value
+
+type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
+/** A second Escape would take away all that was chosen. */
+const keepOnEscape: KeyDown = (event) => {
+  if (event.key === 'Escape' && event.currentTarget.getAttribute('aria-expanded') !== 'true')
+    event.preventBaseUIHandler()
+}
 
 function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
   const t = useText()
@@ -80,12 +87,23 @@ export function MultiCombobox(props: MultiProps) {
   const isNew = (choice: Choice) => creatable && !known.has(choice.value) && !value.includes(choice.value)
   const offered =
     creatable && word !== '' && !known.has(word) && !value.includes(word)
-      ? [...options, { value: word, label: word }]
+      ? [{ value: word, label: word }, ...options]
       : options
   const add = (text: string) => {
     const names = text.split(/[,\n]/).map((name) => name.trim())
     onChange([...new Set([...value, ...names.filter((name) => name !== '')])])
     setTyped('')
+  }
+  // The list may be a moment behind what is typed; Enter adds the words as they are unless an entry was gone to.
+  const wentTo = useRef(false)
+  const onKeyDown: KeyDown = (event) => {
+    keepOnEscape(event)
+    if (event.key !== 'Enter' || !creatable || wentTo.current || event.nativeEvent.isComposing) return
+    const name = event.currentTarget.value.trim()
+    if (name === '') return
+    event.preventDefault()
+    event.preventBaseUIHandler()
+    add(name)
   }
   return (
     <Combobox.Root
@@ -97,11 +115,17 @@ export function MultiCombobox(props: MultiProps) {
         setTyped('')
       }}
       inputValue={typed}
-      onInputValueChange={setTyped}
+      onInputValueChange={(next) => {
+        wentTo.current = false
+        setTyped(next)
+      }}
+      onItemHighlighted={(_, { reason }) => {
+        if (reason !== 'none') wentTo.current = reason === 'keyboard'
+      }}
       itemToStringLabel={sought}
       isItemEqualToValue={same}
       disabled={disabled ?? false}
-      autoHighlight={creatable}
+      autoHighlight
     >
       <Combobox.InputGroup
         className={`${inputClass} flex h-auto! min-h-8 cursor-text flex-wrap items-center py-1 focus-within:outline-2 focus-within:outline-ring`}
@@ -130,6 +154,7 @@ export function MultiCombobox(props: MultiProps) {
             aria-invalid={invalid || undefined}
             aria-describedby={describedBy}
             className="h-6 min-w-16 flex-1 bg-transparent outline-none"
+            onKeyDown={onKeyDown}
             onPaste={(event) => {
               const pasted = event.clipboardData.getData('text')
               if (!creatable || !/[,\n]/.test(pasted)) return
@@ -176,6 +201,7 @@ export function SearchSelect(props: SearchSelectProps) {
           aria-invalid={props.invalid || undefined}
           aria-describedby={props.describedBy}
           className={`${inputClass} pr-8`}
+          onKeyDown={keepOnEscape}
         />
         <Combobox.Trigger
           aria-label={t('do.open')}

@@ -49,7 +49,7 @@ export function LimitFields<T extends FieldValues>({ control, spent }: LimitFiel
   const used = (quota: number | undefined) =>
     quota === undefined ? {} : { hint: t('form.limits.spent', { quota: formatQuota(quota) }) }
   return (
-    <fieldset className="flex flex-col gap-5 border-t border-line pt-4">
+    <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
       <legend className="float-left w-full text-base font-medium">{t('form.limits')}</legend>
       <p className="-mt-4 text-sm text-muted">{t('form.limits.hint')}</p>
       <div className="grid gap-5 sm:grid-cols-3">

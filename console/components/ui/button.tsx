@@ -4,7 +4,7 @@ import { Spinner } from './spinner.tsx'
 
 /** Looks of buttons, also for links that look like one. */
 export const buttonClass = cva(
-  'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
+  'inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none max-sm:whitespace-normal transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
   {
     variants: {
       look: {
@@ -15,9 +15,9 @@ export const buttonClass = cva(
         danger: 'bg-bad-fill text-on-accent shadow-control enabled:hover:bg-bad-hover',
       },
       size: {
-        normal: 'h-8 px-3 text-sm max-sm:h-10 max-sm:text-base',
-        small: 'h-7 px-2 text-sm max-sm:h-9',
-        large: 'h-9 px-4 text-base max-sm:h-11',
+        normal: 'h-8 px-3 text-sm max-sm:h-auto max-sm:min-h-10 max-sm:py-1 max-sm:text-base',
+        small: 'h-7 px-2 text-sm max-sm:h-auto max-sm:min-h-9 max-sm:py-1',
+        large: 'h-9 px-4 text-base max-sm:h-auto max-sm:min-h-11 max-sm:py-1',
       },
     },
     defaultVariants: { look: 'plain', size: 'normal' },

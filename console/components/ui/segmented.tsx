@@ -9,7 +9,7 @@ interface SegmentedProps<T extends string> {
 /** One of a few, all of them visible; a group of radio buttons to the keyboard. */
 export function Segmented<T extends string>({ label, options, value, onChange }: SegmentedProps<T>) {
   return (
-    <fieldset className="inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-edge bg-sunken p-0.5">
+    <fieldset className="relative inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-edge bg-sunken p-0.5">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label

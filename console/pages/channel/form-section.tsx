@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 /** A part of the channel form under its heading. */
 export function FormSection({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <fieldset className="flex flex-col gap-5 border-t border-line pt-4 first:border-0 first:pt-0">
+    <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4 first:border-0 first:pt-0">
       <legend className="float-left w-full text-base font-medium">{title}</legend>
       {children}
     </fieldset>

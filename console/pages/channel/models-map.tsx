@@ -91,7 +91,7 @@ function MapTable({ rows }: { rows: readonly ModelRow[] }) {
   const t = useText()
   return (
     <section
-      aria-label={t('channel.view.models')}
+      aria-label={t('table.region', { name: t('channel.view.models') })}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-surface"

@@ -85,7 +85,7 @@ function TokenForm({ token }: { token?: Token }) {
         />
         <QuotaField control={control} name="remain_quota" label={t('token.form.quota')} disabled={unlimited} />
         <Balance quota={unlimited ? undefined : quota} />
-        <fieldset className="flex flex-col gap-5 border-t border-line pt-4">
+        <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
           <legend className="float-left w-full text-base font-medium">{t('token.form.limits')}</legend>
           <TextField
             control={control}

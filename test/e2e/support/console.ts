@@ -4,6 +4,12 @@ import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
 import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
 import { borrowBrowser, liveBrowser, returnBrowser } from './browser.ts'
 
+interface Session {
+  name: string
+  value: string
+  user: unknown
+}
+
 /** Who visits. `root` exists; others are made by `addUser`. */
 export interface Account {
   username: string
@@ -43,7 +49,7 @@ const refusedCall = /Failed to load resource: the server responded with a status
 export class Console {
   #installation: Installation | undefined
   #gateway: GatewayProcess | undefined
-  readonly #cookies = new Map<string, { name: string; value: string; user: unknown }>()
+  readonly #sessions = new Map<string, Promise<Session>>()
   readonly #env: Record<string, string>
 
   constructor(env: Record<string, string> = {}) {
@@ -101,10 +107,16 @@ export class Console {
     return answer.data
   }
 
-  /** Logs in once for each account: logins are limited. */
-  async #login(account: Account): Promise<{ name: string; value: string; user: unknown }> {
-    const known = this.#cookies.get(account.username)
-    if (known) return known
+  /** Logs in once for each account. */
+  #login(account: Account): Promise<Session> {
+    const known = this.#sessions.get(account.username)
+    if (known !== undefined) return known
+    const session = this.#newSession(account)
+    this.#sessions.set(account.username, session)
+    return session
+  }
+
+  async #newSession(account: Account): Promise<Session> {
     const response = await fetch(`${this.gateway.url}/api/user/login`, {
       method: 'POST',
       body: JSON.stringify({ username: account.username, password: account.password }),
@@ -112,9 +124,7 @@ export class Console {
     const answer = (await response.json()) as { success: boolean; message: string; data: unknown }
     const [, name, value] = /^(session)=([^;]+)/.exec(response.headers.getSetCookie()[0] ?? '') ?? []
     if (!answer.success || name === undefined || value === undefined) throw new Error(`login: ${answer.message}`)
-    const session = { name, value, user: answer.data }
-    this.#cookies.set(account.username, session)
-    return session
+    return { name, value, user: answer.data }
   }
 
   /** Opens a page. Use it with `await using`. */

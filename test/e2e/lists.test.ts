@@ -1,0 +1,196 @@
+// Specification: 2 (lists, loading text), 4 (paging), 5 (search), 8 (failed calls), 9 (page size). The same for each
+// list; the list of tokens has stories of its own.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { rowsOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+const count = 23
+
+interface List {
+  path: string
+  heading: string
+  /** What its calls begin with. */
+  api: string
+  /** Column that is sorted by, and the place of its cell among those of a row. */
+  numbers: { header: string; sort: string }
+  search?: { label: string; text: string; rows: number }
+  /** What an empty list says. */
+  empty: string
+}
+
+const lists: List[] = [
+  {
+    path: '/channel',
+    heading: 'channels',
+    api: '/api/channel/',
+    numbers: { header: 'Response time', sort: 'response_time' },
+    search: { label: 'Search by ID or name', text: '  number 2  ', rows: 5 },
+    empty: 'No channels yet',
+  },
+  {
+    path: '/redemption',
+    heading: 'redemption codes',
+    api: '/api/redemption/',
+    numbers: { header: 'Quota', sort: 'quota' },
+    search: { label: 'Search by ID or name', text: '  number 2  ', rows: 5 },
+    empty: 'No redemption codes yet',
+  },
+  {
+    path: '/user',
+    heading: 'manage users',
+    api: '/api/user/',
+    numbers: { header: 'Remaining quota', sort: 'quota' },
+    search: { label: 'Search by ID, name or e-mail', text: '  number 2  ', rows: 5 },
+    empty: 'No users yet',
+  },
+  {
+    path: '/log',
+    heading: 'usage logs',
+    api: '/api/log/?',
+    numbers: { header: 'Quota consumed', sort: 'quota' },
+    empty: 'No logs yet',
+  },
+]
+
+beforeAll(async () => {
+  const channel = { type: 8, key: 'k', models: 'm', group: 'default', base_url: 'http://127.0.0.1:1' }
+  for (let index = 1; index <= count; index++) {
+    await site.api('POST', '/api/channel/', { ...channel, name: `number ${index}` })
+    await site.api('POST', '/api/redemption/', { name: `number ${index}`, quota: index * 9_000, count: 1 })
+  }
+  using database = openDatabase(site)
+  database.run(`update channels set response_time = 120 * id`)
+  // A user costs the hash of a password; their rows are copied from the first one.
+  const columns = database
+    .query<{ name: string }, []>('pragma table_info(users)')
+    .all()
+    .map(({ name }) => `"${name}"`)
+  const own = ['"id"', '"username"', '"role"', '"quota"', '"aff_code"', '"access_token_hash"']
+  const kept = columns.filter((name) => !own.includes(name))
+  const copy = database.prepare(
+    `insert into users (username, role, quota, aff_code, ${kept}) select ?, 1, ?, ?, ${kept} from users where id = 1`,
+  )
+  for (let index = 1; index <= count; index++) copy.run(`number ${index}`, index * 300_000, `aff${index}`)
+  const log = database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
+    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
+    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
+    values (1, ?, 2, '', 'root', 'number', 'm', ?, 1, 1, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 'complete', '')`)
+  for (let index = 1; index <= count; index++) log.run(1_700_000_000 + index, index * 700)
+})
+
+/** Only rows that were loaded page by page are on the screen after the skeleton. */
+const filled = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
+
+async function numbersOf(page: Page, header: string): Promise<number[]> {
+  const headers = await page.locator('.data-table thead th').allTextContents()
+  const at = headers.indexOf(header)
+  const texts = await rowsOf(page).evaluateAll(
+    (lines, place) => lines.map((line) => line.querySelectorAll('th, td')[place]?.textContent ?? ''),
+    at,
+  )
+  return texts.map((text) => Number.parseFloat(text.replace('$', '')))
+}
+
+for (const list of lists) {
+  describe(`the list ${list.path}`, () => {
+    test('spec 4, 9: ten rows a page; the next server page is asked for when one goes past the last', async () => {
+      await using visit = await site.visit({ as: rootAccount })
+      const { page } = visit
+      await visit.open(list.path)
+      await filled(page)
+      expect(await page.locator('h1').textContent()).toBe(list.heading)
+      expect(await rowsOf(page).count()).toBe(10)
+      const asked = () =>
+        visit
+          .calls()
+          .flatMap((call) => (call.startsWith(`GET ${list.api}`) ? (/[?&]p=(\d+)/.exec(call)?.[1] ?? []) : []))
+      expect(asked()).toEqual(['0'])
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.waitForURL(`**${list.path}?page=2`)
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.waitForFunction(() => document.querySelectorAll('.data-table tbody:not([aria-hidden]) tr').length < 10)
+      expect(await rowsOf(page).count()).toBeLessThan(10)
+      expect([...new Set(asked())]).toEqual(['0', '1', '2'])
+    })
+
+    test('spec 2: a click on a header sorts, numbers by their size', async () => {
+      await using visit = await site.visit({ as: rootAccount })
+      const { page } = visit
+      await visit.open(`${list.path}?sort=${list.numbers.sort}`)
+      await filled(page)
+      const header = page.getByRole('columnheader', { name: list.numbers.header, exact: true })
+      expect(await header.getAttribute('aria-sort')).toBe('ascending')
+      const ascending = (await numbersOf(page, list.numbers.header)).filter((value) => !Number.isNaN(value))
+      expect(ascending.length).toBeGreaterThan(5)
+      expect(ascending).toEqual([...ascending].sort((a, b) => a - b))
+      await header.getByRole('button').click()
+      await page.waitForURL(`**${list.path}?sort=-${list.numbers.sort}`)
+      await page.waitForFunction(
+        () =>
+          document.querySelector('th[aria-sort="descending"]') !== null &&
+          !document.querySelector('.data-table tbody[aria-hidden]'),
+      )
+      const descending = await numbersOf(page, list.numbers.header)
+      expect(descending).toEqual([...descending].sort((a, b) => b - a))
+    })
+
+    const { search } = list
+    if (search) {
+      test('spec 5: what is sought is trimmed; an empty one shows the first page again', async () => {
+        await using visit = await site.visit({ as: rootAccount })
+        const { page } = visit
+        await visit.open(list.path)
+        await filled(page)
+        const box = page.getByLabel(search.label)
+        await box.fill(search.text)
+        await box.press('Enter')
+        await page.waitForURL(`**${list.path}?q=number+2`)
+        await page.getByText(`${search.rows} rows`).waitFor()
+        expect(visit.calls().at(-1)).toContain(`keyword=number%202`.replace('%20', '+'))
+        expect(await rowsOf(page).count()).toBe(search.rows)
+        await box.fill('')
+        await box.press('Enter')
+        await page.waitForURL(`**${list.path}`)
+        await page.waitForFunction(() => document.querySelectorAll('.data-table tbody tr').length === 10)
+      })
+    }
+
+    test(`spec 2: while it loads it says "loading ${list.heading} ..."`, async () => {
+      await using visit = await site.visit({ as: rootAccount })
+      const { page } = visit
+      const held = Promise.withResolvers<void>()
+      await page.route(`**${list.api.replace('?', '')}**`, async (route) => {
+        await held.promise
+        await route.continue()
+      })
+      await visit.open(list.path)
+      await page
+        .getByRole('status')
+        .filter({ hasText: `loading ${list.heading} ...` })
+        .waitFor()
+      held.resolve()
+      await filled(page)
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+    })
+
+    test('spec 8: a failure is said as a message and in its place; an empty answer is one', async () => {
+      await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|status of/ })
+      const { page } = visit
+      const pattern = `**${list.api.replace('?', '')}?*`
+      await page.route(pattern, (route) => route.abort())
+      await visit.open(list.path)
+      await toastOf(page, 'error', 'Error: the server cannot be reached').first().waitFor()
+      await page.getByText('The list could not be loaded').waitFor()
+      await page.unroute(pattern)
+      await page.route(pattern, (route) =>
+        route.fulfill({ json: { success: true, message: '', data: [] }, headers: { 'x-total-count': '0' } }),
+      )
+      await page.getByRole('button', { name: 'Retry' }).first().click()
+      await page.getByText(list.empty).waitFor()
+    })
+  })
+}
