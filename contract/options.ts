@@ -188,7 +188,10 @@ export const optionDefinitions = {
     },
   }),
   ...section('address', {
-    ServerAddress: text('admin', 'Public address of this server, used in mails and links.'),
+    ServerAddress: text(
+      'root',
+      'Public address of this server, used in mails and links. Whoever sets it decides where the links for new passwords lead.',
+    ),
   }),
   ...section('pages', {
     SystemName: text('admin', 'Name shown in the console and in mails.', 'Tollgate'),

@@ -7,6 +7,8 @@ import { listQuery } from './list-query.ts'
 /** What a user name must be; checked when an account is made and when the name changes. */
 export const usernameSchema = z.string().check(
   z.trim(),
+  // One form of each letter: full-width and composed ones would be other names that look the same.
+  z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
   z.describe('1 to 12 characters.'),

@@ -21,9 +21,28 @@ export function auditEvent(
   }
 }
 
-/** Names the fields that a change writes, with the values of those in `shown`. */
-export function describeChange(fields: Readonly<Record<string, unknown>>, shown: readonly string[]): string {
+type Values = Readonly<Record<string, unknown>>
+
+/** Names the fields that are written first, with the values of those in `shown`. */
+export function describeFields(fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
-    .map(([name, value]) => (shown.includes(name) ? `${name}=${JSON.stringify(value)}` : name))
+    .map(([name, value]) => (shown.includes(name) ? `${name}=${short(value)}` : name))
     .join(' ')
+}
+
+/** Names the fields that a change makes different from `before`, with old and new value of those in `shown`. */
+export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
+  return Object.entries(fields)
+    .map(([name, value]) => ({ name, old: typeof value === 'boolean' ? Boolean(before[name]) : before[name], value }))
+    .filter(({ old, value }) => old !== value)
+    .map(({ name, old, value }) => (shown.includes(name) ? `${name}=${short(old)} → ${short(value)}` : name))
+    .join(' ')
+}
+
+const longestValue = 200
+
+/** A value as the trail shows it; the rest of a long text says nothing more. */
+function short(value: unknown): string {
+  const text = typeof value === 'string' && value.length > longestValue ? `${value.slice(0, longestValue)}…` : value
+  return JSON.stringify(text ?? null)
 }

@@ -34,6 +34,8 @@ export interface Sessions {
 /** Sessions are random ids in a cookie; the table holds their keyed hashes only, so that reading it helps nobody. */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')
+  /** The session that an answer brings: a transaction that runs twice makes it anew under the same id. */
+  const started = new WeakMap<AppContext, string>()
 
   async function bySession(c: AppContext): Promise<Person | undefined> {
     const id = getCookie(c, cookieName)
@@ -61,9 +63,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
       return found.status === userStatus.enabled ? { kind: 'person', person: found } : { kind: 'banned' }
     },
     async start(c, trx, userId) {
-      const before = getCookie(c, cookieName)
-      if (before !== undefined) await endSession(trx, hashOf(before))
-      const id = randomBytes(32).toString('base64url')
+      const known = started.get(c)
+      const id = known ?? randomBytes(32).toString('base64url')
       const now = epochSeconds(clock)
       await addSession(trx, {
         id_hash: hashOf(id),
@@ -71,6 +72,11 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         created_time: now,
         expires_time: now + lifetimeSeconds,
       })
+      // After the new one, which waits for whoever is changing the account and would end its sessions next.
+      const before = getCookie(c, cookieName)
+      if (before !== undefined) await endSession(trx, hashOf(before))
+      if (known !== undefined) return
+      started.set(c, id)
       setCookie(c, cookieName, id, {
         path: '/',
         httpOnly: true,

@@ -166,23 +166,32 @@ export async function recordBalance(trx: Trx, id: number, balance: number, atSec
   await trx.updateTable('channels').set({ balance, balance_updated_time: atSeconds }).where('id', '=', id).execute()
 }
 
-/** Deletes a channel and its abilities; false when there is none. */
-export async function deleteChannel(trx: Trx, id: number): Promise<boolean> {
-  const result = await trx.deleteFrom('channels').where('id', '=', id).executeTakeFirst()
-  return result.numDeletedRows > 0n
+/** Deletes a channel and its abilities and returns what it was called; undefined when there is none. */
+export function deleteChannel(trx: Trx, id: number): Promise<{ name: string } | undefined> {
+  return trx.deleteFrom('channels').where('id', '=', id).returning('name').executeTakeFirst()
 }
+
+const rowsPerStep = 500
 
 /** Deletes every channel that is not enabled and returns the ids. */
 export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
+  // Locked in id order first, as everybody locks channels; a deletion alone takes them as they lie.
   const rows = await trx
-    .deleteFrom('channels')
+    .selectFrom('channels')
+    .select('id')
     .where('status', 'in', [channelStatus.disabled, channelStatus.autoDisabled])
-    .returning('id')
+    .orderBy('id')
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
     .execute()
-  return rows.map((row) => row.id)
+  const ids = rows.map((row) => row.id)
+  for (let start = 0; start < ids.length; start += rowsPerStep) {
+    await trx
+      .deleteFrom('channels')
+      .where('id', 'in', ids.slice(start, start + rowsPerStep))
+      .execute()
+  }
+  return ids
 }
-
-const rowsPerInsert = 500
 
 /** Makes the abilities of a channel anew from its row: each of its groups with each of its models. */
 export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
@@ -197,10 +206,10 @@ export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
   const rows = splitList(channel.group).flatMap((group) =>
     splitList(channel.models).map((model) => ({ group, model, channel_id: id, enabled, priority: channel.priority })),
   )
-  for (let start = 0; start < rows.length; start += rowsPerInsert) {
+  for (let start = 0; start < rows.length; start += rowsPerStep) {
     await trx
       .insertInto('abilities')
-      .values(rows.slice(start, start + rowsPerInsert))
+      .values(rows.slice(start, start + rowsPerStep))
       .execute()
   }
 }

@@ -4,6 +4,15 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
 
+/**
+ * True when PostgreSQL ended a transaction because it and another waited for each other, or because both changed what the
+ * other had read: nothing of it happened, and it may begin anew.
+ */
+export function isDeadlock(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '40P01' || code === '40001'
+}
+
 /** True when the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false

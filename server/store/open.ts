@@ -1,9 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
 import { isPostgresUrl } from '../lib/database-url.ts'
+import { isDeadlock } from './errors.ts'
 import { postgresLedger } from './ledger-postgres.ts'
 import { sqliteLedger } from './ledger-sqlite.ts'
 import { localNotices } from './notices-local.ts'
@@ -99,7 +101,7 @@ function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
   return {
     dialect: 'postgres',
     read: db,
-    write: (work) => db.transaction().execute(work),
+    write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
     ledger: postgresLedger(ledgerPool),
     notices,
     async close() {
@@ -107,5 +109,23 @@ function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
       await ledgerPool.end()
       await db.destroy()
     },
+  }
+}
+
+const mostBeginnings = 5
+const longestRestMs = 50
+
+/**
+ * Begins a transaction anew that the database ended for the sake of another one. Rows are locked in one order wherever
+ * that is possible; where it is not, nobody should get a failure for having met somebody else.
+ */
+async function untilUndisturbed<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let begun = 1; ; begun++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (begun >= mostBeginnings || !isDeadlock(error)) throw error
+      await setTimeout(Math.random() * longestRestMs * begun)
+    }
   }
 }

@@ -55,10 +55,12 @@ export async function updateRedemption(
   await trx.updateTable('redemptions').set(fields).where('id', '=', id).execute()
 }
 
-/** Deletes a code; false when there is none. */
-export async function deleteRedemption(trx: Trx, id: number): Promise<boolean> {
-  const result = await trx.deleteFrom('redemptions').where('id', '=', id).executeTakeFirst()
-  return result.numDeletedRows > 0n
+/** Deletes a code and returns what it was; undefined when there is none. */
+export function deleteRedemption(
+  trx: Trx,
+  id: number,
+): Promise<Pick<RedemptionRow, 'name' | 'quota' | 'status'> | undefined> {
+  return trx.deleteFrom('redemptions').where('id', '=', id).returning(['name', 'quota', 'status']).executeTakeFirst()
 }
 
 /**

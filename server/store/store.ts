@@ -27,7 +27,11 @@ export interface Store {
   readonly dialect: 'sqlite' | 'postgres'
   /** For reading only: on SQLite it is a connection of its own. */
   readonly read: Db
-  /** Runs `work` in one transaction; on SQLite all writes of the process pass one queue. */
+  /**
+   * Runs `work` in one transaction; on SQLite all writes of the process pass one queue. After a deadlock `work` runs again
+   * from its beginning, so what it does outside the transaction must be the same when it is done twice. Rows of users are
+   * locked before those of their sessions, rows of one table in the order of their ids.
+   */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   readonly ledger: LedgerStore
   readonly notices: Notices

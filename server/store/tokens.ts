@@ -102,8 +102,12 @@ export async function addTokenQuota(trx: Trx, id: number, delta: number): Promis
     .execute()
 }
 
-/** Deletes a token of that user; false when there is none. */
-export async function deleteToken(trx: Trx, userId: number, id: number): Promise<boolean> {
-  const result = await trx.deleteFrom('tokens').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
-  return result.numDeletedRows > 0n
+/** Deletes a token of that user and returns what it was called; undefined when there is none. */
+export function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
+  return trx
+    .deleteFrom('tokens')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .returning('name')
+    .executeTakeFirst()
 }

@@ -68,10 +68,26 @@ export function lockUser(trx: Trx, by: { id: number } | { username: string }): P
   return found.executeTakeFirst()
 }
 
+/**
+ * True while an account is enabled and has the password that was just verified; locked, so that whoever bans it or changes
+ * its password meanwhile ends the session too that comes of it.
+ */
+export async function lockLogin(trx: Trx, id: number, passwordHash: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('users')
+    .select(['password', 'status'])
+    .where('id', '=', id)
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
+    .executeTakeFirst()
+  return row?.status === userStatus.enabled && row.password === passwordHash
+}
+
 /** The account that a person who types this at the login means: by name, else by an e-mail address only one has. */
 export async function userForLogin(db: Db, name: string) {
   const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])
-  const byName = await find().where('username', '=', name).executeTakeFirst()
+  const named = (username: string) => find().where('username', '=', username).executeTakeFirst()
+  // Some keyboards send letters in parts; names are stored in one form.
+  const byName = (await named(name)) ?? (await named(name.normalize('NFKC')))
   if (byName || name === '') return byName
   const byEmail = await find()
     .where((eb) => eb.fn<string>('lower', ['email']), '=', name.toLowerCase())
@@ -87,24 +103,26 @@ export async function userForLogin(db: Db, name: string) {
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {
     const lock = sql<{ taken: boolean }>`
-      select pg_try_advisory_xact_lock(hashtextextended('username ' || lower(${username}), 0)) as taken`
+      select pg_try_advisory_xact_lock(hashtextextended(${`username ${username.toLowerCase()}`}, 0)) as taken`
     const { rows } = await lock.execute(trx)
     if (!rows[0]?.taken) return false
   }
   return !(await usernameTaken(trx, username, exceptId))
 }
 
-/** True when another account has that name, letters compared without case: look-alikes help nobody. */
+/** True when another account has that name, letters of any script compared without case: look-alikes help nobody. */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
-  const found = await db
-    .selectFrom('users')
-    .select('id')
-    .where(
-      (eb) => eb.fn<string>('lower', ['username']),
-      '=',
-      (eb) => eb.fn<string>('lower', [eb.val(username)]),
-    )
-    .where('id', '<>', exceptId)
-    .executeTakeFirst()
-  return found !== undefined
+  const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
+  const lower = username.toLowerCase()
+  const found = await others.where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower]).executeTakeFirst()
+  if (found || !hasOtherCase(username)) return found !== undefined
+  // What the database takes for the other case of a letter differs: SQLite knows it of ASCII letters only.
+  const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()
+  return alike.some((row) => row.username.toLowerCase() === lower)
+}
+
+/** True for a name with letters outside ASCII that can be written large and small. */
+function hasOtherCase(name: string): boolean {
+  const others = name.replaceAll(/\p{ASCII}/gu, '')
+  return others.toLowerCase() !== others.toUpperCase()
 }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
-import { type Attacker, belongings, type Scene, scene } from './setup.ts'
+import { type Attacker, belongings, password, type Scene, scene } from './setup.ts'
 
 setDefaultTimeout(60_000)
 
@@ -73,6 +73,26 @@ forEachDatabase((_, openFresh) => {
     expect(await make('alice')).toBe(true)
   })
 
+  test('duplicate names: case and form count in no script, and who types a name in parts is known', async () => {
+    const make = async (username: string) =>
+      (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
+    for (const [first, ...alike] of [
+      ['Élodie', 'élodie', 'ÉLODIE', 'E\u0301lodie'],
+      ['борис', 'Борис', 'БОРИС'],
+      ['alice', '\uff41lice', '\uff21LICE'],
+      ['王小明'],
+    ] as const) {
+      expect([first, await make(first)]).toEqual([first, true])
+      for (const name of alike) expect([name, await make(name)]).toEqual([name, false])
+    }
+    const other = await send('PUT', '/api/user/self', user, { username: 'éLODIE' })
+    expect(other.json.success).toBe(false)
+    const own = await set.api.call('POST', '/api/user/login', {
+      body: { username: 'E\u0301lodie', password: 'long enough' },
+    })
+    expect(own.json.data).toMatchObject({ username: 'Élodie' })
+  })
+
   test('concurrent edits of one user by several people keep every column that was meant', async () => {
     for (let round = 1; round <= rounds; round++) {
       await Promise.all([
@@ -137,6 +157,59 @@ forEachDatabase((_, openFresh) => {
       ['n', true, rounds],
     ])
     expect((await balanceFaults(set.api.store)).faults).toEqual([])
+  })
+
+  /** Nobody is told that the database cannot be reached because of somebody else, and no answer is a failure of ours. */
+  const undisturbed = (answers: readonly { status: number; json: unknown }[]) => {
+    expect(answers.filter(({ status }) => status >= 500).map(({ json }) => json)).toEqual([])
+    expect(set.api.warnings).toEqual([])
+  }
+
+  test('logins, a new password, bans, a role and the deletion of one account at once disturb nobody', async () => {
+    for (let round = 0; round < 5; round++) {
+      const person = await set.person()
+      const cookies = await Promise.all([set.session(person), set.session(person)])
+      const manage = (action: string) =>
+        send('POST', '/api/user/manage', root, { username: person.username, action })
+      const body = { username: person.username, password }
+      undisturbed(
+        await Promise.all([
+          ...cookies.map((cookie) => set.api.call('POST', '/api/user/login', { cookie, body })),
+          ...cookies.map((cookie) => set.api.call('GET', '/api/user/logout', { cookie })),
+          send('PUT', '/api/user/self', person, { password }),
+          ...['promote', 'disable', 'demote', 'enable'].map(manage),
+          send('PUT', '/api/user/', root, { id: person.id, password }),
+        ]),
+      )
+      await manage('enable')
+      const more = await Promise.all([set.session(person), set.session(person)])
+      undisturbed(
+        await Promise.all([
+          ...more.map((cookie) => set.api.call('DELETE', '/api/user/self', { cookie })),
+          ...['disable', 'enable', 'delete'].map(manage),
+          send('DELETE', `/api/user/${person.id}`, root),
+        ]),
+      )
+    }
+  })
+
+  test('batches, copies and deletions of the same channels at once disturb nobody', async () => {
+    const channel = { type: 1, name: 'many', key: 'k\nl\nm\nn\no\np', models: 'm,n', status: 2 }
+    for (let round = 0; round < 5; round++) {
+      const ids: number[] = (await send('POST', '/api/channel/', admin, channel)).json.data
+      // A row that was changed lies behind the others.
+      await send('PUT', '/api/channel/', admin, { id: ids[0], priority: 4 })
+      undisturbed(
+        await Promise.all([
+          send('POST', '/api/channel/batch', admin, { ids, action: 'edit', priority: 5 }),
+          send('DELETE', '/api/channel/disabled', root),
+          send('POST', '/api/channel/batch', root, { ids: [...ids].reverse(), action: 'edit', models: 'q,r' }),
+          send('DELETE', '/api/channel/disabled', admin),
+          send('POST', `/api/channel/${ids[1]}/copy`, root, {}),
+          send('DELETE', `/api/channel/${ids[4]}`, admin),
+        ]),
+      )
+    }
   })
 
   test('8.6-1 a new access token in a loop wins back no quota that is spent meanwhile', async () => {

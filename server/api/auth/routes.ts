@@ -8,7 +8,7 @@ import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
 import { hashPassword, verifyPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { updateUser } from '../../store/user-changes.ts'
-import { userForLogin } from '../../store/users.ts'
+import { lockLogin, userForLogin } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
 import { createBotCheck } from '../bot-check.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
@@ -59,6 +59,7 @@ function mountLogin(
     // An imported bcrypt hash becomes ours at the first chance.
     const rehashed = user.password.startsWith('$argon2id$') ? undefined : await hashPassword(body.password)
     await store.write(async (trx) => {
+      if (!(await lockLogin(trx, user.id, user.password))) throw new ApiFailure(loginFailed)
       if (rehashed !== undefined) await updateUser(trx, user.id, { password: rehashed })
       await router.sessions.start(context, trx, user.id)
       await recordAudit(trx, auditEvent(clock, { person: user, clientAddress }, 'login', `user ${user.id}`))

@@ -9,6 +9,7 @@ import { copyChannel } from '../../store/channel-copy.ts'
 import { forgetDeadKeys } from '../../store/channel-keys.ts'
 import {
   type ChannelFields,
+  type ChannelRow,
   channelById,
   deleteChannel,
   lockChannel,
@@ -30,17 +31,28 @@ export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<
   // In id order, as everybody locks channels: two batches at once cannot wait for each other.
   const ids = [...new Set(call.body.ids)].sort((a, b) => a - b)
   return store.write(async (trx) => {
-    const changed: number[] = []
+    /** What happened, and to which channels. */
+    const changes = new Map<string, number[]>()
+    let count = 0
     for (const id of ids) {
       const channel = await lockChannel(trx, id)
       if (!channel) continue
       await changeOne(trx, { id, status: channel.status }, action, fields)
-      changed.push(id)
+      const change = describeOne(channel, action, fields)
+      changes.set(change, [...(changes.get(change) ?? []), id])
+      count++
     }
-    const detail = `${describeChange(fields, Object.keys(fields))} ${changed.join(' ')}`.trim()
-    await recordAudit(trx, auditEvent(clock, call, `channel.batch-${action}`, `${changed.length} channels`, detail))
-    return changed.length
+    const detail = [...changes].map(([change, of]) => `${change} (${of.join(' ')})`.trim()).join('; ')
+    await recordAudit(trx, auditEvent(clock, call, `channel.batch-${action}`, `${count} channels`, detail))
+    return count
   })
+}
+
+function describeOne(channel: ChannelRow, action: Batch['body']['action'], fields: ChannelFields): string {
+  if (action === 'delete') return JSON.stringify(channel.name)
+  const status = { enable: channelStatus.enabled, disable: channelStatus.disabled, edit: channel.status }[action]
+  const written = { ...fields, status }
+  return describeChange(channel, written, Object.keys(written))
 }
 
 async function changeOne(

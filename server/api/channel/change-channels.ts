@@ -13,7 +13,7 @@ import {
   setChannelStatus,
   updateChannel,
 } from '../../store/channels.ts'
-import { auditEvent, describeChange } from '../audit-event.ts'
+import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { channelFields } from './channel-input.ts'
 import { changedKeys, forgetOldKeys, manyKeys, newKeys } from './channel-keys.ts'
@@ -58,7 +58,7 @@ export async function createChannels(
     for (const keyFields of stored) {
       const id = await addChannel(trx, { ...fields, ...keyFields, created_time: epochSeconds(clock) })
       ids.push(id)
-      const detail = describeChange(fields, shownFields)
+      const detail = describeFields(fields, shownFields)
       await recordAudit(trx, auditEvent(clock, call, 'channel.create', `channel ${id}`, detail))
     }
     return ids
@@ -83,7 +83,7 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     if (names.length === 1 && fields.status !== undefined) await setChannelStatus(trx, id, fields.status)
     else await updateChannel(trx, id, fields)
     if (keys.key !== undefined) await forgetOldKeys(trx, secrets, id)
-    const detail = describeChange(fields, shownFields)
+    const detail = describeChange(before, fields, shownFields)
     await recordAudit(trx, auditEvent(clock, call, 'channel.update', `channel ${id}`, detail))
   })
 }
@@ -95,8 +95,10 @@ export async function removeChannel(
 ): Promise<void> {
   const { id } = call.params
   await store.write(async (trx) => {
-    if (!(await deleteChannel(trx, id))) return
-    await recordAudit(trx, auditEvent(clock, call, 'channel.delete', `channel ${id}`))
+    const channel = await deleteChannel(trx, id)
+    if (!channel) return
+    const name = JSON.stringify(channel.name)
+    await recordAudit(trx, auditEvent(clock, call, 'channel.delete', `channel ${id}`, name))
   })
 }
 

@@ -72,10 +72,12 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
 
   serve(router, api.log.purge, async (call) => {
     const before = call.query.target_timestamp
+    const record = (action: string, detail: string) =>
+      store.write((trx) => recordAudit(trx, auditEvent(clock, call, action, 'logs', detail)))
+    // Before the first row goes: a purge takes many transactions and may break off.
+    await record('log.purge', `older than ${before}`)
     const deleted = await purgeLogs(store, { before, now: epochSeconds(clock) })
-    await store.write((trx) =>
-      recordAudit(trx, auditEvent(clock, call, 'log.purge', 'logs', `${deleted} logs older than ${before}`)),
-    )
+    await record('log.purged', `${deleted} logs older than ${before}`)
     return deleted
   })
 }

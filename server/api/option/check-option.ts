@@ -1,6 +1,9 @@
+import { isIP } from 'node:net'
+import { isMailAddress } from '../../../contract/api/fields.ts'
 import type { OptionKey } from '../../../contract/options.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { isMetadataHost } from '../../lib/metadata-address.ts'
+import { baseAddresses } from './option-text.ts'
 
 /** A switch that may be turned on only when what it works with is set. */
 const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
@@ -19,7 +22,7 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   },
 }
 
-const links: readonly OptionKey[] = ['ServerAddress', 'WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
+const links: readonly OptionKey[] = ['WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
 /** Called by this server itself. They may stand in a private network; no cloud's metadata service may stand there. */
 const calledAddresses: readonly OptionKey[] = [
@@ -37,15 +40,45 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   const need = needs[key]
   if (need && value === 'true' && current(need.key).replaceAll(',', '').trim() === '')
     throw new ApiFailure(need.message)
+  const leaning = (Object.keys(needs) as OptionKey[]).find(
+    (each) => needs[each]?.key === key && value === '' && current(each) === 'true',
+  )
+  if (leaning) throw new ApiFailure(`Please turn off ${leaning} before you empty ${key}.`)
   if (links.includes(key) && value !== '' && !isSafeLink(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://.`)
   }
-  if (key === 'SMTPServer' && isMetadataHost(value.trim())) {
-    throw new ApiFailure('SMTPServer must not be the metadata service of a cloud.')
+  if (baseAddresses.includes(key) && value !== '' && !isBaseAddress(value)) {
+    throw new ApiFailure(
+      `${key} must be an address that begins with http:// or https://, without a name, a password, a query or an anchor.`,
+    )
+  }
+  if (key === 'SMTPServer') checkMailHost(value)
+  if (key === 'SMTPFrom' && value !== '' && !isMailAddress(value)) {
+    throw new ApiFailure('SMTPFrom must be an e-mail address.')
+  }
+  if (key === 'SystemName' && [...value].length > longestName) {
+    throw new ApiFailure(`SystemName may have at most ${longestName} characters.`)
   }
   if (calledAddresses.includes(key) && value !== '' && !isCallable(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://, and no metadata service.`)
   }
+}
+
+/** It stands in the head of every page and in the subject of every mail. */
+const longestName = 100
+
+function checkMailHost(value: string): void {
+  if (isMetadataHost(value)) throw new ApiFailure('SMTPServer must not be the metadata service of a cloud.')
+  if (value !== '' && isIP(value) === 0 && !/^[\p{L}\p{N}._-]+$/u.test(value)) {
+    throw new ApiFailure('SMTPServer must be the name of a host alone, such as smtp.example.com.')
+  }
+}
+
+/** Something that a path can be put behind. */
+function isBaseAddress(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false
+  const { username, password, search, hash } = new URL(value)
+  return username + password + search + hash === '' && !/[?#]/.test(value)
 }
 
 function isCallable(value: string): boolean {

@@ -109,6 +109,15 @@ forEachDatabase((_, openFresh) => {
       ['_secret_check', 'x'],
       ['TopUpLink', 'javascript:alert(1)'],
       ['Logo', '//evil.example/x'],
+      ['ServerAddress', '/gate'],
+      ['ServerAddress', 'https://gate.example/?from=mail'],
+      ['ServerAddress', 'https://gate.example/#top'],
+      ['ServerAddress', 'https://user:password@gate.example'],
+      ['SMTPServer', 'smtp://mail.example'],
+      ['SMTPServer', 'mail.example:587'],
+      ['SMTPFrom', 'the gate'],
+      ['EmailDomainWhitelist', 'example.com,not a domain'],
+      ['SystemName', 'x'.repeat(101)],
     ] as const) {
       const answer = await put(key, value)
       expect([key, value, answer.status, answer.json.success]).toEqual([key, value, 200, false])
@@ -129,6 +138,36 @@ forEachDatabase((_, openFresh) => {
       await put(need, need === 'WeChatServerAddress' ? 'https://wechat.example' : 'example.com')
       expect([key, (await put(key, 'true')).json.success]).toEqual([key, true])
     }
+  })
+
+  test('what a switch works with cannot be emptied while it is on', async () => {
+    await put('EmailDomainWhitelist', 'example.com')
+    await put('EmailDomainRestrictionEnabled', 'true')
+    expect((await put('EmailDomainWhitelist', ' , ')).json.success).toBe(false)
+    expect((await list()).EmailDomainWhitelist).toBe('example.com')
+    await put('EmailDomainRestrictionEnabled', 'false')
+    expect((await put('EmailDomainWhitelist', '')).json.success).toBe(true)
+  })
+
+  test('a value is stored in one form, however it was typed', async () => {
+    for (const [key, typed, stored] of [
+      ['SMTPPort', ' 25 ', '25'],
+      ['QuotaForNewUser', '1e3', '1000'],
+      ['QuotaPerUnit', '0500000.50', '500000.5'],
+      ['SMTPServer', ' mail.example ', 'mail.example'],
+      ['SMTPServer', '::1', '::1'],
+      ['GitHubClientId', 'client\n', 'client'],
+      ['EmailDomainWhitelist', ' Example.COM , @example.org,,example.com', 'example.com,example.org'],
+      ['Notice', ' as it is \n', ' as it is \n'],
+    ] as const) {
+      expect([key, typed, (await put(key, typed)).json.message]).toEqual([key, typed, ''])
+      expect([key, (await list())[key]]).toEqual([key, stored])
+    }
+  })
+
+  test('an admin cannot turn the links of reset mails to a page of the own', async () => {
+    expect((await put('ServerAddress', 'https://gate.attacker.example', admin)).json.success).toBe(false)
+    expect((await put('SMTPServer', 'mail.attacker.example', admin)).json.success).toBe(false)
   })
 
   test('a final slash of server addresses goes', async () => {

@@ -12,7 +12,6 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { latestRelease } from '../../outbound/release-feed.ts'
-import { OptionError, parseOption } from '../../settings/parse-option.ts'
 import { storedOption } from '../../settings/secret-options.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { countOpenCalls } from '../../store/limits.ts'
@@ -24,6 +23,7 @@ import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { checkOption } from './check-option.ts'
 import { modelPrices } from './model-prices.ts'
+import { optionText } from './option-text.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
@@ -60,7 +60,7 @@ export function mountOptions(
     if (!mayAccess(call.person.role, definition.writer)) {
       throw new ApiFailure('Only a super admin may change this option.')
     }
-    const value = normalise(key, call.body.value)
+    const value = optionText(key, call.body.value)
     await store.write(async (trx) => {
       const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
       const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
@@ -112,26 +112,6 @@ function definitionEntry(key: OptionKey, isSet: boolean): OptionDefinitionEntry 
     section_title: title,
     tab,
   }
-}
-
-/** Paths are put behind these. */
-const baseAddresses: readonly OptionKey[] = [
-  'ServerAddress',
-  'WeChatServerAddress',
-  'GitHubOAuthBaseURL',
-  'GitHubApiBaseURL',
-]
-
-/** The text to store; throws what is wrong with it. */
-function normalise(key: OptionKey, value: string): string {
-  const text = baseAddresses.includes(key) ? value.trim().replace(/\/+$/, '') : value
-  try {
-    parseOption(key, text)
-  } catch (error) {
-    if (error instanceof OptionError) throw new ApiFailure(`${error.message}.`)
-    throw error
-  }
-  return text
 }
 
 function shorten(text: string): string {

@@ -13,7 +13,7 @@ import {
   type RedemptionRow,
   redemptionById,
 } from '../../store/redemptions.ts'
-import { auditEvent } from '../audit-event.ts'
+import { auditEvent, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { changeRedemption } from './update-redemption.ts'
 
@@ -58,8 +58,10 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
   serve(router, api.redemption.remove, async (call) => {
     const { id } = call.params
     await store.write(async (trx) => {
-      if (!(await deleteRedemption(trx, id))) throw new ApiFailure('This redemption code does not exist.')
-      await recordAudit(trx, auditEvent(clock, call, 'redemption.delete', `redemption ${id}`))
+      const code = await deleteRedemption(trx, id)
+      if (!code) throw new ApiFailure('This redemption code does not exist.')
+      const detail = describeFields(code, Object.keys(code))
+      await recordAudit(trx, auditEvent(clock, call, 'redemption.delete', `redemption ${id}`, detail))
     })
   })
 }

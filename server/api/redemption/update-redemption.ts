@@ -26,7 +26,7 @@ export async function changeRedemption(
     if (!before) throw new ApiFailure('This redemption code does not exist.')
     const fields = query.status_only ? wantedStatus(call, before) : wantedFields(call, before)
     await updateRedemption(trx, body.id, fields)
-    const detail = describeChange(fields, ['name', 'quota', 'status'])
+    const detail = describeChange(before, fields, ['name', 'quota', 'status'])
     await recordAudit(trx, auditEvent(clock, call, 'redemption.update', `redemption ${body.id}`, detail))
     return (await redemptionById(trx, body.id)) ?? { ...before, ...fields }
   })

@@ -74,8 +74,9 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   serve(router, api.token.remove, async (call) => {
     const { id } = call.params
     await store.write(async (trx) => {
-      if (!(await deleteToken(trx, call.person.id, id))) throw new ApiFailure('This token does not exist.')
-      await recordAudit(trx, auditEvent(clock, call, 'token.delete', `token ${id}`))
+      const token = await deleteToken(trx, call.person.id, id)
+      if (!token) throw new ApiFailure('This token does not exist.')
+      await recordAudit(trx, auditEvent(clock, call, 'token.delete', `token ${id}`, JSON.stringify(token.name)))
     })
     await announce({ topic: 'token', id })
   })

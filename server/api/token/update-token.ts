@@ -37,7 +37,7 @@ export async function updateOwnToken(
     await updateToken(trx, token.id, fields)
     if (limitsOf(fields)) await countOpenCalls(trx, { tokenId: token.id })
     const quota = query.status_only ? {} : await changeQuota(trx, call, token)
-    const detail = describeChange({ ...fields, ...quota }, [...Object.keys(fields), 'remain_quota'])
+    const detail = describeChange(token, { ...fields, ...quota }, [...Object.keys(fields), 'remain_quota'])
     await recordAudit(trx, auditEvent(clock, call, 'token.update', `token ${token.id}`, detail))
     const changed = await tokenOf(trx, person.id, token.id)
     if (!changed) throw new ApiFailure('This token does not exist.')

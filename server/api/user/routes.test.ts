@@ -254,7 +254,7 @@ forEachDatabase((_, openFresh) => {
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
     expect(rows.map((each) => [each.actor_name, each.action, each.target, each.detail])).toEqual([
       ['root', 'user.disable', `user ${user.id}`, 'user'],
-      ['admin', 'user.update', `user ${user.id}`, 'password quota="-995"'],
+      ['admin', 'user.update', `user ${user.id}`, 'password quota=1000 → 5'],
     ])
   })
 })

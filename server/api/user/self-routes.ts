@@ -45,7 +45,7 @@ export function mountSelf(
         await endSessionsOf(trx, me.id)
         if (router.sessions.hasCookie(context)) await router.sessions.start(context, trx, me.id)
       }
-      const detail = describeChange(fields, ['username', 'display_name'])
+      const detail = describeChange(me, fields, ['username', 'display_name'])
       await recordAudit(trx, auditEvent(clock, call, 'user.update-self', `user ${me.id}`, detail))
     })
     await announce({ topic: 'user', id: person.id })
@@ -55,6 +55,7 @@ export function mountSelf(
     const { person, context } = call
     if (person.role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
     await store.write(async (trx) => {
+      if (!(await lockUser(trx, { id: person.id }))) throw new ApiFailure('This user does not exist.')
       await deleteUser(trx, person.id)
       await router.sessions.end(context, trx)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete-self', `user ${person.id}`))

@@ -51,8 +51,8 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
     else if (fields.status === userStatus.disabled || (fields.role ?? target.role) < target.role) {
       await endSessionsOf(trx, target.id)
     }
-    const shown = { ...fields, ...(delta === 0 ? {} : { quota: `${delta > 0 ? '+' : ''}${delta}` }) }
-    const detail = describeChange(shown, [...shownFields, ...limitFields])
+    const written = { ...fields, quota: target.quota + delta }
+    const detail = describeChange(target, written, [...shownFields, ...limitFields])
     await recordAudit(trx, auditEvent(clock, call, 'user.update', `user ${target.id}`, detail))
   })
 }

@@ -1,0 +1,40 @@
+import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import { ApiFailure } from '../../http/api-failure.ts'
+import { splitList } from '../../lib/split-list.ts'
+import { OptionError, parseOption } from '../../settings/parse-option.ts'
+
+/** Paths are put behind these. */
+export const baseAddresses: readonly OptionKey[] = [
+  'ServerAddress',
+  'WeChatServerAddress',
+  'GitHubOAuthBaseURL',
+  'GitHubApiBaseURL',
+]
+
+/** Blanks around these may be meant. */
+const verbatim: readonly OptionKey[] = ['Notice', 'About', 'HomePageContent', 'Footer', 'SMTPToken']
+
+/** The one form in which a value is stored, however it was typed; throws what is wrong with it. */
+export function optionText(key: OptionKey, value: string): string {
+  const { kind }: OptionDefinition = optionDefinitions[key]
+  const text = kind === 'json' || verbatim.includes(key) ? value : value.trim()
+  try {
+    const parsed = parseOption(key, text)
+    if (kind === 'integer' || kind === 'number') return String(parsed)
+  } catch (error) {
+    if (error instanceof OptionError) throw new ApiFailure(`${error.message}.`)
+    throw error
+  }
+  if (key === 'EmailDomainWhitelist') return domains(text)
+  return baseAddresses.includes(key) ? text.replace(/\/+$/, '') : text
+}
+
+const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u
+
+/** Each domain once, in small letters; people also write them with the @ before. */
+function domains(text: string): string {
+  const found = splitList(text).map((each) => each.replace(/^@/, '').toLowerCase())
+  const wrong = found.find((each) => !domain.test(each))
+  if (wrong !== undefined) throw new ApiFailure(`EmailDomainWhitelist has "${wrong}", which is no domain.`)
+  return [...new Set(found)].join(',')
+}
