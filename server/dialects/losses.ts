@@ -80,10 +80,10 @@ const nested: ReadonlySet<string> = new Set(['reasoning', 'text', 'generationCon
 /** What a request loses on its way into another dialect, by the names that its caller used. */
 export class Losses {
   readonly #from: DialectName
-  readonly #to: DialectName
+  readonly #to: DialectName | (string & {})
   readonly #names = new Set<string>()
 
-  constructor(conversation: Conversation, to: DialectName) {
+  constructor(conversation: Conversation, to: DialectName | (string & {})) {
     this.#from = conversation.from
     this.#to = to
   }

@@ -21,7 +21,8 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   timeout: 'timeout',
 }
 
-const statuses: Readonly<Record<FailureKind, number>> = {
+/** The status that stands for a kind of failure. */
+export const statusOfKind: Readonly<Record<FailureKind, number>> = {
   invalid: 400,
   authentication: 401,
   billing: 429,
@@ -48,7 +49,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   const byStatus = meant === 0 || meant === 400 || meant === 429 ? undefined : kindOfStatus(meant)
   const kind = byStatus ?? kinds[code] ?? kinds[type] ?? kindOfStatus(meant)
   return {
-    status: meant || statuses[kind],
+    status: meant || statusOfKind[kind],
     kind,
     message: messageOf(isObject(object) && !isObject(object['error']) ? error : body, status),
     ...(code && { code }),
@@ -58,7 +59,8 @@ export function decodeFailure(status: number, body: unknown): Failure {
   }
 }
 
-const typeOfKind: Readonly<Record<FailureKind, string>> = {
+/** OpenAI's `type` for a kind of failure. */
+export const typeOfKind: Readonly<Record<FailureKind, string>> = {
   invalid: 'invalid_request_error',
   authentication: 'invalid_request_error',
   billing: 'insufficient_quota',
@@ -72,7 +74,8 @@ const typeOfKind: Readonly<Record<FailureKind, string>> = {
   server: 'server_error',
 }
 
-const codeOfKind: Readonly<Record<FailureKind, string>> = {
+/** OpenAI's `code` for a kind of failure. */
+export const codeOfKind: Readonly<Record<FailureKind, string>> = {
   invalid: 'invalid_request',
   authentication: 'invalid_api_key',
   billing: 'insufficient_quota',

@@ -108,6 +108,8 @@ export interface ChatEndpoint extends Endpoint {
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Headers of the caller that this service understands, beside those that all do. */
   readonly forwards?: readonly string[]
+  /** The service opens no addresses: images and files that the caller names by URL are fetched and sent as bytes. */
+  readonly wantsBytes?: true
 }
 
 /** A place that answers another kind of call; the caller's side is always OpenAI's form. */
@@ -119,8 +121,8 @@ export interface ModeEndpoint extends Endpoint {
 /** OpenAI's form of a call → the service's and back. Both throw GatewayError (400 for a request that cannot be made). */
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
-  /** The whole answer. An object with `error` (OpenAI's error object) is a failure. */
-  reply(answer: JsonObject, call: UpstreamCall): JsonObject
+  /** The whole answer to what the caller `asked`. An object with `error` (OpenAI's error object) is a failure. */
+  reply(answer: JsonObject, call: UpstreamCall, asked: JsonObject): JsonObject
 }
 
 /**

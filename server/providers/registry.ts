@@ -1,4 +1,7 @@
+import { anthropic, claudeCompatible } from './anthropic/index.ts'
 import { azure } from './azure/index.ts'
+import { bedrock } from './bedrock/index.ts'
+import { gemini } from './gemini/index.ts'
 import {
   aiProxyBalance,
   creditGrants,
@@ -9,6 +12,7 @@ import {
 import { openaiCompatible } from './openai-compatible/index.ts'
 import { openaiModels } from './openai-compatible/openai-models.ts'
 import type { Provider } from './provider.ts'
+import { vertex } from './vertex/index.ts'
 
 /** A service that resells the OpenAI API under its own address. */
 const relay = (
@@ -68,6 +72,11 @@ export const providers: readonly Provider[] = [
   relay(6, 'openai-max', 'OpenAI Max', 'violet', 'https://api.openaimax.com'),
   relay(9, 'ai-ls', 'AI.LS', 'yellow', 'https://api.caipacity.com'),
   relay(12, 'api2gpt', 'API2GPT', 'blue', 'https://api.api2gpt.com', creditGrants('total_remaining')),
+  anthropic,
+  claudeCompatible,
+  gemini,
+  vertex,
+  bedrock,
   relay(13, 'aigc2d', 'AIGC2D', 'purple', 'https://api.aigc2d.com', creditGrants('total_available')),
 ]
 

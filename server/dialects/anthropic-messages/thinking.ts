@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
+import type { ModelTraits } from '../claude-model.ts'
 import type { Conversation, Effort } from '../conversation.ts'
 import { budgetOf, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
-import type { ModelTraits } from './model.ts'
 
 const dialect = 'anthropic-messages'
 /** Least budget that the API takes. */

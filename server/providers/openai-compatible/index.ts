@@ -4,7 +4,15 @@ import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../dialects/openai-responses/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, ProviderMeta, Upstream } from '../provider.ts'
+import type {
+  ChatEndpoint,
+  FetchJson,
+  ModeEndpoint,
+  Provider,
+  ProviderMeta,
+  Upstream,
+  UpstreamCall,
+} from '../provider.ts'
 
 interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   models?: readonly string[]
@@ -19,12 +27,18 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   /** False where the service has no list of models. */
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
-  chat?: Pick<ChatEndpoint, 'options' | 'lacks' | 'finish'>
-  /** Other dialects that the service speaks besides, at their usual paths. */
-  also?: readonly (keyof typeof otherDialects)[]
-  /** Paths that are not OpenAI's, below the base address. */
-  paths?: Partial<Record<RelayMode, string>>
+  chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish'>>
+  /** Other dialects that the service speaks besides. */
+  also?: readonly OtherDialect[]
+  /** Their paths, where those are not the usual ones. */
+  alsoPaths?: Partial<Record<OtherDialect, string>>
+  /** What stands in the place of OpenAI's `/v1`; '' = the base address has it already. */
+  prefix?: string
+  /** Paths that are not OpenAI's, below the base address; some depend on the model. */
+  paths?: Partial<Record<RelayMode, string | ((model: string) => string)>>
 }
+
+type OtherDialect = keyof typeof otherDialects
 
 /** Dialects beside chat completions that services offer under the same address and key. */
 const otherDialects = {
@@ -34,29 +48,35 @@ const otherDialects = {
 
 /** A provider that speaks the OpenAI API: bearer key, OpenAI's paths below the base address. */
 export function openaiCompatible(options: Options): Provider {
-  const { only = relayModes, asksForStreamUsage = true, listsModels = true } = options
+  const { only = relayModes, asksForStreamUsage = true, listsModels = true, prefix = '/v1', paths = {} } = options
   const { type, name, label, color, defaultBaseUrl, models = [], keyHint = 'sk-…', otherDefault, otherLabel } = options
   const bearer = (upstream: Upstream) => ({ ...options.headers, authorization: `Bearer ${upstream.key}` })
+  const addressOf = ({ baseUrl }: Upstream, { mode, model }: UpstreamCall, usual: string) => {
+    const own = paths[mode]
+    if (own === undefined) return joinPath(baseUrl, usual, prefix)
+    return joinPath(baseUrl, typeof own === 'string' ? own : own(model))
+  }
   const endpoint: ModeEndpoint = {
-    target: (upstream, call) => ({
-      url: joinPath(upstream.baseUrl, options.paths?.[call.mode] ?? call.path),
-      headers: bearer(upstream),
-    }),
+    target: (upstream, call) => ({ url: addressOf(upstream, call, call.path), headers: bearer(upstream) }),
   }
   const chat: ChatEndpoint = {
     dialect: openaiChat,
     ...options.chat,
-    target: (upstream) => ({
-      url: joinPath(upstream.baseUrl, options.paths?.chat ?? '/v1/chat/completions'),
+    target: (upstream, call) => ({
+      url: addressOf(upstream, { ...call, mode: 'chat' }, '/v1/chat/completions'),
       headers: bearer(upstream),
     }),
   }
   const others = (options.also ?? []).map((each): ChatEndpoint => {
     const { dialect, path, forwards } = otherDialects[each]
+    const own = options.alsoPaths?.[each]
     return {
       dialect,
       forwards,
-      target: (upstream) => ({ url: joinPath(upstream.baseUrl, path), headers: bearer(upstream) }),
+      target: ({ baseUrl, ...upstream }) => ({
+        url: own === undefined ? joinPath(baseUrl, path, prefix) : withoutVersion(baseUrl) + own,
+        headers: bearer({ baseUrl, ...upstream }),
+      }),
     }
   })
   const endpoints = only.includes('chat') ? [chat, ...others] : []
@@ -75,15 +95,16 @@ export function openaiCompatible(options: Options): Provider {
     modes: modesOf(only, endpoint),
     chat: () => endpoints,
     asksForStreamUsage,
-    ...(listsModels && { listModels }),
+    ...(listsModels && { listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix) }),
     ...(options.balance && { balance: options.balance }),
     ...(options.keyFault && { keyFault: options.keyFault }),
   }
 }
 
 /** The names of `GET /v1/models` (OpenAI API reference, "List models"). */
-async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
-  const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models'), { authorization: `Bearer ${upstream.key}` })
+export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefix = '/v1'): Promise<string[]> {
+  const headers = { authorization: `Bearer ${upstream.key}` }
+  const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models', prefix), headers)
   const list: unknown = answer['data']
   if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
   const names = list.map((each: unknown) => (isObject(each) ? each['id'] : undefined))
@@ -95,12 +116,25 @@ export function modesOf(modes: readonly RelayMode[], endpoint: ModeEndpoint): Pr
   return Object.fromEntries(modes.filter((mode) => mode !== 'chat').map((mode) => [mode, endpoint]))
 }
 
+/** A version, or what services have in its place, at the end of a base address. */
+const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/
+
 /**
- * Base address + API path. A base that already ends with the version (`…/v1`, `…/v1beta/openai`) is not given it
- * twice, and one behind Cloudflare's AI gateway has no version in its path at all.
+ * Base address + API path, with the service's own prefix in the place of `/v1`. A base that already ends with the
+ * prefix or another version (`…/v1`, `…/v1beta/openai`) is not given it twice, and one behind Cloudflare's AI gateway
+ * has no version in its path at all.
  */
-export function joinPath(baseUrl: string, path: string): string {
+export function joinPath(baseUrl: string, path: string, prefix = '/v1'): string {
+  const rest = path.replace(/^\/v1/, '')
   const hasOwnVersion =
-    baseUrl.startsWith('https://gateway.ai.cloudflare.com') || /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/.test(baseUrl)
-  return hasOwnVersion ? baseUrl + path.replace(/^\/v1/, '') : baseUrl + path
+    prefix === '' ||
+    baseUrl.endsWith(prefix) ||
+    baseUrl.startsWith('https://gateway.ai.cloudflare.com') ||
+    versionAtEnd.test(baseUrl)
+  return hasOwnVersion || rest === path ? baseUrl + rest : baseUrl + prefix + rest
+}
+
+/** A base address without a version at its end, for paths that stand beside the versioned ones. */
+function withoutVersion(baseUrl: string): string {
+  return baseUrl.replace(versionAtEnd, '')
 }

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseList, looseText } from '../fields.ts'
+import { alternating, plainTurns } from '../plain-turns.ts'
+import type { Failure } from '../reply.ts'
+import { serviceFailure } from '../service-failure.ts'
+
+/** AI Proxy's knowledge bases (one-api's source): one question there, an answer and its documents back. */
+export const aiProxyLibrary = chatKin({
+  name: 'aiproxy-library',
+  request: requestOut,
+  reply: (wire) => completion(wire, 'message', looseText(wire['answer']), true),
+  chunks: () => (event) => [completion(event, 'delta', looseText(event['content']), event['finish'] === true)],
+  failureWithin,
+  decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
+})
+
+/** The service remembers no turns: it is asked what the user said last. */
+function requestOut(asked: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  const query = alternating(turns).findLast(({ role }) => role === 'user')?.text ?? system
+  return { model: asked.model, query, stream: asked.stream }
+}
+
+function completion(wire: JsonObject, member: 'message' | 'delta', content: string, isEnd: boolean): JsonObject {
+  const annotations = looseList(wire['documents']).flatMap(({ title, url }) =>
+    looseText(url) ? [{ type: 'url_citation', url_citation: { url, title } }] : [],
+  )
+  const said = { role: 'assistant', content, ...(annotations.length > 0 && { annotations }) }
+  return {
+    model: wire['model'],
+    choices: [{ index: 0, [member]: said, finish_reason: isEnd ? 'stop' : null }],
+  }
+}
+
+function failureWithin(wire: JsonObject): Failure | undefined {
+  const code = Number(wire['errCode'] ?? 0)
+  if (!code && wire['success'] !== false) return undefined
+  return serviceFailure(0, code === 401 ? 'authentication' : 'server', looseText(wire['message']), String(code))
+}

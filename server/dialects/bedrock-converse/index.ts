@@ -1,0 +1,14 @@
+import type { UpstreamDialect } from '../dialect.ts'
+import { decodeFailure } from './failure.ts'
+import { decodeReply } from './reply.ts'
+import { encodeRequest } from './request-out.ts'
+import { ConverseStreamDecoder } from './stream-in.ts'
+
+/** Amazon Bedrock's Converse API, which all of its models of language speak. */
+export const bedrockConverse: UpstreamDialect = {
+  name: 'bedrock-converse',
+  encodeRequest,
+  decodeReply,
+  streamDecoder: () => new ConverseStreamDecoder(),
+  decodeFailure,
+}

@@ -1,0 +1,36 @@
+import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../claude-model.ts'
+
+/** What a model on Bedrock takes, as far as its id tells (Bedrock user guide, "Supported models and model features"). */
+export interface ModelTraits {
+  readonly isClaude: boolean
+  readonly isNova: boolean
+  /** Nova 2 thinks by an effort. */
+  readonly novaThinks: boolean
+  /** OpenAI's open models take an effort under its own name. */
+  readonly isGptOss: boolean
+  /** Knows cache points. */
+  readonly caches: boolean
+  /** Takes the status of a tool's result. */
+  readonly resultStatus: boolean
+  readonly claude: ClaudeTraits
+}
+
+/** Reads the family of a model from its id, which may be within an inference profile or an ARN. */
+export function modelTraits(model: string): ModelTraits {
+  const isClaude = model.includes('claude')
+  const isNova = model.includes('amazon.nova')
+  return {
+    isClaude,
+    isNova,
+    novaThinks: /amazon\.nova-2/.test(model),
+    isGptOss: model.includes('gpt-oss'),
+    caches: isClaude || isNova,
+    resultStatus: isClaude || isNova,
+    claude: claudeTraits(model),
+  }
+}
+
+/** The service takes letters, digits, `_` and `-` in ids of calls, and no more than 64. */
+export function nameOf(id: string): string {
+  return id.replace(/[^\w-]/g, '_').slice(0, 64)
+}

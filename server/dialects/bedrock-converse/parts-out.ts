@@ -1,0 +1,135 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { CacheMark, MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../conversation.ts'
+import type { Losses } from '../losses.ts'
+import { inputObject, wrapFreeform } from '../tool-input.ts'
+import { type ModelTraits, nameOf } from './model.ts'
+
+/** What the blocks of a request are written with. */
+export interface BlockContext {
+  readonly losses: Losses
+  readonly traits: ModelTraits
+}
+
+/** Parts as ContentBlocks (Bedrock API reference). Throws GatewayError for a part that no block can say. */
+export function blocksOut(parts: readonly Part[], context: BlockContext): JsonObject[] {
+  const results = parts.filter(({ type }) => type === 'tool-result')
+  // Results come first in a turn, or the service does not find them.
+  return [...results, ...parts.filter(({ type }) => type !== 'tool-result')].flatMap((part) => blockOut(part, context))
+}
+
+function blockOut(part: Part, context: BlockContext): JsonObject[] {
+  const { losses } = context
+  switch (part.type) {
+    case 'text':
+      losses.native(part.native, 'part')
+      // The service refuses texts of white space.
+      return part.text.trim() === '' ? [] : [{ text: part.text }, ...cacheOut(part.cache, context)]
+    case 'media':
+      losses.native(part.native, 'part')
+      return [mediaOut(part, losses), ...cacheOut(part.cache, context)]
+    case 'tool-call':
+      losses.native(part.native, 'part')
+      return [callOut(part), ...cacheOut(part.cache, context)]
+    case 'tool-result':
+      return [resultOut(part, context), ...cacheOut(part.cache, context)]
+    case 'reasoning':
+      return thoughtOut(part, context)
+    case 'refusal':
+      return part.text.trim() === '' ? [] : [{ text: part.text }]
+    default:
+      if (part.text?.trim()) return [{ text: part.text }]
+      losses.foreign(part.value, 'message')
+      return []
+  }
+}
+
+/** A cache mark as a block of its own behind what it ends; only some models know it. */
+export function cacheOut(mark: CacheMark | undefined, { traits, losses }: BlockContext): JsonObject[] {
+  if (!mark) return []
+  if (traits.caches) return [{ cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }]
+  losses.lose('cacheMark', mark)
+  return []
+}
+
+function callOut(part: ToolCallPart): JsonObject {
+  const input = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
+  return { toolUse: { toolUseId: nameOf(part.id), name: part.name, input } }
+}
+
+function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): JsonObject {
+  losses.native(part.native, 'part')
+  const content = part.content.flatMap((each): JsonObject[] => {
+    if (each.type === 'media') return [mediaOut(each, losses)]
+    if (each.type === 'text') losses.native(each.native, 'part')
+    return each.text ? [{ text: each.text }] : []
+  })
+  return {
+    toolResult: {
+      toolUseId: nameOf(part.callId),
+      content: content.length > 0 ? content : [{ text: '(no output)' }],
+      ...(part.isError && traits.resultStatus && { status: 'error' }),
+    },
+  }
+}
+
+/** Only Claude takes back what it thought; elsewhere a thought in the history is refused. */
+function thoughtOut(part: ReasoningPart, { losses, traits }: BlockContext): JsonObject[] {
+  if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
+    losses.lose('thought', part)
+    return []
+  }
+  const { text, seal } = part
+  if (part.redacted) return [{ reasoningContent: { redactedContent: seal.value } }]
+  return [{ reasoningContent: { reasoningText: { text, signature: seal.value } } }]
+}
+
+const formats: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'text/csv': 'csv',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/html': 'html',
+  'text/markdown': 'md',
+  'audio/mpeg': 'mp3',
+  'audio/x-wav': 'wav',
+  'video/quicktime': 'mov',
+  'video/x-matroska': 'mkv',
+  'video/3gpp': 'three_gp',
+  'image/jpg': 'jpeg',
+}
+
+function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+  const { media, source } = part
+  if (source.kind === 'file') losses.refuse(part, 'a file kept at a service')
+  if (source.kind === 'url') {
+    if (!source.url.startsWith('s3://')) losses.refuse(part, `${media} by address`)
+    return mediaBlock(part, formatOf(source.mediaType ?? '', media), { s3Location: { uri: source.url } })
+  }
+  return mediaBlock(part, formatOf(source.mediaType, media), { bytes: source.data })
+}
+
+function mediaBlock(part: MediaPart, format: string, source: JsonObject): JsonObject {
+  if (part.media !== 'document') return { [part.media]: { format, source } }
+  const name = documentName(part.name)
+  return { document: { format, name, source, ...(part.cite && { citations: { enabled: true } }) } }
+}
+
+function formatOf(mediaType: string, media: MediaPart['media']): string {
+  const type = mediaType.split(';')[0]?.trim().toLowerCase() ?? ''
+  const known = formats[type]
+  if (known) return known
+  if (media !== 'document') return type.slice(type.indexOf('/') + 1) || 'png'
+  return 'txt'
+}
+
+/** Letters, digits, single blanks and a few signs are all that the service takes in the name of a document. */
+function documentName(name: string | undefined): string {
+  const plain = (name ?? '')
+    .replace(/\.[a-z0-9]+$/i, '')
+    .replace(/[^A-Za-z0-9\s()[\]-]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return plain.slice(0, 200) || 'document'
+}

@@ -1,0 +1,203 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Part, Tool, ToolCallPart } from '../conversation.ts'
+import type { EncodedRequest } from '../dialect.ts'
+import { Losses } from '../losses.ts'
+import { freeformDescription, freeformSchema } from '../tool-input.ts'
+import { modelTraits } from './model.ts'
+import { type BlockContext, blocksOut, cacheOut } from './parts-out.ts'
+import { thinkingOut } from './thinking.ts'
+
+/**
+ * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the address. Throws
+ * GatewayError for what cannot be said.
+ */
+export function encodeRequest(conversation: Conversation): EncodedRequest {
+  const losses = new Losses(conversation, 'bedrock-converse')
+  const context: BlockContext = { losses, traits: modelTraits(conversation.model) }
+  const thinking = thinkingOut(conversation, context)
+  const system = blocksOut(conversation.system, context)
+  const toolConfig = toolConfigOut(conversation, context)
+  const inference = inferenceOut(conversation, thinking, context)
+  const extra = { ...thinking.fields, ...topKOut(conversation, thinking.on, context) }
+  const output = formatOut(conversation, losses)
+  const tier = tierOut(conversation, losses)
+  losses.native(conversation.native)
+  loseUnknown(conversation, losses)
+  const body: JsonObject = {
+    messages: messagesOut(conversation, context),
+    ...(system.length > 0 && { system }),
+    ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
+    ...(toolConfig && { toolConfig }),
+    ...(Object.keys(extra).length > 0 && { additionalModelRequestFields: extra }),
+    ...(output && { outputConfig: output }),
+    ...(tier && { serviceTier: { type: tier } }),
+  }
+  return { body, dropped: losses.names }
+}
+
+function loseUnknown(conversation: Conversation, losses: Losses): void {
+  losses.lose('frequencyPenalty', conversation.frequencyPenalty || undefined)
+  losses.lose('presencePenalty', conversation.presencePenalty || undefined)
+  losses.lose('seed', conversation.seed)
+  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
+  losses.lose('logprobs', conversation.logprobs || undefined)
+  losses.lose('verbosity', conversation.verbosity)
+  losses.lose('userId', conversation.userId)
+  losses.lose('metadata', conversation.metadata)
+  losses.lose('cacheKey', conversation.cacheKey)
+  losses.lose('cacheRetention', conversation.cacheRetention)
+  losses.lose('cache', conversation.cache)
+  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
+  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
+}
+
+/** Turns of the same side become one: the service wants them by turns, the user's first. */
+function messagesOut(conversation: Conversation, context: BlockContext): JsonObject[] {
+  const messages: { role: string; content: JsonObject[] }[] = []
+  for (const message of conversation.messages) {
+    context.losses.lose('speaker', message.name)
+    context.losses.native(message.native, 'message')
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const content = blocksOut(message.role === 'system' ? spoken(message.parts) : message.parts, context)
+    if (content.length === 0) continue
+    const last = messages.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else messages.push({ role, content })
+  }
+  return messages
+}
+
+/** A system message in the middle, which no model here knows. */
+function spoken(parts: readonly Part[]): Part[] {
+  return parts.map((part) => (part.type === 'text' ? { ...part, text: `<system>\n${part.text}\n</system>` } : part))
+}
+
+function inferenceOut(
+  { maxTokens, temperature, topP, stop }: Conversation,
+  { on, budget }: { on: boolean; budget?: number },
+  { losses, traits }: BlockContext,
+): JsonObject {
+  // A budget of thought counts toward the limit and must be below it.
+  const limit = budget !== undefined && maxTokens !== undefined && budget >= maxTokens ? budget + maxTokens : maxTokens
+  const isFixed = traits.isClaude && (on || traits.claude.fixedSampling)
+  if (isFixed) {
+    losses.lose('temperature', temperature === 1 ? undefined : temperature)
+    losses.lose('topP', topP === 1 ? undefined : topP)
+  }
+  const isTooHot = temperature !== undefined && temperature > 1
+  if (isTooHot && !isFixed) losses.lose('temperature', temperature)
+  return {
+    ...(limit !== undefined && { maxTokens: limit }),
+    ...(!isFixed && temperature !== undefined && { temperature: Math.min(1, temperature) }),
+    ...(!isFixed && topP !== undefined && { topP }),
+    ...(stop && stop.length > 0 && { stopSequences: stop }),
+  }
+}
+
+function topKOut({ topK }: Conversation, thinks: boolean, { losses, traits }: BlockContext): JsonObject {
+  if (topK === undefined) return {}
+  if (traits.isClaude && !thinks && !traits.claude.fixedSampling) return { top_k: topK }
+  if (traits.isNova) return { inferenceConfig: { topK } }
+  losses.lose('topK', topK)
+  return {}
+}
+
+/**
+ * Tools and which may be called. Where the history has calls the service demands tools, so that ones that were called
+ * are named even if the caller offers none any more.
+ */
+function toolConfigOut(conversation: Conversation, context: BlockContext): JsonObject | undefined {
+  const { toolChoice, messages } = conversation
+  const { losses } = context
+  const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
+  const isForbidden = toolChoice?.mode === 'none'
+  if (isForbidden && calls.length === 0) return undefined
+  if (isForbidden) losses.lose('toolChoice', toolChoice)
+  const offered = allowed(conversation).flatMap((tool) => toolOut(tool, context))
+  const tools = offered.length > 0 ? offered : calledBefore(calls)
+  if (tools.length === 0) return undefined
+  const choice = choiceOut(conversation, context)
+  return { tools, ...(choice && offered.length > 0 && { toolChoice: choice }) }
+}
+
+function calledBefore(calls: readonly ToolCallPart[]): JsonObject[] {
+  const names = [...new Set(calls.map(({ name }) => name))]
+  return names.map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))
+}
+
+function allowed({ tools, toolChoice }: Conversation): readonly Tool[] {
+  if (toolChoice?.mode !== 'allowed') return tools
+  const names = new Set(toolChoice.names)
+  return tools.filter((tool) => (tool.type !== 'function' && tool.type !== 'freeform') || names.has(tool.name))
+}
+
+function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
+  const { losses } = context
+  switch (tool.type) {
+    case 'function':
+      losses.native(tool.native, 'tool')
+      return [
+        {
+          toolSpec: {
+            name: tool.name,
+            // An empty description is refused.
+            ...(tool.description && { description: tool.description }),
+            inputSchema: { json: { type: 'object', ...(tool.schema ?? { properties: {} }) } },
+            ...(tool.strict && context.traits.isClaude && { strict: true }),
+          },
+        },
+        ...cacheOut(tool.cache, context),
+      ]
+    case 'freeform': {
+      const description = freeformDescription(tool.description, tool.format)
+      losses.lose('toolFormat', tool.format)
+      const spec = { name: tool.name, ...(description && { description }), inputSchema: { json: freeformSchema } }
+      return [{ toolSpec: spec }]
+    }
+    case 'web-search':
+      losses.lose('searchTool', tool)
+      return []
+    default:
+      losses.foreign(tool.value, 'tool')
+      return []
+  }
+}
+
+function choiceOut({ toolChoice }: Conversation, { losses, traits }: BlockContext): JsonObject | undefined {
+  switch (toolChoice?.mode) {
+    case 'auto':
+      return { auto: {} }
+    case 'required':
+    case 'tool': {
+      if (traits.isClaude && traits.claude.freeChoice) break
+      return toolChoice.mode === 'tool' ? { tool: { name: toolChoice.name } } : { any: {} }
+    }
+    case 'allowed':
+      if (toolChoice.required && !(traits.isClaude && traits.claude.freeChoice)) return { any: {} }
+      break
+    default:
+      return undefined
+  }
+  if (toolChoice.mode !== 'allowed' || toolChoice.required) losses.lose('toolChoice', toolChoice)
+  return { auto: {} }
+}
+
+function formatOut({ format }: Conversation, losses: Losses): JsonObject | undefined {
+  if (format?.type === 'json') losses.lose('format', format)
+  if (format?.type !== 'schema') return undefined
+  const jsonSchema = {
+    name: format.name ?? 'answer',
+    schema: JSON.stringify(format.schema),
+    ...(format.description && { description: format.description }),
+  }
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
+}
+
+const tiers = { standard: 'default', flex: 'flex', priority: 'priority', auto: undefined } as const
+
+function tierOut({ serviceTier }: Conversation, losses: Losses): string | undefined {
+  if (serviceTier === undefined) return undefined
+  const tier = tiers[serviceTier]
+  if (serviceTier !== 'auto' && tier === undefined) losses.lose('serviceTier', serviceTier)
+  return tier
+}

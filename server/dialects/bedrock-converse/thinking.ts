@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation } from '../conversation.ts'
+import { budgetOf, effortOf } from '../effort.ts'
+import type { BlockContext } from './parts-out.ts'
+
+const leastBudget = 1024
+
+interface Thinking {
+  readonly fields: JsonObject
+  /** The model thinks, as far as the request says. */
+  readonly on: boolean
+  readonly budget?: number
+}
+
+const off: Thinking = { fields: {}, on: false }
+
+/** How the model is asked to think: a field of each family's own (Bedrock user guide, "Inference request parameters"). */
+export function thinkingOut(conversation: Conversation, { traits, losses }: BlockContext): Thinking {
+  const { reasoning } = conversation
+  if (!reasoning) return off
+  const effort = effortOf(reasoning)
+  if (traits.isClaude) return claudeThinking(conversation, { traits, losses })
+  const level = effort === undefined || effort === 'none' ? undefined : levels[effort]
+  if (traits.novaThinks) {
+    const reasoningConfig = level
+      ? { type: 'enabled', maxReasoningEffort: level }
+      : { type: effort === 'none' ? 'disabled' : 'enabled' }
+    return { fields: { reasoningConfig }, on: reasoningConfig.type === 'enabled' }
+  }
+  if (traits.isGptOss && level) return { fields: { reasoning_effort: level }, on: true }
+  losses.lose('reasoning', reasoning)
+  return off
+}
+
+const levels = { minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' } as const
+
+function claudeThinking(conversation: Conversation, { traits, losses }: BlockContext): Thinking {
+  const { reasoning, toolChoice, messages } = conversation
+  if (!reasoning) return off
+  const { claude } = traits
+  const effort = effortOf(reasoning)
+  if (effort === 'none') {
+    if (claude.fixedSampling) losses.lose('reasoning', reasoning)
+    return claude.fixedSampling ? off : { fields: { thinking: { type: 'disabled' } }, on: false }
+  }
+  const mode = toolChoice?.mode
+  const mustCall = mode === 'required' || mode === 'tool' || (mode === 'allowed' && toolChoice?.required)
+  const turn = messages.findLast(({ role }) => role === 'assistant')
+  const isInLoop = messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
+  // Thinking by a budget demands that a turn in the middle of a loop begin with a thought that Anthropic signed.
+  const isUnsigned =
+    isInLoop && !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === 'anthropic-messages')
+  if ((mustCall && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {
+    losses.lose('reasoning', reasoning)
+    return off
+  }
+  if (claude.adaptive) {
+    const display = claude.fixedSampling && reasoning.visible !== false ? { display: 'summarized' } : {}
+    const wish = effort === undefined ? {} : { output_config: { effort: effort === 'minimal' ? 'low' : effort } }
+    return { fields: { thinking: { type: 'adaptive', ...display }, ...wish }, on: true }
+  }
+  const budget = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
+  return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true, budget }
+}

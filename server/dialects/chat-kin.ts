@@ -1,0 +1,210 @@
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { EncodeOptions, StreamDecoder, UpstreamDialect } from './dialect.ts'
+import { looseList } from './fields.ts'
+import { Losses } from './losses.ts'
+import { openaiChat } from './openai-chat/index.ts'
+import type { Failure, StreamEvent } from './reply.ts'
+
+/**
+ * A format that says the same as OpenAI's chat in other words. Requests are first written in OpenAI's form and then in
+ * the service's; answers come back the same way, so that all of OpenAI's reading and writing serves both.
+ */
+export interface ChatKin {
+  readonly name: string
+  readonly options?: EncodeOptions
+  /** The service's request. Throws GatewayError (400) for what it cannot be asked. */
+  request(asked: ChatRequest): JsonObject
+  /** A whole answer as a chat completion. */
+  reply(wire: JsonObject): JsonObject
+  /** The reader of one stream: every event becomes chunks of OpenAI's form. */
+  chunks(): (event: JsonObject) => readonly JsonObject[]
+  failureWithin?(wire: JsonObject): Failure | undefined
+  decodeFailure(status: number, body: unknown): Failure
+}
+
+/** The dialect of such a service. */
+export function chatKin(kin: ChatKin): UpstreamDialect {
+  return {
+    name: kin.name,
+    encodeRequest({ topK, ...conversation }, options) {
+      // OpenAI's chat has no such field, but many of its kin do.
+      const { body, dropped } = openaiChat.encodeRequest(conversation, { ...kin.options, ...options })
+      const losses = new Losses(conversation, kin.name)
+      const asked = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
+      const wire = kin.request(asked)
+      asked.loseRest()
+      return { body: wire, dropped: [...new Set([...dropped, ...losses.names])] }
+    },
+    decodeReply: (wire, idSeed) => openaiChat.decodeReply(kin.reply(wire), idSeed),
+    streamDecoder: (idSeed) => new KinStreamDecoder(kin, openaiChat.streamDecoder(idSeed)),
+    decodeFailure: (status, body) => kin.decodeFailure(status, body),
+    ...(kin.failureWithin && { failureWithin: (wire: JsonObject) => kin.failureWithin?.(wire) }),
+  }
+}
+
+class KinStreamDecoder implements StreamDecoder {
+  readonly #kin: ChatKin
+  readonly #inner: StreamDecoder
+  readonly #chunks: ReturnType<ChatKin['chunks']>
+  #failed = false
+
+  constructor(kin: ChatKin, inner: StreamDecoder) {
+    this.#kin = kin
+    this.#inner = inner
+    this.#chunks = kin.chunks()
+  }
+
+  push(data: string): StreamEvent[] {
+    if (this.#failed) return []
+    const event = tryParse(data)
+    if (!isObject(event)) return this.#inner.push(data)
+    const failure = this.#kin.failureWithin?.(event)
+    if (!failure) return this.#chunks(event).flatMap((chunk) => this.#inner.push(JSON.stringify(chunk)))
+    this.#failed = true
+    return [{ type: 'error', failure }]
+  }
+
+  finish(): StreamEvent[] {
+    return this.#failed ? [] : this.#inner.finish()
+  }
+}
+
+type Loss = Parameters<Losses['lose']>[0]
+
+/** What the fields of OpenAI's chat are called in the list of losses. */
+const losable: Readonly<Record<string, Loss>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  top_k: 'topK',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  seed: 'seed',
+  stop: 'stop',
+  n: 'choices',
+  logprobs: 'logprobs',
+  top_logprobs: 'topLogprobs',
+  verbosity: 'verbosity',
+  user: 'userId',
+  metadata: 'metadata',
+  service_tier: 'serviceTier',
+  prompt_cache_key: 'cacheKey',
+  prompt_cache_retention: 'cacheRetention',
+  response_format: 'format',
+  reasoning_effort: 'reasoning',
+  modalities: 'output',
+  audio: 'output',
+  parallel_tool_calls: 'parallelTools',
+  tool_choice: 'toolChoice',
+  web_search_options: 'searchTool',
+}
+
+/** Values that ask for nothing but what every service does anyway. */
+const usual: Readonly<Record<string, readonly unknown[]>> = {
+  n: [1],
+  logprobs: [false],
+  frequency_penalty: [0],
+  presence_penalty: [0],
+  parallel_tool_calls: [true],
+  tool_choice: ['auto', 'none'],
+  service_tier: ['auto', 'default'],
+}
+
+/** A request in OpenAI's form: what is not taken from it is named as lost. */
+export class ChatRequest {
+  readonly #body: JsonObject
+  readonly #losses: Losses
+  readonly #taken = new Set<string>(['model', 'messages', 'stream', 'stream_options'])
+
+  constructor(body: JsonObject, losses: Losses) {
+    this.#body = body
+    this.#losses = losses
+  }
+
+  get model(): string {
+    return String(this.#body['model'])
+  }
+
+  get stream(): boolean {
+    return this.#body['stream'] === true
+  }
+
+  get messages(): readonly JsonObject[] {
+    return looseList(this.#body['messages'])
+  }
+
+  /** Most tokens of the answer, by either of their names. */
+  get maxTokens(): number | undefined {
+    const newer = this.takeNumber('max_completion_tokens')
+    const older = this.takeNumber('max_tokens')
+    return newer ?? older
+  }
+
+  /** Functions that the model may call. */
+  get functions(): readonly JsonObject[] {
+    return looseList(this.take('tools')).flatMap((tool) => {
+      if (isObject(tool['function'])) return [tool['function']]
+      this.#losses.foreign(tool, 'tool')
+      return []
+    })
+  }
+
+  /** The value of a field, which the service is given in some form. */
+  take(name: string): unknown {
+    this.#taken.add(name)
+    return this.#body[name] ?? undefined
+  }
+
+  takeNumber(name: string): number | undefined {
+    const value = this.take(name)
+    return typeof value === 'number' ? value : undefined
+  }
+
+  /** A number moved to the nearest one that the service takes. */
+  takeWithin(name: string, least: number, most: number): number | undefined {
+    const value = this.takeNumber(name)
+    return value === undefined ? undefined : Math.min(most, Math.max(least, value))
+  }
+
+  /** Stop sequences, whether one or several were given. */
+  takeStop(): readonly string[] | undefined {
+    const value = this.take('stop')
+    if (typeof value === 'string') return [value]
+    const list = Array.isArray(value) ? (value as unknown[]).filter((each) => typeof each === 'string') : []
+    return list.length > 0 ? list : undefined
+  }
+
+  /** The form of the answer's text: `json_object` or `json_schema`; undefined = as it comes. */
+  takeFormat(): string | undefined {
+    const format = this.take('response_format')
+    const type = isObject(format) ? format['type'] : undefined
+    return typeof type === 'string' && type !== 'text' ? type : undefined
+  }
+
+  /** Fields that only the caller's program and perhaps the service know. */
+  takeUnknown(): JsonObject {
+    const unknown = Object.entries(this.#body).filter(([name]) => !this.#taken.has(name) && !(name in losable))
+    for (const [name] of unknown) this.#taken.add(name)
+    return Object.fromEntries(unknown.filter(([name, value]) => value !== undefined && name !== 'store'))
+  }
+
+  /** Notes that something was left out. */
+  lose(what: Loss, given: unknown): void {
+    this.#losses.lose(what, given)
+  }
+
+  /** Names everything that was not taken. */
+  loseRest(): void {
+    for (const [name, value] of Object.entries(this.#body)) {
+      if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue
+      const what = losable[name]
+      if (what) this.#losses.lose(what, value)
+      else this.#losses.native({ dialect: 'openai-chat', fields: { [name]: value } })
+    }
+  }
+}
+
+/** A request that a service cannot be asked: 400, with the field's place. */
+export function cannotSay(message: string, param: string): GatewayError {
+  return new GatewayError('invalid_field_value', message, { param })
+}

@@ -1,0 +1,16 @@
+import { chatKin } from '../chat-kin.ts'
+import { failureIn, failureWithin } from './failure.ts'
+import { replyIn } from './reply.ts'
+import { requestOut } from './request.ts'
+import { chunkReader } from './stream.ts'
+
+/** Alibaba's own form of conversations with Qwen (DashScope API reference, text-generation and multimodal-generation). */
+export const dashscope = chatKin({
+  name: 'dashscope',
+  options: { reasoningField: 'reasoning_content' },
+  request: requestOut,
+  reply: replyIn,
+  chunks: chunkReader,
+  failureWithin,
+  decodeFailure: failureIn,
+})

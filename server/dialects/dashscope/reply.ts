@@ -1,0 +1,83 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+
+/** A whole answer as a chat completion. */
+export function replyIn(wire: JsonObject): JsonObject {
+  const choices = choicesOf(wire).map((choice) => ({
+    index: choice.index,
+    message: { ...choice.message, ...(choice.index === 0 && sourcesIn(wire)) },
+    finish_reason: choice.reason ?? 'stop',
+  }))
+  return { id: wire['request_id'], choices, usage: usageIn(wire['usage']) }
+}
+
+/** A choice of an answer or an event, whichever of the service's forms it has. */
+export interface RawChoice {
+  readonly index: number
+  readonly message: JsonObject
+  /** OpenAI's word for the end; undefined before it. */
+  readonly reason: string | undefined
+}
+
+/** The choices of an answer: the form "message" has a list, the form "text" only a text. */
+export function choicesOf(wire: JsonObject): RawChoice[] {
+  const output = looseObject(wire['output'])
+  const choices = looseList(output['choices'])
+  if (choices.length > 0)
+    return choices.map((choice) => ({
+      index: looseCount(choice['index']),
+      message: messageIn(looseObject(choice['message'])),
+      reason: reasonIn(choice['finish_reason']),
+    }))
+  // The research model has a form of its own, with this spelling.
+  const message = isObject(output['message']) ? output['message'] : undefined
+  if (message) return [{ index: 0, message: messageIn(message), reason: reasonIn(output['fininshed_reason']) }]
+  if (typeof output['text'] !== 'string') return []
+  return [{ index: 0, message: { content: output['text'] }, reason: reasonIn(output['finish_reason']) }]
+}
+
+/** "null" is a text there. */
+function reasonIn(reason: unknown): string | undefined {
+  const text = looseText(reason)
+  return text === '' || text === 'null' ? undefined : text
+}
+
+function messageIn(message: JsonObject): JsonObject {
+  const { content, reasoning_content, tool_calls } = message
+  const list = looseList(content)
+  const images = list.filter((part) => looseText(part['image']))
+  return {
+    role: 'assistant',
+    content: typeof content === 'string' ? content : list.map((part) => looseText(part['text'])).join(''),
+    ...(looseText(reasoning_content) && { reasoning_content }),
+    ...(looseList(tool_calls).length > 0 && { tool_calls }),
+    ...(images.length > 0 && { images: images.map((part) => ({ image_url: { url: part['image'] } })) }),
+  }
+}
+
+/** What a search found, as citations of the whole answer. */
+export function sourcesIn(wire: JsonObject): JsonObject {
+  const info = looseObject(looseObject(wire['output'])['search_info'])
+  const annotations = looseList(info['search_results']).flatMap(({ url, title }) =>
+    looseText(url) ? [{ type: 'url_citation', url_citation: { url, title } }] : [],
+  )
+  return annotations.length > 0 ? { annotations } : {}
+}
+
+/** The service's count of tokens in OpenAI's form. */
+export function usageIn(usage: unknown): JsonObject | undefined {
+  if (!isObject(usage)) return undefined
+  const { input_tokens: prompt, output_tokens: completion } = usage
+  if (prompt === undefined) return undefined
+  const input = looseObject(usage['input_tokens_details'])
+  const cached = looseCount(looseObject(usage['prompt_tokens_details'])['cached_tokens'])
+  const reasoning = looseCount(looseObject(usage['output_tokens_details'])['reasoning_tokens'])
+  const image = looseCount(input['image_tokens']) || looseCount(usage['image_tokens'])
+  const audio = looseCount(input['audio_tokens']) || looseCount(usage['audio_tokens'])
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion ?? 0,
+    prompt_tokens_details: { cached_tokens: cached, image_tokens: image, audio_tokens: audio },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
+}

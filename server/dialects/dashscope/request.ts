@@ -1,0 +1,101 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, cannotSay } from '../chat-kin.ts'
+import { budgetOf } from '../effort.ts'
+import { type Effort, efforts } from '../conversation.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import { textOf } from '../plain-turns.ts'
+import { bareModel, isMultimodal, wantsSearch } from './model.ts'
+
+/** The service wants less than 1. */
+const mostTopP = 0.9999
+
+/**
+ * A request for text-generation or multimodal-generation (DashScope API reference, "Qwen"). Throws GatewayError (400)
+ * for what it cannot be asked.
+ */
+export function requestOut(asked: ChatRequest): JsonObject {
+  const { model, stream, messages } = asked
+  const inLists = isMultimodal(model)
+  const search = asked.take('web_search_options') !== undefined || wantsSearch(model)
+  const functions = asked.functions
+  const choice = asked.take('tool_choice')
+  const parallel = asked.take('parallel_tool_calls')
+  const format = asked.take('response_format')
+  const parameters: JsonObject = {
+    result_format: 'message',
+    ...(stream && { incremental_output: true }),
+    ...(search && { enable_search: true }),
+    temperature: asked.takeWithin('temperature', 0, 1.9999),
+    top_p: asked.takeWithin('top_p', 0.0001, mostTopP),
+    top_k: asked.takeNumber('top_k'),
+    max_tokens: asked.maxTokens,
+    seed: asked.take('seed'),
+    stop: asked.take('stop'),
+    presence_penalty: asked.take('presence_penalty'),
+    n: asked.take('n'),
+    logprobs: asked.take('logprobs'),
+    top_logprobs: asked.take('top_logprobs'),
+    ...thinkingOut(asked),
+    ...(isObject(format) && format['type'] !== 'text' && { response_format: format }),
+    ...(functions.length > 0 && {
+      tools: functions.map((declared) => ({ type: 'function', function: declared })),
+      ...choiceOut(choice, asked),
+      ...(parallel === true && { parallel_tool_calls: true }),
+    }),
+    ...asked.takeUnknown(),
+  }
+  return {
+    model: bareModel(model),
+    input: { messages: messages.map((message) => messageOut(message, inLists)) },
+    parameters: Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)),
+  }
+}
+
+/** Hybrid models think when they are told to. */
+function thinkingOut(asked: ChatRequest): JsonObject {
+  const effort = efforts.find((each): each is Effort => each === asked.take('reasoning_effort'))
+  if (!effort) return {}
+  const budget = budgetOf({ effort })
+  return effort === 'none'
+    ? { enable_thinking: false }
+    : { enable_thinking: true, ...(budget !== undefined && { thinking_budget: budget }) }
+}
+
+function choiceOut(choice: unknown, asked: ChatRequest): JsonObject {
+  if (choice === 'auto' || choice === 'none') return { tool_choice: choice }
+  if (isObject(choice) && isObject(choice['function'])) return { tool_choice: choice }
+  asked.lose('toolChoice', choice)
+  return {}
+}
+
+function messageOut(message: JsonObject, inLists: boolean): JsonObject {
+  const { content, role } = message
+  return {
+    ...message,
+    role: role === 'developer' ? 'system' : role,
+    content: inLists ? listOut(content) : textOf(content ?? ''),
+  }
+}
+
+/** Parts there have no type, only a member of its name. */
+function listOut(content: unknown): JsonObject[] {
+  if (typeof content === 'string') return [{ text: content }]
+  return looseList(content).map((part) => {
+    const type = looseText(part['type'])
+    const url = (name: string) => looseText(looseObject(part[name])['url'])
+    switch (type) {
+      case 'text':
+        return { text: part['text'] }
+      case 'image_url':
+        return { image: url('image_url') }
+      case 'video_url':
+        return { video: url('video_url') }
+      case 'input_audio': {
+        const { data, format } = looseObject(part['input_audio'])
+        return { audio: /^https?:/.test(looseText(data)) ? data : `data:audio/${looseText(format)};base64,${looseText(data)}` }
+      }
+      default:
+        throw cannotSay(`this channel takes no part of type ${type}`, 'messages.content')
+    }
+  })
+}

@@ -1,0 +1,15 @@
+import { chatKin } from '../chat-kin.ts'
+import { failureIn, failureWithin } from './failure.ts'
+import { chunkIn, replyIn } from './reply.ts'
+import { requestOut } from './request.ts'
+
+/** Baidu's first form of conversations with ERNIE (Qianfan API reference, "wenxinworkshop/chat"). */
+export const ernie = chatKin({
+  name: 'ernie',
+  options: { reasoningField: 'reasoning_content' },
+  request: requestOut,
+  reply: replyIn,
+  chunks: () => (event) => [chunkIn(event)],
+  failureWithin,
+  decodeFailure: failureIn,
+})

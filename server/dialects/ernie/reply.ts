@@ -1,0 +1,59 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseCount, looseText } from '../fields.ts'
+
+/** A whole answer as a chat completion. */
+export function replyIn(wire: JsonObject): JsonObject {
+  return {
+    id: wire['id'],
+    created: wire['created'],
+    choices: [{ index: 0, message: messageIn(wire), finish_reason: reasonIn(wire) }],
+    usage: usageIn(wire['usage']),
+  }
+}
+
+/** An event of a stream as a chunk; all of them name a reason to stop, which counts in the last only. */
+export function chunkIn(event: JsonObject): JsonObject {
+  const isEnd = event['is_end'] === true
+  return {
+    id: event['id'],
+    created: event['created'],
+    choices: [{ index: 0, delta: messageIn(event), finish_reason: isEnd ? reasonIn(event) : null }],
+    usage: usageIn(event['usage']),
+  }
+}
+
+function messageIn(wire: JsonObject): JsonObject {
+  const called = wire['function_call']
+  const content = looseText(wire['result'])
+  if (!isObject(called) || !looseText(called['name'])) return { role: 'assistant', content }
+  const { name, arguments: input, thoughts } = called
+  // A call comes whole, in one event, and alone.
+  const call = { index: 0, type: 'function', function: { name, arguments: input } }
+  return {
+    role: 'assistant',
+    content,
+    ...(looseText(thoughts) && { reasoning_content: thoughts }),
+    tool_calls: [call],
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  length: 'length',
+  content_filter: 'content_filter',
+  function_call: 'tool_calls',
+}
+
+function reasonIn(wire: JsonObject): string {
+  // The service wants the conversation forgotten because it was unsafe.
+  if (wire['need_clear_history'] === true) return 'content_filter'
+  if (isObject(wire['function_call']) && looseText(wire['function_call']['name'])) return 'tool_calls'
+  return reasons[looseText(wire['finish_reason'])] ?? (wire['is_truncated'] === true ? 'length' : 'stop')
+}
+
+/** Older models count the completion of each event by itself, and in all models the total grows: the rest of it is completion. */
+function usageIn(usage: unknown): JsonObject | undefined {
+  if (!isObject(usage)) return undefined
+  const { prompt_tokens: prompt, total_tokens: total } = usage
+  const completion = Math.max(looseCount(total) - looseCount(prompt), 0)
+  return { prompt_tokens: prompt, completion_tokens: total === undefined ? usage['completion_tokens'] : completion }
+}

@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json.ts'
+import { type ChatRequest, cannotSay } from '../chat-kin.ts'
+import { looseText } from '../fields.ts'
+import { fillerTurn, gap, plainTurns, type Turn } from '../plain-turns.ts'
+
+/** Bounds of the service: below and above them it refuses the request (Qianfan API reference, "ERNIE-4.0-8K"). */
+const leastTemperature = 0.01
+const leastTokens = 2
+
+/** A request to Baidu's `wenxinworkshop/chat`. Throws GatewayError (400) for what it cannot be asked. */
+export function requestOut(asked: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  for (const { thought, calls } of turns) if (thought && !calls?.length) asked.lose('thought', thought)
+  const maxTokens = asked.maxTokens
+  const frequency = asked.takeNumber('frequency_penalty')
+  const format = asked.takeFormat()
+  if (format === 'json_schema') asked.lose('format', format)
+  return {
+    // What is only told to the system would leave nobody to answer to.
+    messages: messagesOut(turns.length === 0 && system !== '' ? [{ role: 'user', text: system }] : turns),
+    ...(system !== '' && turns.length > 0 && { system }),
+    stream: asked.stream,
+    temperature: asked.takeWithin('temperature', leastTemperature, 1),
+    top_p: asked.takeWithin('top_p', leastTemperature, 1),
+    // 1 means no penalty there and 0 here.
+    ...(frequency !== undefined && { penalty_score: 1 + Math.min(1, Math.max(0, frequency / 2)) }),
+    ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
+    stop: asked.takeStop(),
+    user_id: asked.take('user'),
+    ...(format !== undefined && { response_format: 'json_object' }),
+    ...functionsOut(asked),
+    ...asked.takeUnknown(),
+  }
+}
+
+function functionsOut(asked: ChatRequest): JsonObject {
+  const choice = asked.take('tool_choice')
+  const functions = asked.functions
+  if (functions.length === 0 || choice === 'none') return {}
+  const only = functions.length === 1 ? looseText(functions[0]?.['name']) : ''
+  const forced = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
+  const name = forced ?? (choice === 'required' && only !== '' ? only : undefined)
+  if (name === undefined && choice !== 'auto') asked.lose('toolChoice', choice)
+  return {
+    functions: functions.map((declared) => ({
+      name: declared['name'],
+      // Both are needed there.
+      description: looseText(declared['description']) || declared['name'],
+      parameters: isObject(declared['parameters']) ? declared['parameters'] : { type: 'object', properties: {} },
+    })),
+    ...(name !== undefined && { tool_choice: { type: 'function', function: { name } } }),
+  }
+}
+
+/** User and assistant take turns there, a function's answer stands on the user's side, and the last word is theirs. */
+function messagesOut(turns: readonly Turn[]): JsonObject[] {
+  const messages = inTurns(oneByOne(turns)).map(messageOut)
+  const last = messages.at(-1)
+  if (!last || last['role'] === 'assistant')
+    throw cannotSay("the last message must be the user's or a tool's: this channel continues no answer", 'messages')
+  return messages
+}
+
+/** Several calls at once, each followed by its answer. */
+function oneByOne(turns: readonly Turn[]): Turn[] {
+  const answers = turns.filter(({ role }) => role === 'tool')
+  return turns.flatMap((turn): Turn[] => {
+    if (turn.role === 'tool') return []
+    const { calls = [], ...said } = turn
+    if (calls.length === 0) return [said]
+    return calls.flatMap((call, index): Turn[] => {
+      const answer = answers.find((each) => each.call?.id === call.id)
+      const made: Turn = { ...(index === 0 ? said : { role: 'assistant', text: '' }), calls: [call] }
+      return answer ? [made, answer] : [made]
+    })
+  })
+}
+
+function inTurns(turns: readonly Turn[]): Turn[] {
+  const out: Turn[] = []
+  const side = ({ role }: Turn) => (role === 'assistant' ? 'assistant' : 'user')
+  for (const turn of turns) {
+    const last = out.at(-1)
+    const isPlain = (each: Turn) => each.role !== 'tool' && !each.calls?.length
+    if (turn.text === '' && isPlain(turn)) continue
+    if (last && side(last) === side(turn)) {
+      if (isPlain(last) && isPlain(turn)) {
+        out.splice(-1, 1, { ...last, text: last.text + gap + turn.text })
+        continue
+      }
+      out.push(side(turn) === 'user' ? fillerTurn : { role: 'user', text: fillerTurn.text })
+    }
+    out.push(turn)
+  }
+  return out[0]?.role === 'assistant' ? [{ role: 'user', text: fillerTurn.text }, ...out] : out
+}
+
+function messageOut({ role, text, thought, calls = [], call }: Turn): JsonObject {
+  if (role === 'tool') return { role: 'function', name: call?.name, content: text || '{}' }
+  const [made] = calls
+  if (!made) return { role, content: text }
+  const thoughts = thought ? { thoughts: thought } : {}
+  return { role, content: text, function_call: { name: made.name, arguments: made.input || '{}', ...thoughts } }
+}

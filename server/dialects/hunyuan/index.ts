@@ -1,0 +1,14 @@
+import { chatKin } from '../chat-kin.ts'
+import { failureIn, failureWithin } from './failure.ts'
+import { chunkIn, replyIn } from './reply.ts'
+import { requestOut } from './request.ts'
+
+/** Tencent's own form of conversations with Hunyuan (Hunyuan API reference, "ChatCompletions"). */
+export const hunyuan = chatKin({
+  name: 'hunyuan',
+  request: requestOut,
+  reply: replyIn,
+  chunks: () => (event) => [chunkIn(event)],
+  failureWithin,
+  decodeFailure: failureIn,
+})

@@ -1,0 +1,70 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, cannotSay } from '../chat-kin.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import { textOf } from '../plain-turns.ts'
+import { toPascal } from './names.ts'
+
+/** A ChatCompletions request of Tencent's (Hunyuan API reference). Throws GatewayError (400) for what it cannot be asked. */
+export function requestOut(asked: ChatRequest): JsonObject {
+  const stop = asked.takeStop()
+  const seed = asked.takeNumber('seed')
+  return {
+    Model: asked.model,
+    Messages: messagesOut(asked.messages),
+    Stream: asked.stream,
+    Temperature: asked.takeWithin('temperature', 0, 2),
+    TopP: asked.takeWithin('top_p', 0, 1),
+    ...(stop && { Stop: stop }),
+    // 0 is no seed there.
+    ...(seed !== undefined && seed > 0 && { Seed: seed }),
+    ...toolsOut(asked),
+    ...(asked.take('web_search_options') !== undefined && { EnableEnhancement: true, ForceSearchEnhancement: true }),
+  }
+}
+
+/** System messages stand at the start there, and only once. */
+function messagesOut(messages: readonly JsonObject[]): JsonObject[] {
+  return messages.map((message, index) => {
+    const { role, content } = message
+    const isSystem = role === 'system' || role === 'developer'
+    const isLate = isSystem && index > 0
+    return {
+      Role: isLate ? 'user' : isSystem ? 'system' : role,
+      ...contentOut(isLate ? `<system>\n${textOf(content)}\n</system>` : content),
+      ...(Array.isArray(message['tool_calls']) && { ToolCalls: toPascal(message['tool_calls']) }),
+      ...(looseText(message['tool_call_id']) && { ToolCallId: message['tool_call_id'] }),
+    }
+  })
+}
+
+function contentOut(content: unknown): JsonObject {
+  if (!Array.isArray(content)) return { Content: looseText(content) }
+  return {
+    Contents: looseList(content).map((part) => {
+      if (part['type'] === 'text') return { Type: 'text', Text: part['text'] }
+      if (part['type'] === 'image_url')
+        return { Type: 'image_url', ImageUrl: { Url: looseText(looseObject(part['image_url'])['url']) } }
+      throw cannotSay(`this channel takes no part of type ${looseText(part['type'])}`, 'messages.content')
+    }),
+  }
+}
+
+function toolsOut(asked: ChatRequest): JsonObject {
+  const functions = asked.functions
+  const choice = asked.take('tool_choice')
+  if (functions.length === 0) return {}
+  const tools = functions.map(({ name, description, parameters }) => ({
+    Type: 'function',
+    Function: {
+      Name: name,
+      ...(description !== undefined && { Description: description }),
+      Parameters: JSON.stringify(parameters ?? { type: 'object', properties: {} }),
+    },
+  }))
+  const forced = isObject(choice) ? looseObject(choice['function'])['name'] : undefined
+  const custom = tools.find((tool) => tool.Function.Name === forced) ?? (choice === 'required' ? tools[0] : undefined)
+  if (choice === 'required' && tools.length > 1) asked.lose('toolChoice', choice)
+  if (custom && (forced !== undefined || tools.length === 1))
+    return { Tools: tools, ToolChoice: 'custom', CustomTool: custom }
+  return { Tools: tools, ...(choice === 'auto' || choice === 'none' ? { ToolChoice: choice } : {}) }
+}

@@ -1,0 +1,57 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import { alternating, plainTurns, toldTurns } from '../plain-turns.ts'
+import type { Failure } from '../reply.ts'
+import { serviceFailure } from '../service-failure.ts'
+
+/** Google's PaLM 2 (PaLM API reference, "generateMessage"), which counts no tokens and streams nothing. */
+export const palm = chatKin({
+  name: 'palm',
+  request: requestOut,
+  reply: (wire) => completion(wire, 'message'),
+  chunks: () => (wire) => [completion(wire, 'delta')],
+  failureWithin,
+  decodeFailure: failureIn,
+})
+
+function requestOut(asked: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  const spoken = alternating(toldTurns(turns.length > 0 ? turns : [{ role: 'user', text: system }]))
+  return {
+    prompt: {
+      ...(system !== '' && turns.length > 0 && { context: system }),
+      messages: spoken.map(({ role, text }) => ({ author: role === 'user' ? '0' : '1', content: text })),
+    },
+    temperature: asked.takeWithin('temperature', 0, 1),
+    candidateCount: asked.takeWithin('n', 1, 8),
+    topP: asked.takeNumber('top_p'),
+    topK: asked.takeNumber('top_k'),
+  }
+}
+
+function completion(wire: JsonObject, member: 'message' | 'delta'): JsonObject {
+  const candidates = looseList(wire['candidates'])
+  const choices = candidates.map((candidate, index) => ({
+    index,
+    [member]: { role: 'assistant', content: looseText(candidate['content']) },
+    finish_reason: 'stop',
+  }))
+  // Google's filters leave nothing but their reasons.
+  const filtered = { index: 0, [member]: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }
+  return { choices: choices.length > 0 ? choices : [filtered] }
+}
+
+function failureWithin(wire: JsonObject): Failure | undefined {
+  if (isObject(wire['error'])) return failureIn(Number(wire['error']['code']) || 500, wire)
+  const isEmpty = looseList(wire['candidates']).length === 0 && looseList(wire['filters']).length === 0
+  return isEmpty ? serviceFailure(0, 'server', 'the upstream answered with no candidate', '') : undefined
+}
+
+function failureIn(status: number, body: unknown): Failure {
+  const code = looseText(looseObject(looseObject(body)['error'])['status'])
+  // Google says "invalid argument" of a key that it does not know.
+  const isKey = /API_KEY_INVALID|API key not valid/.test(JSON.stringify(body) ?? '')
+  return serviceFailure(status, isKey ? 'authentication' : kindOfStatus(status), messageOf(body, status), code)
+}

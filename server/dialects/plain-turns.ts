@@ -1,0 +1,112 @@
+import type { JsonObject } from '../lib/json.ts'
+import { cannotSay } from './chat-kin.ts'
+import { looseList, looseObject, looseText } from './fields.ts'
+
+/** A call of a tool in a conversation. */
+export interface TurnCall {
+  readonly id: string
+  readonly name: string
+  readonly input: string
+}
+
+/** One turn of a conversation of texts. */
+export interface Turn {
+  readonly role: 'user' | 'assistant' | 'tool'
+  readonly text: string
+  /** What the assistant thought. */
+  readonly thought?: string
+  readonly calls?: readonly TurnCall[]
+  /** The call that a tool answers. */
+  readonly call?: TurnCall
+}
+
+/** What one speaker says where a service wants somebody to have spoken. */
+const filler = 'Okay'
+
+/** What separates texts that were several. */
+export const gap = '\n\n'
+
+/** Messages of OpenAI's form as texts, the system's apart. Throws GatewayError (400) for what is no text. */
+export function plainTurns(messages: readonly JsonObject[]): { system: string; turns: Turn[] } {
+  const system: string[] = []
+  const turns: Turn[] = []
+  const calls = new Map<string, TurnCall>()
+  for (const message of messages) {
+    const text = textOf(message['content'])
+    switch (message['role']) {
+      case 'system':
+      case 'developer':
+        if (turns.length === 0) system.push(text)
+        else turns.push({ role: 'user', text: `<system>\n${text}\n</system>` })
+        break
+      case 'assistant': {
+        const made = looseList(message['tool_calls']).map(callOf)
+        for (const call of made) calls.set(call.id, call)
+        const thought = looseText(message['reasoning_content'])
+        turns.push({ role: 'assistant', text: text || looseText(message['refusal']), calls: made, thought })
+        break
+      }
+      case 'tool': {
+        const id = looseText(message['tool_call_id'])
+        turns.push({ role: 'tool', text, call: calls.get(id) ?? { id, name: id, input: '' } })
+        break
+      }
+      default:
+        turns.push({ role: 'user', text })
+    }
+  }
+  return { system: system.join(gap), turns }
+}
+
+function callOf(call: JsonObject): TurnCall {
+  const called = looseObject(call['function'] ?? call['custom'])
+  const input = looseText(called['arguments'] ?? called['input'])
+  return { id: looseText(call['id']), name: looseText(called['name']), input }
+}
+
+/** The text of a message's content. Throws GatewayError (400) for images and other media. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  const texts = looseList(content).map((part) => {
+    const text = part['text'] ?? part['refusal']
+    if (typeof text === 'string') return text
+    throw cannotSay(`this channel takes texts only, not a part of type ${looseText(part['type'])}`, 'messages.content')
+  })
+  return texts.join(gap)
+}
+
+/** Turns in which calls and their answers are told as texts, for services that have no other place for them. */
+export function toldTurns(turns: readonly Turn[]): Turn[] {
+  return turns.map((turn): Turn => {
+    if (turn.role === 'tool') return { role: 'user', text: `Answer of ${turn.call?.name}: ${turn.text}` }
+    const calls = (turn.calls ?? []).map(({ name, input }) => `I call ${name} with ${input || '{}'}.`)
+    return { role: turn.role, text: [turn.text, ...calls].filter(Boolean).join(gap) }
+  })
+}
+
+/**
+ * Turns of user and assistant that take turns, the user's first: what one says at once becomes one text, and empty
+ * turns are left out.
+ */
+export function alternating(turns: readonly Turn[]): Turn[] {
+  const out: Turn[] = []
+  for (const turn of turns) {
+    const last = out.at(-1)
+    if (turn.text === '') continue
+    if (last?.role === turn.role) out.splice(-1, 1, { ...last, text: last.text + gap + turn.text })
+    else out.push(turn)
+  }
+  return out[0]?.role === 'assistant' ? [{ role: 'user', text: filler }, ...out] : out
+}
+
+/** A system prompt as a first exchange, for services that know none. */
+export function systemAsTurns(system: string): Turn[] {
+  if (system === '') return []
+  return [
+    { role: 'user', text: system },
+    { role: 'assistant', text: filler },
+  ]
+}
+
+/** What the assistant says between two turns that may not follow each other. */
+export const fillerTurn: Turn = { role: 'assistant', text: filler }

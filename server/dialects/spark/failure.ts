@@ -1,0 +1,58 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseObject, looseText } from '../fields.ts'
+import { decodeFailure } from '../openai-failure.ts'
+import type { Failure, FailureKind } from '../reply.ts'
+import { clockHint, serviceFailure } from '../service-failure.ts'
+
+/** Codes of Spark's errors (Spark docs, "Error codes"). */
+const kinds: Readonly<Record<number, FailureKind>> = {
+  10_000: 'server',
+  10_001: 'server',
+  10_002: 'server',
+  10_003: 'invalid',
+  10_004: 'invalid',
+  10_005: 'invalid',
+  10_006: 'rate-limit',
+  10_007: 'rate-limit',
+  10_008: 'overloaded',
+  10_009: 'server',
+  10_010: 'overloaded',
+  10_011: 'server',
+  10_012: 'server',
+  10_013: 'invalid',
+  10_014: 'invalid',
+  10_015: 'permission',
+  10_016: 'permission',
+  10_019: 'invalid',
+  10_110: 'overloaded',
+  10_163: 'invalid',
+  10_222: 'server',
+  10_907: 'invalid',
+  11_200: 'permission',
+  11_201: 'billing',
+  11_202: 'rate-limit',
+  11_203: 'rate-limit',
+  11_210: 'billing',
+}
+
+/** The error in a frame, or in an answer of the HTTP form with status 200; undefined when it is none. */
+export function failureWithin(wire: JsonObject): Failure | undefined {
+  const header = isObject(wire['header']) ? wire['header'] : isObject(wire['error']) ? wire['error'] : wire
+  const code = Number(header['code'] ?? 0)
+  if (!Number.isInteger(code) || code === 0) return undefined
+  const message = looseText(header['message']) || looseText(header['msg'])
+  return serviceFailure(0, kinds[code] ?? 'server', message, String(code))
+}
+
+/** An error body: of the service, or of the gate before it, which checks signatures. */
+export function failureIn(status: number, body: unknown): Failure {
+  const object = looseObject(body)
+  const within = failureWithin(object)
+  if (within) return { ...within, status: status >= 400 ? status : within.status }
+  if (isObject(object['error'])) return decodeFailure(status, body)
+  const message = messageOf(body, status)
+  if (status !== 401 && status !== 403) return serviceFailure(status, kindOfStatus(status), message, '')
+  const isClock = /\bdate\b|clock|expire/i.test(message)
+  return serviceFailure(status, 'authentication', isClock ? `${message} (${clockHint})` : message, '')
+}

@@ -1,0 +1,93 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import type { UpstreamDialect } from '../dialect.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
+import { failureIn, failureWithin } from './failure.ts'
+import { type SparkModel, takesSystem } from './model.ts'
+
+/** iFlytek's own form of conversations with Spark (Spark Web API docs): one message there, frames back. */
+export function spark(model: SparkModel, appId: string): UpstreamDialect {
+  return chatKin({
+    name: 'spark',
+    request: (asked) => requestOut(asked, model, appId),
+    reply: (frame) => chunkOf(frame, 'message'),
+    chunks: () => (frame) => [chunkOf(frame, 'delta')],
+    failureWithin,
+    decodeFailure: failureIn,
+  })
+}
+
+function requestOut(asked: ChatRequest, model: SparkModel, appId: string): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  for (const { thought } of turns) if (thought) asked.lose('thought', thought)
+  const hasSystem = system !== '' && takesSystem(model)
+  const before = hasSystem ? [] : systemAsTurns(system)
+  const spoken = alternating([...before, ...toldTurns(turns)])
+  // The last word is the user's: a system prompt alone needs no answer of the assistant behind it.
+  const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
+  const functions = asked.functions
+  const user = asked.take('user')
+  return {
+    header: { app_id: appId, ...(typeof user === 'string' && { uid: user.slice(0, 32) }) },
+    parameter: {
+      chat: {
+        domain: model.domain,
+        temperature: asked.takeWithin('temperature', 0.01, 1),
+        top_k: asked.takeWithin('top_k', 1, 6),
+        max_tokens: asked.maxTokens,
+      },
+    },
+    payload: {
+      message: { text: hasSystem ? [{ role: 'system', content: system }, ...texts] : texts },
+      ...(functions.length > 0 && { functions: { text: functions.map(functionOut) } }),
+    },
+  }
+}
+
+function functionOut({ name, description, parameters }: JsonObject): JsonObject {
+  return {
+    name,
+    description: looseText(description) || name,
+    parameters: isObject(parameters) ? parameters : { type: 'object', properties: {} },
+  }
+}
+
+/** A frame in OpenAI's form; what is said in the last one counts too. */
+function chunkOf(frame: JsonObject, member: 'message' | 'delta'): JsonObject {
+  const { header, payload } = frame
+  const { choices, usage } = looseObject(payload)
+  const texts = looseList(looseObject(choices)['text'])
+  const isLast = looseObject(choices)['status'] === 2 || looseObject(header)['status'] === 2
+  const called = texts.map((text) => text['function_call']).find(isObject)
+  const said = {
+    role: 'assistant',
+    content: texts.map((text) => looseText(text['content'])).join(''),
+    reasoning_content: texts.map((text) => looseText(text['reasoning_content'])).join(''),
+    ...(called && { tool_calls: [{ index: 0, type: 'function', function: called }] }),
+  }
+  return {
+    id: looseObject(header)['sid'],
+    choices: [{ index: 0, [member]: said, finish_reason: isLast ? (called ? 'tool_calls' : 'stop') : null }],
+    usage: looseObject(usage)['text'],
+  }
+}
+
+/** All frames of an answer as one, for callers who do not stream. */
+export function joinFrames(frames: readonly JsonObject[]): JsonObject {
+  const last = frames.at(-1) ?? {}
+  const payloads = frames.map((frame) => looseObject(frame['payload']))
+  return {
+    header: last['header'],
+    payload: {
+      choices: { status: 2, text: payloads.flatMap(({ choices }) => looseList(looseObject(choices)['text'])) },
+      usage: payloads.map(({ usage }) => usage).findLast(isObject),
+    },
+  }
+}
+
+/** True for the frame after which none comes. */
+export function isLastFrame(frame: JsonObject): boolean {
+  const header = looseObject(frame['header'])
+  return header['status'] === 2 || (header['code'] !== undefined && header['code'] !== 0)
+}

@@ -1,0 +1,52 @@
+/** Where a model of Spark's is and what it is called there. */
+export interface SparkModel {
+  /** Path of its address. */
+  readonly path: string
+  readonly domain: string
+}
+
+/** Versions by the service's own names for them (Spark Web API docs, "Request address"). */
+const versions: Readonly<Record<string, SparkModel>> = {
+  'v1.1': { path: '/v1.1/chat', domain: 'lite' },
+  'v2.1': { path: '/v2.1/chat', domain: 'generalv2' },
+  'v3.1': { path: '/v3.1/chat', domain: 'generalv3' },
+  'v3.1-128k': { path: '/chat/pro-128k', domain: 'pro-128k' },
+  'v3.5': { path: '/v3.5/chat', domain: 'generalv3.5' },
+  'v3.5-32k': { path: '/chat/max-32k', domain: 'max-32k' },
+  'v4.0': { path: '/v4.0/chat', domain: '4.0Ultra' },
+  x1: { path: '/v1/x1', domain: 'x1' },
+}
+
+/** What models are called, in lower case, without the maker's name before it → the version. */
+const names: Readonly<Record<string, string>> = {
+  lite: 'v1.1',
+  general: 'v1.1',
+  generalv2: 'v2.1',
+  pro: 'v3.1',
+  generalv3: 'v3.1',
+  'pro-128k': 'v3.1-128k',
+  max: 'v3.5',
+  'generalv3.5': 'v3.5',
+  'max-32k': 'v3.5-32k',
+  '4.0-ultra': 'v4.0',
+  '4.0ultra': 'v4.0',
+  x1: 'x1',
+}
+
+/** The model by its name, else by the channel's version; what neither tells is the first version. */
+export function sparkModel(name: string, version: string): SparkModel {
+  const short = name.toLowerCase().replace(/^spark(?:desk)?-?/, '')
+  const named = names[short] ?? (short.startsWith('v') ? short : undefined)
+  const chosen = (named ?? version.trim().toLowerCase()) || 'v1.1'
+  return versions[chosen] ?? versions[names[chosen] ?? ''] ?? { path: `/${chosen}/chat`, domain: `general${chosen}` }
+}
+
+/** Models that take a system prompt (Spark Web API docs); others are told it as the first words of the user. */
+export function takesSystem({ domain }: SparkModel): boolean {
+  return ['generalv3.5', 'max-32k', '4.0Ultra', 'x1'].includes(domain)
+}
+
+/** Models that call functions. */
+export function takesFunctions({ domain }: SparkModel): boolean {
+  return ['generalv3', 'pro-128k', 'generalv3.5', 'max-32k', '4.0Ultra'].includes(domain)
+}

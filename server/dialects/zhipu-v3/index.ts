@@ -1,0 +1,79 @@
+import { type JsonObject, tryParse } from '../../lib/json.ts'
+import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
+import type { Failure } from '../reply.ts'
+import { zhipuFailure } from '../zhipu-failure.ts'
+
+/**
+ * The third form of Zhipu's API, which chatglm models speak (one-api's source; the service's own page is gone). Its
+ * streams have the name of each event beside the text: `toEvents` puts both into one object.
+ */
+export const zhipuV3 = chatKin({
+  name: 'zhipu-v3',
+  request: requestOut,
+  reply: replyIn,
+  chunks: () => (event) => [chunkIn(event)],
+  failureWithin,
+  decodeFailure: zhipuFailure,
+})
+
+function requestOut(asked: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  const spoken = alternating([...systemAsTurns(system), ...toldTurns(turns)])
+  return {
+    prompt: (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text })),
+    temperature: asked.takeWithin('temperature', 0.01, 0.99),
+    top_p: asked.takeWithin('top_p', 0.01, 0.99),
+    ...(asked.stream && { incremental: true }),
+  }
+}
+
+function replyIn(wire: JsonObject): JsonObject {
+  const data = looseObject(wire['data'])
+  const choices = looseList(data['choices']).map((choice, index) => ({
+    index,
+    message: { role: 'assistant', content: unquoted(looseText(choice['content'])) },
+    finish_reason: 'stop',
+  }))
+  return { id: data['request_id'] ?? data['task_id'], choices, usage: data['usage'] }
+}
+
+/** Answers are JSON texts within the JSON. */
+function unquoted(content: string): string {
+  const inner = content.startsWith('"') ? tryParse(content) : undefined
+  return typeof inner === 'string' ? inner : content.replace(/^"([\s\S]*)"$/, '$1')
+}
+
+function chunkIn({ event, data, meta }: JsonObject): JsonObject {
+  const isEnd = event === 'finish' || event === 'interrupted'
+  const told = looseObject(tryParse(looseText(meta)))
+  return {
+    id: told['request_id'],
+    choices: [
+      {
+        index: 0,
+        delta: { role: 'assistant', content: looseText(data) },
+        finish_reason: isEnd ? (event === 'finish' ? 'stop' : 'content_filter') : null,
+      },
+    ],
+    usage: told['usage'],
+  }
+}
+
+function failureWithin(wire: JsonObject): Failure | undefined {
+  if (wire['event'] === 'error') return zhipuFailure(0, tryParse(looseText(wire['data'])) ?? { msg: wire['data'] })
+  return wire['success'] === false ? zhipuFailure(0, wire) : undefined
+}
+
+/** One event of the stream, which gives its kind and usage outside its data, as one object; undefined for none. */
+export function eventIn(block: string): JsonObject | undefined {
+  const fields = new Map<string, string>()
+  for (const line of block.split(/\r\n|\n|\r/)) {
+    const [, name, value = ''] = /^(event|data|meta): ?(.*)$/.exec(line) ?? []
+    if (!name) continue
+    const before = fields.get(name)
+    fields.set(name, before === undefined ? value : `${before}\n${value}`)
+  }
+  return fields.has('event') || fields.has('data') ? Object.fromEntries(fields) : undefined
+}

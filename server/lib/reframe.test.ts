@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'bun:test'
+import { awsFrame } from '../../test/helpers/aws-frames.ts'
+import { AwsEventFraming } from './aws-event-stream.ts'
+import { asEvents, type Framing, LineFraming, unreadableMessage } from './reframe.ts'
+
+/** All messages of bytes that come in pieces of a size. */
+function messages(framing: Framing, bytes: Uint8Array, size: number): string[] {
+  const out: string[] = []
+  for (let at = 0; at < bytes.length; at += size) out.push(...framing.push(bytes.subarray(at, at + size)))
+  return [...out, ...framing.finish()]
+}
+
+const awsText = () =>
+  new AwsEventFraming(({ headers, payload }) => `${headers.get(':event-type')} ${new TextDecoder().decode(payload)}`)
+
+describe('lines', () => {
+  const bytes = new TextEncoder().encode('{"a":"ä"}\r\n\n{"b":"😀"}\n{"c":1}')
+
+  test('cut at any byte are the same messages', () => {
+    for (let size = 1; size <= bytes.length; size++)
+      expect(messages(new LineFraming(), bytes, size)).toEqual(['{"a":"ä"}', '{"b":"😀"}', '{"c":1}'])
+  })
+})
+
+describe('event streams of AWS', () => {
+  const bytes = Buffer.concat([
+    awsFrame({ ':event-type': 'first', ':message-type': 'event' }, '{"text":"ä"}'),
+    awsFrame({ ':event-type': 'second' }, ''),
+  ])
+
+  test('cut at any byte are the same messages', () => {
+    for (let size = 1; size <= bytes.length; size++)
+      expect(messages(awsText(), bytes, size)).toEqual(['first {"text":"ä"}', 'second '])
+  })
+
+  test('a damaged byte anywhere is found, and nothing after it believed', () => {
+    for (let at = 0; at < bytes.length; at++) {
+      const damaged = Uint8Array.from(bytes)
+      damaged[at] = (damaged[at] ?? 0) ^ 0x10
+      const read = messages(awsText(), damaged, bytes.length)
+      expect(read).not.toEqual(['first {"text":"ä"}', 'second '])
+      expect(['first {"text":"ä"}', unreadableMessage]).toContain(read[0] ?? unreadableMessage)
+      expect(read.slice(1).every((each) => each === unreadableMessage)).toBe(true)
+    }
+  })
+
+  test('headers of every type are passed over', () => {
+    // A flag, a byte, a short, an int, a long, bytes, a time and a UUID before the text.
+    const one = (name: string, type: number, value: number[]) => [name.length, ...Buffer.from(name), type, ...value]
+    const zeros = (count: number) => Array.from({ length: count }, () => 0)
+    const head = [
+      ...one('t', 0, []),
+      ...one('b', 2, zeros(1)),
+      ...one('s', 3, zeros(2)),
+      ...one('i', 4, zeros(4)),
+      ...one('l', 5, zeros(8)),
+      ...one('y', 6, [0, 2, 1, 1]),
+      ...one('d', 8, zeros(8)),
+      ...one('u', 9, zeros(16)),
+      ...one(':event-type', 7, [0, 4, ...Buffer.from('last')]),
+    ]
+    const frame = awsFrame({}, '')
+    const whole = withHeaders(frame, Uint8Array.from(head))
+    expect(messages(awsText(), whole, whole.length)).toEqual(['last '])
+  })
+})
+
+function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {
+  expect(frame.length).toBe(16)
+  const { crc32 } = require('node:zlib') as typeof import('node:zlib')
+  const out = Buffer.alloc(16 + head.length)
+  out.writeUInt32BE(out.length, 0)
+  out.writeUInt32BE(head.length, 4)
+  out.writeUInt32BE(crc32(out.subarray(0, 8)), 8)
+  out.set(head, 12)
+  out.writeUInt32BE(crc32(out.subarray(0, 12 + head.length)), 12 + head.length)
+  return out
+}
+
+describe('an answer in another framing', () => {
+  const chunks = ['{"a":', '1}\n{"b"', ':2}\n']
+
+  function answer(): { response: Response; pulled: () => number; cancelled: () => unknown } {
+    let pulled = 0
+    let cancelled: unknown
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          const chunk = chunks[pulled++]
+          if (chunk === undefined) controller.close()
+          else controller.enqueue(new TextEncoder().encode(chunk))
+        },
+        cancel(reason) {
+          cancelled = reason
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = { 'content-type': 'application/x-ndjson', 'content-length': '18', 'x-request-id': 'r' }
+    return {
+      response: asEvents(new Response(body, { status: 200, headers }), new LineFraming()),
+      pulled: () => pulled,
+      cancelled: () => cancelled,
+    }
+  }
+
+  test('is one event for each message, with the other headers kept', async () => {
+    const { response } = answer()
+    expect(await response.text()).toBe('data: {"a":1}\n\ndata: {"b":2}\n\n')
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    expect(response.headers.get('content-length')).toBeNull()
+    expect(response.headers.get('x-request-id')).toBe('r')
+  })
+
+  test('whoever stops reading stops the source', async () => {
+    const { response, pulled, cancelled } = answer()
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel('enough')
+    expect(cancelled()).toBe('enough')
+    expect(pulled()).toBeLessThan(4)
+  })
+
+  test('a source that breaks off breaks the events off', async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.error(new Error('gone'))
+      },
+    })
+    expect(asEvents(new Response(body), new LineFraming()).text()).rejects.toThrow('gone')
+  })
+})

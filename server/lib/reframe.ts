@@ -1,0 +1,82 @@
+/** Cuts a body into messages: fed with its bytes in order, cut anywhere. What it returns is the messages complete by then. */
+export interface Framing {
+  push(bytes: Uint8Array): string[]
+  /** What is left when no more comes. */
+  finish(): string[]
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * The answer as server-sent events: every message of its framing one event. It is read as fast as it is read from, and
+ * given up when its reader gives up.
+ */
+export function asEvents(response: Response, framing: Framing): Response {
+  const headers = new Headers(response.headers)
+  headers.set('content-type', 'text/event-stream; charset=utf-8')
+  headers.delete('content-length')
+  const body = response.body && reframed(response.body, framing)
+  return new Response(body, { status: response.status, statusText: response.statusText, headers })
+}
+
+function reframed(body: ReadableStream<Uint8Array>, framing: Framing): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await reader.read()
+        const messages = done ? framing.finish() : framing.push(value)
+        if (messages.length > 0) controller.enqueue(encoder.encode(messages.map(eventOf).join('')))
+        if (done) controller.close()
+        if (done || messages.length > 0) return
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+function eventOf(message: string): string {
+  return `data: ${message.replaceAll('\n', '\ndata: ')}\n\n`
+}
+
+/** Stands for a message that cannot be read; no JSON, so that whoever follows the stream takes it for what it is. */
+export const unreadableMessage = '(unreadable)'
+
+/** A message is not waited for beyond this. */
+const mostBytes = 64 * 1024 * 1024
+
+/** Messages that are a line each, as of newline-delimited JSON. Empty lines are none. */
+export class LineFraming implements Framing {
+  readonly #decoder = new TextDecoder()
+  #open: string[] = []
+  #length = 0
+
+  push(bytes: Uint8Array): string[] {
+    const [first = '', ...rest] = this.#decoder.decode(bytes, { stream: true }).split('\n')
+    this.#open.push(first)
+    this.#length += first.length
+    if (rest.length === 0) return this.#length > mostBytes ? this.#overflow() : []
+    const whole = this.#take()
+    const last = rest.pop() ?? ''
+    this.#open = [last]
+    this.#length = last.length
+    return [whole, ...rest].map((line) => line.trim()).filter((line) => line !== '')
+  }
+
+  finish(): string[] {
+    const last = (this.#take() + this.#decoder.decode()).trim()
+    return last === '' ? [] : [last]
+  }
+
+  #take(): string {
+    const text = this.#open.join('')
+    this.#open = []
+    this.#length = 0
+    return text
+  }
+
+  #overflow(): string[] {
+    this.#take()
+    return [unreadableMessage]
+  }
+}

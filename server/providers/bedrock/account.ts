@@ -1,0 +1,53 @@
+import { GatewayError } from '../../errors.ts'
+import type { Signing, Target, Upstream } from '../provider.ts'
+import { type AwsKeys, signatureHeaders } from './sigv4.ts'
+
+/** What the key of a channel must look like. */
+export const keyForm = 'AccessKey|SecretKey|region, or APIKey|region'
+
+/** Stands for the address of the channel's own region. */
+export const regional = 'https://bedrock-runtime.{region}.amazonaws.com'
+
+/** Keys of an account, or an API key of Bedrock, and the region that answers. */
+interface Account {
+  readonly region: string
+  readonly keys: AwsKeys | { readonly apiKey: string }
+}
+
+function piecesOf(key: string): string[] {
+  return key.split('|').map((piece) => piece.trim())
+}
+
+/** Says what is wrong with a key's form, or undefined. */
+export function keyFault(key: string): string | undefined {
+  const pieces = piecesOf(key)
+  const isWhole = pieces.length >= 2 && pieces.length <= 4 && pieces.every((piece) => piece !== '')
+  const region = pieces[pieces.length === 2 ? 1 : 2] ?? ''
+  return isWhole && /^[a-z]{2,}(?:-[a-z]+)+-\d+$/.test(region) ? undefined : `the key must be ${keyForm}`
+}
+
+/** The account of a channel: its key, else the config that one-api keeps it in. Throws GatewayError when it has none. */
+function accountOf({ key, config }: Upstream): Account {
+  const named = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
+  const pieces = piecesOf(key)
+  if (pieces.length === 2) return { region: pieces[1] ?? '', keys: { apiKey: pieces[0] ?? '' } }
+  const [accessKey = '', secretKey = '', region = '', sessionToken = ''] =
+    pieces.length > 2 ? pieces : [named('ak'), named('sk'), named('region')]
+  if (accessKey === '' || secretKey === '' || region === '')
+    throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
+  return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
+}
+
+/** The region that a channel calls. Throws GatewayError when its key names none. */
+export function regionOf(upstream: Upstream): string {
+  return accountOf(upstream).region
+}
+
+/** A signed POST to a path of the runtime. Throws GatewayError for a key of another form. */
+export function signedTarget(upstream: Upstream, path: string, signing: Signing): Target {
+  const { region, keys } = accountOf(upstream)
+  const url = `${(upstream.baseUrl || regional).replaceAll('{region}', region)}${path}`
+  if ('apiKey' in keys) return { url, headers: { authorization: `Bearer ${keys.apiKey}` } }
+  const { body, nowMs } = signing
+  return { url, headers: signatureHeaders({ method: 'POST', url, body, region, service: 'bedrock', nowMs }, keys) }
+}

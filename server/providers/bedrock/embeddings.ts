@@ -1,0 +1,27 @@
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
+
+/**
+ * OpenAI's request for embeddings in the form of the model's maker (Bedrock user guide, "Amazon Titan Embeddings Text",
+ * "Cohere Embed"). Throws GatewayError (400) for several texts where the model takes one.
+ */
+export function embedRequest(body: JsonObject, model: string): JsonObject {
+  const texts = embeddingTexts(body)
+  const { dimensions } = body
+  if (model.includes('cohere')) {
+    const size = dimensions === undefined ? {} : { output_dimension: dimensions }
+    return { texts, input_type: 'search_document', ...size }
+  }
+  if (texts.length > 1)
+    throw new GatewayError('invalid_field_value', 'input must be one text for this model', { param: 'input' })
+  return { inputText: texts[0], ...(dimensions !== undefined && { dimensions }) }
+}
+
+/** The answer of either maker in OpenAI's form. */
+export function embedReply(answer: JsonObject, model: string, asked: JsonObject): JsonObject {
+  const { embeddings, embedding } = answer
+  const several = isObject(embeddings) ? embeddings['float'] : embeddings
+  const vectors = Array.isArray(several) ? (several as unknown[]) : [embedding]
+  return embeddingsOut(vectors, model, asked, countAt(answer, 'inputTextTokenCount'))
+}

@@ -1,0 +1,55 @@
+import { encodeFailure } from '../../dialects/anthropic-messages/failure.ts'
+import { streamFailure } from '../../dialects/bedrock-converse/failure.ts'
+import { AwsEventFraming, type AwsMessage } from '../../lib/aws-event-stream.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { asEvents } from '../../lib/reframe.ts'
+
+const decoder = new TextDecoder()
+
+function payloadOf({ payload }: AwsMessage): JsonObject {
+  const value = tryParse(decoder.decode(payload))
+  return isObject(value) ? value : {}
+}
+
+/** The name of an exception; undefined for an event. */
+function exceptionOf({ headers }: AwsMessage): string | undefined {
+  const type = headers.get(':message-type')
+  if (type === 'event') return undefined
+  return headers.get(':exception-type') ?? headers.get(':error-code') ?? 'internalServerException'
+}
+
+/** A message of ConverseStream as an object with one member, named like its event or exception. */
+function converseMessage(message: AwsMessage): string {
+  const exception = exceptionOf(message)
+  const name = exception ?? message.headers.get(':event-type') ?? ''
+  const text = message.headers.get(':error-message')
+  // Padding against those who measure lengths.
+  const { p: _padding, ...payload } = payloadOf(message)
+  return JSON.stringify({ [name]: { ...payload, ...(exception && text && { message: text }) } })
+}
+
+/** A message of InvokeModelWithResponseStream: an event of the model's own, or an exception as an error of Anthropic's. */
+function anthropicMessage(message: AwsMessage): string | undefined {
+  const exception = exceptionOf(message)
+  const payload = payloadOf(message)
+  if (exception !== undefined) {
+    const text = payload['message'] ?? message.headers.get(':error-message')
+    return JSON.stringify(encodeFailure(streamFailure(exception, { message: text }), ''))
+  }
+  const { bytes } = payload
+  return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : undefined
+}
+
+function isEventStream(response: Response): boolean {
+  return (response.headers.get('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')
+}
+
+/** Answers of ConverseStream as server-sent events; others as they are. */
+export function readConverse(response: Response): Response {
+  return isEventStream(response) ? asEvents(response, new AwsEventFraming(converseMessage)) : response
+}
+
+/** Answers of a Claude that was invoked, as Anthropic itself would stream them; others as they are. */
+export function readClaude(response: Response): Response {
+  return isEventStream(response) ? asEvents(response, new AwsEventFraming(anthropicMessage)) : response
+}

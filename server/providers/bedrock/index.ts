@@ -1,0 +1,61 @@
+import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
+import { decodeFailure } from '../../dialects/bedrock-converse/failure.ts'
+import { bedrockConverse } from '../../dialects/bedrock-converse/index.ts'
+import type { ChatEndpoint, ModeEndpoint, Provider, Upstream, UpstreamCall } from '../provider.ts'
+import { keyFault, keyForm, regional, regionOf, signedTarget } from './account.ts'
+import { embedReply, embedRequest } from './embeddings.ts'
+import { readClaude, readConverse } from './frames.ts'
+import { bedrockModels, modelId } from './models.ts'
+
+const lacks: NonNullable<ChatEndpoint['lacks']> = ['more than one answer', 'logprobs']
+
+function path(upstream: Upstream, { model }: UpstreamCall, action: string): string {
+  return `/model/${encodeURIComponent(modelId(model, regionOf(upstream)))}/${action}`
+}
+
+const converse: ChatEndpoint = {
+  dialect: bedrockConverse,
+  wantsBytes: true,
+  lacks,
+  target: (upstream, call, signing) =>
+    signedTarget(upstream, path(upstream, call, call.stream ? 'converse-stream' : 'converse'), signing),
+  read: readConverse,
+}
+
+/** Claude as Anthropic speaks it (Anthropic docs, "Claude on Amazon Bedrock"): model and stream stand in the address. */
+const claude: ChatEndpoint = {
+  dialect: { ...anthropicMessages, decodeFailure },
+  wantsBytes: true,
+  lacks: [...lacks, 'audio'],
+  target: (upstream, call, signing) =>
+    signedTarget(upstream, path(upstream, call, call.stream ? 'invoke-with-response-stream' : 'invoke'), signing),
+  read: readClaude,
+  finish({ model: _model, stream: _stream, ...body }) {
+    return { anthropic_version: 'bedrock-2023-05-31', ...body }
+  },
+}
+
+const embeddings: ModeEndpoint = {
+  target: (upstream, call, signing) => signedTarget(upstream, path(upstream, call, 'invoke'), signing),
+  translation: {
+    request: (body, { model }) => embedRequest(body, model),
+    reply: (answer, { model }, asked) => embedReply(answer, model, asked),
+  },
+}
+
+/** Amazon Bedrock. */
+export const bedrock: Provider = {
+  meta: {
+    type: 33,
+    name: 'bedrock',
+    label: 'AWS',
+    color: 'black',
+    defaultBaseUrl: regional,
+    models: bedrockModels,
+    keyHint: keyForm,
+  },
+  keyFault,
+  modes: { embeddings },
+  chat: (_upstream, model) => (model.includes('claude') ? [converse, claude] : [converse]),
+  asksForStreamUsage: false,
+}

@@ -1,0 +1,49 @@
+/** Names that callers know with the ids of Bedrock's own models ("Supported foundation models in Amazon Bedrock"). */
+const ids: Readonly<Record<string, string>> = {
+  'claude-instant-1.2': 'anthropic.claude-instant-v1',
+  'claude-2.0': 'anthropic.claude-v2',
+  'claude-2.1': 'anthropic.claude-v2:1',
+  'claude-3-haiku-20240307': 'anthropic.claude-3-haiku-20240307-v1:0',
+  'claude-3-sonnet-20240229': 'anthropic.claude-3-sonnet-20240229-v1:0',
+  'claude-3-opus-20240229': 'anthropic.claude-3-opus-20240229-v1:0',
+  'claude-3-5-sonnet-20240620': 'anthropic.claude-3-5-sonnet-20240620-v1:0',
+  'claude-3-5-sonnet-20241022': 'anthropic.claude-3-5-sonnet-20241022-v2:0',
+  'claude-3-5-sonnet-latest': 'anthropic.claude-3-5-sonnet-20241022-v2:0',
+  'claude-3-5-haiku-20241022': 'anthropic.claude-3-5-haiku-20241022-v1:0',
+  'llama3-8b-8192': 'meta.llama3-8b-instruct-v1:0',
+  'llama3-70b-8192': 'meta.llama3-70b-instruct-v1:0',
+}
+
+/** Models that only inference profiles serve, which begin with the part of the world that answers. */
+const profiled: Readonly<Record<string, string>> = {
+  'claude-3-7-sonnet-20250219': 'anthropic.claude-3-7-sonnet-20250219-v1:0',
+  'claude-sonnet-4-5': 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'claude-sonnet-4-5-20250929': 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'claude-haiku-4-5': 'anthropic.claude-haiku-4-5-20251001-v1:0',
+  'claude-haiku-4-5-20251001': 'anthropic.claude-haiku-4-5-20251001-v1:0',
+  'claude-opus-4-6': 'anthropic.claude-opus-4-6-v1',
+  'claude-sonnet-4-6': 'anthropic.claude-sonnet-4-6',
+}
+
+/** The models a channel is offered with; others go by their ids. */
+export const bedrockModels: readonly string[] = [
+  ...Object.keys(profiled),
+  ...Object.keys(ids),
+  'amazon.nova-pro-v1:0',
+  'amazon.nova-lite-v1:0',
+  'amazon.nova-micro-v1:0',
+  'us.amazon.nova-2-lite-v1:0',
+  'openai.gpt-oss-120b-1:0',
+  'qwen.qwen3-32b-v1:0',
+  'mistral.mistral-large-3-675b-instruct',
+  'us.meta.llama4-maverick-17b-instruct-v1:0',
+  'us.deepseek.r1-v1:0',
+]
+
+/** The id of a model in a region; a name that is no name of ours is an id already. */
+export function modelId(model: string, region: string): string {
+  const id = profiled[model]
+  if (id === undefined) return ids[model] ?? model
+  const world = region.slice(0, region.indexOf('-'))
+  return `${world === 'us' || world === 'eu' ? world : 'global'}.${id}`
+}

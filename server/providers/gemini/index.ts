@@ -1,0 +1,98 @@
+import { batchEmbedRequest, embeddedTokens, vectorsIn } from '../../dialects/gemini/embeddings.ts'
+import { imageReply, imageRequest, isImagen } from '../../dialects/gemini/images.ts'
+import { gemini as dialect } from '../../dialects/gemini/index.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
+import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
+
+const defaultVersion = 'v1beta'
+
+/** The address below the API's version, which the base address may name already. */
+function address(upstream: Upstream, path: string): Target {
+  const { baseUrl, config, other, key } = upstream
+  const named = typeof config['api_version'] === 'string' && config['api_version'] !== '' && config['api_version']
+  const version = /\/v\d\w*$/.test(baseUrl) ? '' : `/${named || other || defaultVersion}`
+  return { url: `${baseUrl}${version}${path}`, headers: { 'x-goog-api-key': key } }
+}
+
+function modelPath(model: string, action: string): string {
+  return `/models/${encodeURIComponent(model.replace(/^models\//, ''))}:${action}`
+}
+
+const chat: ChatEndpoint = {
+  dialect,
+  // Google opens the addresses of its own store and of some videos only.
+  wantsBytes: true,
+  target: (upstream, call) =>
+    address(upstream, modelPath(call.model, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),
+}
+
+const embeddings: ModeEndpoint = {
+  target: (upstream, call) => address(upstream, modelPath(call.model, 'batchEmbedContents')),
+  translation: {
+    request: (body, { model }) => batchEmbedRequest(model, embeddingTexts(body), body['dimensions']),
+    reply: (answer, { model }, asked) => embeddingsOut(vectorsIn(answer), model, asked, embeddedTokens(answer)),
+  },
+}
+
+const images: ModeEndpoint = {
+  target: (upstream, call) =>
+    address(upstream, modelPath(call.model, isImagen(call.model) ? 'predict' : 'generateContent')),
+  translation: { request: (body, { model }) => imageRequest(body, model), reply: imageReply },
+}
+
+/** The names of `GET /models` (Gemini API reference, "models.list"). */
+async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
+  const { url, headers } = address(upstream, '/models?pageSize=1000')
+  const list: unknown = (await fetchJson(url, headers))['models']
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  const names = list.flatMap((each: unknown) =>
+    isObject(each) && typeof each['name'] === 'string' ? [each['name']] : [],
+  )
+  return names.map((name) => name.replace(/^models\//, ''))
+}
+
+/** Google's Gemini API. */
+export const gemini: Provider = {
+  meta: {
+    type: 24,
+    name: 'gemini',
+    label: 'Google Gemini',
+    color: 'orange',
+    defaultBaseUrl: 'https://generativelanguage.googleapis.com',
+    models: [
+      'gemini-3.6-flash',
+      'gemini-3.5-flash',
+      'gemini-3.5-flash-lite',
+      'gemini-3.1-pro-preview',
+      'gemini-3.1-flash-lite',
+      'gemini-3-pro-preview',
+      'gemini-3-flash-preview',
+      'gemini-3-pro-image-preview',
+      'gemini-2.5-pro',
+      'gemini-2.5-flash',
+      'gemini-2.5-flash-lite',
+      'gemini-2.5-flash-image',
+      'gemini-flash-latest',
+      'gemini-embedding-2',
+      'gemini-embedding-001',
+      'gemini-2.0-flash',
+      'gemini-2.0-flash-001',
+      'gemini-2.0-flash-exp',
+      'gemini-2.0-pro-exp-02-05',
+      'gemini-1.5-pro',
+      'gemini-1.5-flash',
+      'gemini-1.5-flash-8b',
+      'gemini-1.0-pro',
+      'gemini-pro',
+    ],
+    keyHint: 'AIza…',
+    otherDefault: defaultVersion,
+    otherLabel: 'API version',
+  },
+  modes: { embeddings, images },
+  chat: () => [chat],
+  asksForStreamUsage: false,
+  listModels,
+}

@@ -1,0 +1,42 @@
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json.ts'
+
+/** The texts of OpenAI's `input`. Throws GatewayError (400) for tokens, which mean nothing to other tokenizers. */
+export function embeddingTexts(body: JsonObject): string[] {
+  const { input } = body
+  const list: readonly unknown[] = Array.isArray(input) ? input : [input]
+  return list.map((each) => {
+    if (typeof each === 'string') return each
+    const message = 'input must be a text or a list of texts: this channel takes no tokens'
+    throw new GatewayError('invalid_field_value', message, { param: 'input' })
+  })
+}
+
+/** OpenAI's answer to a call for embeddings, in the encoding that was asked for; `promptTokens` where they are known. */
+export function embeddingsOut(
+  vectors: readonly unknown[],
+  model: string,
+  asked: JsonObject,
+  promptTokens: number | undefined,
+): JsonObject {
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, asked) })),
+    model,
+    ...(promptTokens !== undefined && { usage: { prompt_tokens: promptTokens, total_tokens: promptTokens } }),
+  }
+}
+
+function encoded(vector: unknown, asked: JsonObject): unknown {
+  const numbers = Array.isArray(vector) ? (vector as unknown[]).map(Number) : []
+  if (numbers.length === 0) throw new GatewayError('bad_response_body', 'the upstream answered with no embedding')
+  if (asked['encoding_format'] !== 'base64') return numbers
+  return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
+}
+
+/** The number at the end of a path of names; undefined where there is none that could be a count. */
+export function countAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value)
+  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined
+}

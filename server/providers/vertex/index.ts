@@ -1,0 +1,152 @@
+import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
+import { embeddedTokens, predictEmbedRequest, vectorsIn } from '../../dialects/gemini/embeddings.ts'
+import { imageReply, imageRequest, isImagen } from '../../dialects/gemini/images.ts'
+import { gemini } from '../../dialects/gemini/index.ts'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
+import { GatewayError } from '../../errors.ts'
+import { embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
+import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } from '../provider.ts'
+import { type Account, accessToken, accountOf, keyFault, keyForm } from './service-account.ts'
+
+/** Stands for the address of the channel's own region. */
+const regional = 'https://{region}-aiplatform.googleapis.com'
+
+/** An address of an admin's own; undefined = Google's. */
+function ownBase({ baseUrl }: Upstream, { region }: Account): string | undefined {
+  return baseUrl === '' || baseUrl === regional ? undefined : baseUrl.replaceAll('{region}', region)
+}
+
+/** Where the API of a region answers (Vertex AI docs, "Locations"). */
+function googleBase({ region }: Account): string {
+  if (region === 'global') return 'https://aiplatform.googleapis.com'
+  if (region === 'us' || region === 'eu') return `https://aiplatform.${region}.rep.googleapis.com`
+  return regional.replace('{region}', region)
+}
+
+/** An own address takes the place of the token endpoint's host, too. */
+function tokenUriOf({ tokenUri }: Account, base: string | undefined): string {
+  if (base === undefined || !URL.canParse(tokenUri)) return tokenUri
+  const { pathname, search } = new URL(tokenUri)
+  return `${base}${pathname}${search}`
+}
+
+async function address(upstream: Upstream, signing: Signing, path: string, version = 'v1'): Promise<Target> {
+  const account = accountOf(upstream)
+  const base = ownBase(upstream, account)
+  const token = await accessToken(account, tokenUriOf(account, base), signing)
+  const place = `/projects/${account.project}/locations/${account.region}`
+  return {
+    url: `${base ?? googleBase(account)}/${version}${place}${path}`,
+    headers: { authorization: `Bearer ${token}` },
+  }
+}
+
+function published(publisher: string, model: string, action: string): string {
+  return `/publishers/${publisher}/models/${model.split('/').map(encodeURIComponent).join('/').replace('%40', '@')}:${action}`
+}
+
+const google: ChatEndpoint = {
+  dialect: gemini,
+  wantsBytes: true,
+  target: (upstream, { model, stream }, signing) =>
+    address(
+      upstream,
+      signing,
+      published('google', model, stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
+    ),
+}
+
+/** Claude on Vertex (Anthropic docs, "Claude on Vertex AI"): the model stands in the address, the version in the body. */
+const claude: ChatEndpoint = {
+  dialect: anthropicMessages,
+  lacks: ['audio', 'more than one answer', 'logprobs'],
+  forwards: ['anthropic-beta'],
+  target: (upstream, { model, stream }, signing) =>
+    address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
+  finish({ model: _model, ...body }) {
+    return { anthropic_version: 'vertex-2023-10-16', ...body }
+  },
+}
+
+/** Open models, named `publisher/model`, answer in OpenAI's form (Vertex AI docs, "Call open models"). */
+const open: ChatEndpoint = {
+  dialect: openaiChat,
+  target: (upstream, _call, signing) => address(upstream, signing, '/endpoints/openapi/chat/completions'),
+}
+
+function chat(model: string): ChatEndpoint {
+  if (model.includes('claude')) return claude
+  return model.includes('/') && !model.startsWith('google/') ? open : google
+}
+
+/** The newest embedding model answers a call of its own, for one text at a time. */
+const embedsOne = (model: string) => /^gemini-embedding-(?!001)/.test(model)
+
+const embeddings: ModeEndpoint = {
+  target: (upstream, { model }, signing) =>
+    embedsOne(model)
+      ? address(upstream, signing, published('google', model, 'embedContent'), 'v1beta1')
+      : address(upstream, signing, published('google', model, 'predict')),
+  translation: {
+    request(body, { model }) {
+      const texts = embeddingTexts(body)
+      if (!embedsOne(model)) return predictEmbedRequest(texts, body['dimensions'])
+      if (texts.length > 1)
+        throw new GatewayError('invalid_field_value', 'input must be one text for this model', { param: 'input' })
+      const size = body['dimensions'] === undefined ? {} : { outputDimensionality: body['dimensions'] }
+      return { content: { parts: [{ text: texts[0] }] }, ...size }
+    },
+    reply: (answer, { model }, asked) => embeddingsOut(vectorsIn(answer), model, asked, embeddedTokens(answer)),
+  },
+}
+
+const images: ModeEndpoint = {
+  target: (upstream, { model }, signing) =>
+    address(upstream, signing, published('google', model, isImagen(model) ? 'predict' : 'generateContent')),
+  translation: { request: (body, { model }) => imageRequest(body, model), reply: imageReply },
+}
+
+/** Google Cloud's Vertex AI. */
+export const vertex: Provider = {
+  meta: {
+    type: 42,
+    name: 'vertex',
+    label: 'VertexAI',
+    color: 'blue',
+    defaultBaseUrl: regional,
+    models: [
+      'gemini-3.5-flash',
+      'gemini-3.1-pro-preview',
+      'gemini-3-flash-preview',
+      'gemini-2.5-pro',
+      'gemini-2.5-flash',
+      'gemini-2.5-flash-lite',
+      'gemini-2.0-flash-001',
+      'gemini-1.5-pro-002',
+      'gemini-1.5-pro-001',
+      'gemini-1.5-flash-002',
+      'gemini-1.5-flash-001',
+      'gemini-embedding-001',
+      'claude-opus-5',
+      'claude-sonnet-5',
+      'claude-opus-4-8',
+      'claude-opus-4-7',
+      'claude-opus-4-6',
+      'claude-sonnet-4-6',
+      'claude-haiku-4-5@20251001',
+      'claude-sonnet-4-5@20250929',
+      'claude-3-7-sonnet@20250219',
+      'claude-3-5-sonnet-v2@20241022',
+      'claude-3-5-sonnet@20240620',
+      'claude-3-5-haiku@20241022',
+      'claude-3-opus@20240229',
+      'claude-3-sonnet@20240229',
+      'claude-3-haiku@20240307',
+    ],
+    keyHint: keyForm,
+  },
+  keyFault,
+  modes: { embeddings, images },
+  chat: (_upstream, model) => [chat(model)],
+  asksForStreamUsage: true,
+}

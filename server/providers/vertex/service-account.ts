@@ -1,0 +1,89 @@
+import { createHash, createSign } from 'node:crypto'
+import { GatewayError } from '../../errors.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
+import type { AccessToken, FetchJson, Signing, Upstream } from '../provider.ts'
+
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+const defaultTokenUri = 'https://oauth2.googleapis.com/token'
+const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** The longest that Google allows. */
+const lifeSeconds = 3600
+
+/** Who a channel acts as, and where. */
+export interface Account {
+  readonly region: string
+  readonly project: string
+  readonly email: string
+  readonly privateKey: string
+  readonly privateKeyId: string
+  readonly tokenUri: string
+}
+
+/** What the key of a channel must look like. */
+export const keyForm = 'region|project_id|service-account JSON (on one line)'
+
+/** The region, project and JSON of a key: all three, or the JSON alone with the rest in the channel's config. */
+function piecesOf(key: string): { region: string; project: string; json: string } {
+  const text = key.trim()
+  if (text.startsWith('{')) return { region: '', project: '', json: text }
+  const [region = '', project = '', ...rest] = text.split('|')
+  return { region: region.trim(), project: project.trim(), json: rest.join('|').trim() }
+}
+
+/** Says what is wrong with a key's form, or undefined. */
+export function keyFault(key: string): string | undefined {
+  const json = tryParse(piecesOf(key).json)
+  const isWhole = isObject(json) && typeof json['client_email'] === 'string' && typeof json['private_key'] === 'string'
+  return isWhole ? undefined : `the key must be ${keyForm}`
+}
+
+/** The account of a channel: its key, else the config that one-api keeps it in. Throws GatewayError when it has none. */
+export function accountOf({ key, config }: Upstream): Account {
+  const pieces = piecesOf(key)
+  const named = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
+  const json = tryParse(pieces.json.startsWith('{') ? pieces.json : named('vertex_ai_adc'))
+  const field = (name: string) => (isObject(json) && typeof json[name] === 'string' ? json[name] : '')
+  const account = {
+    region: pieces.region || named('region') || 'global',
+    project: pieces.project || named('vertex_ai_project_id') || field('project_id'),
+    email: field('client_email'),
+    privateKey: field('private_key'),
+    privateKeyId: field('private_key_id'),
+    tokenUri: field('token_uri') || defaultTokenUri,
+  }
+  if (account.email === '' || account.privateKey === '' || account.project === '')
+    throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
+  return account
+}
+
+/** The account's access token; `tokenUri` is where it is exchanged for a signed statement of who asks. */
+export function accessToken(account: Account, tokenUri: string, signing: Signing): Promise<string> {
+  // A new key of the same account gets a token of its own.
+  const mark = createHash('sha256').update(account.privateKey).digest('base64url')
+  const name = `vertex ${tokenUri} ${account.email} ${mark}`
+  return signing.tokens.get(name, () => exchange(account, tokenUri, signing.nowMs, signing.fetchJson))
+}
+
+async function exchange(account: Account, tokenUri: string, nowMs: number, fetchJson: FetchJson): Promise<AccessToken> {
+  const body = new URLSearchParams({ grant_type: grant, assertion: assertionOf(account, nowMs) }).toString()
+  const answer = await fetchJson(tokenUri, { 'content-type': 'application/x-www-form-urlencoded' }, { body })
+  const { access_token: value, expires_in: seconds } = answer
+  if (typeof value !== 'string' || value === '')
+    throw new GatewayError('bad_response_body', 'the token endpoint of the upstream answered with no access token')
+  return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
+}
+
+/** A JSON Web Token signed by the account (Google identity, "Using OAuth 2.0 for server to server applications"). */
+export function assertionOf(account: Account, nowMs: number): string {
+  const iat = Math.floor(nowMs / 1000)
+  const header = { alg: 'RS256', typ: 'JWT', ...(account.privateKeyId && { kid: account.privateKeyId }) }
+  const claims = { iss: account.email, scope, aud: account.tokenUri, iat, exp: iat + lifeSeconds }
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part(header)}.${part(claims)}`
+  try {
+    return `${text}.${createSign('RSA-SHA256').update(text).sign(account.privateKey, 'base64url')}`
+  } catch {
+    // The error of the library may quote the key.
+    throw new GatewayError('do_request_failed', 'the private key of the service account cannot be read')
+  }
+}
