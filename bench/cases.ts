@@ -110,8 +110,9 @@ function stalledReaders(quick: boolean): Case {
     model: 'gpt-3.5-turbo',
     stream: true,
     connections: 50,
-    warmupSeconds: 2,
-    seconds: quick ? 3 : 10,
+    // First the buffers of both connections of each stream fill up; only then is memory to stand still.
+    warmupSeconds: quick ? 6 : 12,
+    seconds: quick ? 4 : 20,
     targets: ['gateway', 'peer'],
     rounds: 1,
     fresh: true,

@@ -19,11 +19,15 @@ export interface Measurement extends LoadResult {
   /** The most resident memory that it had, and what it had before, in MB. */
   readonly residentMb: number
   readonly residentBeforeMb: number
+  /** What it had when the warm-up was over, and at the end: growth between them is growth under a steady load. */
+  readonly residentStartMb: number
+  readonly residentEndMb: number
 }
 
 /** Puts the load of a case on a target and measures. */
 export async function measure(one: Case, target: Target, mock: Mock): Promise<Measurement> {
-  const before = target.running ? residentMb(target.running.pid) : 0
+  const resident = () => (target.running ? residentMb(target.running.pid) : 0)
+  const before = resident()
   const memory = target.running ? watchResident(target.running.pid) : undefined
   const load = start('load', join(ROOT, 'node_modules/.bin/bun'), [
     'bench/load/main.ts',
@@ -34,10 +38,12 @@ export async function measure(one: Case, target: Target, mock: Mock): Promise<Me
   try {
     await load.line((line) => line === MARK.start, 120_000)
     const from = cpu()
+    const residentStartMb = resident()
     const startedAt = performance.now()
     await load.line((line) => line === MARK.end, 120_000)
     const used = cpu().map((seconds, index) => seconds - (from[index] ?? 0))
     const seconds = (performance.now() - startedAt) / 1000
+    const residentEndMb = resident()
     const result = JSON.parse(await load.line((line) => line.startsWith('{'), 120_000)) as LoadResult
     const perRequest = (index: number) => (result.requests > 0 ? ((used[index] ?? 0) * 1e6) / result.requests : 0)
     return {
@@ -51,6 +57,8 @@ export async function measure(one: Case, target: Target, mock: Mock): Promise<Me
       cpuShare: (used[0] ?? 0) / seconds,
       residentMb: memory?.stop() ?? 0,
       residentBeforeMb: before,
+      residentStartMb,
+      residentEndMb,
     }
   } finally {
     memory?.stop()

@@ -18,6 +18,8 @@ export interface Summary {
   readonly firstByteP99: number
   readonly residentMb: number
   readonly residentBeforeMb: number
+  readonly residentStartMb: number
+  readonly residentEndMb: number
   readonly mockCpuMicros: number
   readonly loadCpuMicros: number
   readonly failed: number
@@ -70,6 +72,8 @@ function summary(one: Case, target: Measurement['target'], rounds: readonly Meas
     firstByteP99: mid((m) => m.firstByteMs.p99),
     residentMb: Math.max(...rounds.map((m) => m.residentMb)),
     residentBeforeMb: mid((m) => m.residentBeforeMb),
+    residentStartMb: mid((m) => m.residentStartMb),
+    residentEndMb: mid((m) => m.residentEndMb),
     mockCpuMicros: mid((m) => m.mockCpuMicros),
     loadCpuMicros: mid((m) => m.loadCpuMicros),
     failed: rounds.reduce((sum, m) => sum + m.failed, 0),
@@ -139,7 +143,9 @@ function memoryTable(rows: readonly Summary[]): string[] {
     'case',
     'target',
     'RSS MB before',
-    'RSS MB most',
+    'after the warm-up',
+    'at the end',
+    'most',
     'CPU of one core',
     'cut or failed',
     'longest silence ms',
@@ -151,15 +157,17 @@ function memoryTable(rows: readonly Summary[]): string[] {
     rows.map((row) => {
       const watched = row.case === 'open-streams'
       const own =
-        row.target === 'direct'
-          ? ['', '', '']
-          : [row.residentBeforeMb.toFixed(0), row.residentMb.toFixed(0), `${(row.cpuShare * 100).toFixed(0)} %`]
+        row.target === 'direct' ? ['', '', '', '', ''] : [...megabytes(row), `${(row.cpuShare * 100).toFixed(0)} %`]
       const streams = watched
         ? [row.maxGapMs.toFixed(0), String(row.stalls), row.firstByteP99.toFixed(1)]
         : ['', '', '']
       return [row.title, row.target, ...own, String(row.failed), ...streams]
     }),
   )
+}
+
+function megabytes(row: Summary): string[] {
+  return [row.residentBeforeMb, row.residentStartMb, row.residentEndMb, row.residentMb].map((mb) => mb.toFixed(0))
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

@@ -38,9 +38,8 @@ export type StreamSignal =
 /** Follows one stream in one dialect: feed it the data of every event, in order. */
 export interface StreamMeter {
   /**
-   * Takes the events from `from` on of which can be seen without reading them that they are plain content, and returns
-   * where the first stands that must be fed. What is skimmed is read only if it must be counted. `text` holds whole
-   * events without CR.
+   * Takes the events from `from` on that differ from one that was fed only in what they say, and returns where the
+   * first stands that must be fed. `text` holds whole events without CR.
    */
   skim(text: string, from: number): number
   feed(data: string): StreamSignal

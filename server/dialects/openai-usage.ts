@@ -14,6 +14,8 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
   const parts = readParts(raw)
+  if (parts === noParts && Number.isSafeInteger(prompt + completion))
+    return { promptTokens: prompt, completionTokens: completion }
   const beside = countedBeside(raw, parts)
   const usage = { promptTokens: prompt + beside.prompt, completionTokens: completion + beside.completion }
   return Number.isSafeInteger(usage.promptTokens + usage.completionTokens)
@@ -22,6 +24,8 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
 }
 
 type Parts = Omit<Usage, 'promptTokens' | 'completionTokens'>
+
+const noParts: Parts = {}
 
 function readParts(raw: JsonObject): Parts {
   // Transcriptions spell it "input_token_details" (OpenAI API reference, "transcription object").
@@ -46,6 +50,7 @@ function readParts(raw: JsonObject): Parts {
   const imageIn = first(prompt['image_tokens'])
   const reasoning = first(completion['reasoning_tokens'])
   const audioOut = first(completion['audio_tokens'])
+  if (!(cached || cacheWrite || audioIn || imageIn || reasoning || audioOut)) return noParts
   return {
     ...(cached && { cachedTokens: cached }),
     ...(cacheWrite && { cacheWriteTokens: cacheWrite }),

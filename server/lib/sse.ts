@@ -148,7 +148,7 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Cuts a text of whole events. */
-export function splitEvents(text: string): SseEvent[] {
+function splitEvents(text: string): SseEvent[] {
   const events: SseEvent[] = []
   if (text.includes('\r')) {
     let from = 0
@@ -187,19 +187,4 @@ export function sseData(event: string): string | undefined {
     data = data === undefined ? value : `${data}\n${value}`
   }
   return data
-}
-
-/**
- * How many events stand from `from` to `to` when each is one line `data: {…}` and a blank line; 0 when any of them is
- * not. Costs a fraction of cutting them.
- */
-export function countPlainEvents(text: string, from: number, to: number): number {
-  let count = 0
-  for (let at = from; at < to; count++) {
-    const line = text.indexOf('\n', at)
-    const isPlain = text.startsWith('data: {', at) && text[line - 1] === '}' && text.charCodeAt(line + 1) === lf
-    if (!isPlain) return 0
-    at = line + 2
-  }
-  return count
 }

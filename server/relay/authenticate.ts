@@ -21,30 +21,61 @@ export interface AuthenticateDeps {
 
 /**
  * `Authorization: Bearer sk-…` → the caller, checked in one-api's order: known, exhausted, expired, enabled, expiry,
- * subnet, owner, chosen channel. The quota itself is checked where it is taken. A database failure is 503, so that
- * clients do not throw good keys away.
+ * subnet, owner, chosen channel; at once when the token is in memory. The quota itself is checked where it is taken. A
+ * database failure is 503, so that clients do not throw good keys away.
  */
-export async function authenticate(
+export function authenticate(
   deps: AuthenticateDeps,
   authorization: string | null,
   address: () => string,
-): Promise<Caller> {
-  const presented = (authorization ?? '')
+): Caller | Promise<Caller> {
+  const presented = keyOf(authorization ?? '')
+  if (presented === '')
+    throw new GatewayError('invalid_token', 'no token was given: send it as "Authorization: Bearer sk-…"')
+  const known = deps.tokens.known(presented)
+  return known
+    ? checked(deps, known, undefined, address)
+    : find(deps.tokens, presented).then(({ row, channelText }) => checked(deps, row, channelText, address))
+}
+
+function keyOf(authorization: string): string {
+  if (authorization.startsWith('Bearer sk-')) return authorization.slice('Bearer sk-'.length).trimEnd()
+  return authorization
     .replace(/^Bearer\s+/i, '')
     .trim()
     .replace(/^sk-/, '')
-  if (presented === '')
-    throw new GatewayError('invalid_token', 'no token was given: send it as "Authorization: Bearer sk-…"')
-  const { row, channelText } = await find(deps.tokens, presented)
+}
+
+function checked(
+  deps: AuthenticateDeps,
+  row: CallerRow,
+  channelText: string | undefined,
+  address: () => string,
+): Caller {
   checkToken(deps, row)
   checkSubnet(row, address)
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
+  const caller = callerOf(row)
+  const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.group))
+  // Each call has limits of its own: how they stand is written into them.
+  if (limits === undefined && channelText === undefined) return caller
   return {
-    ...row,
-    allowedModels: row.models ? new Set(row.models.split(',').map((model) => model.trim())) : undefined,
-    limits: limitsInForce(row, deps.settings().GroupLimits.get(row.group)),
+    ...caller,
+    limits,
     chosenChannel: channelText === undefined ? undefined : chosenChannel(deps.routing(), row, channelText),
   }
+}
+
+/** What is made of a row once, as long as it is in memory. */
+const callers = new WeakMap<CallerRow, Caller>()
+
+function callerOf(row: CallerRow): Caller {
+  const known = callers.get(row)
+  if (known) return known
+  const allowedModels = row.models ? new Set(row.models.split(',').map((model) => model.trim())) : undefined
+  const caller = { ...row, allowedModels, limits: undefined, chosenChannel: undefined }
+  callers.set(row, caller)
+  return caller
 }
 
 function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group?: Limits): CallLimits | undefined {
@@ -70,15 +101,15 @@ async function find(
 }
 
 function checkToken(deps: AuthenticateDeps, row: CallerRow): void {
+  const isPast = row.expiredTime !== -1 && row.expiredTime * 1000 < deps.nowMs()
+  if (row.tokenStatus === tokenStatus.enabled && !isPast) return
   const name = `token ${row.tokenName} (#${row.tokenId})`
   if (row.tokenStatus === tokenStatus.exhausted)
     throw new GatewayError('token_exhausted', `the quota of ${name} is exhausted`)
   if (row.tokenStatus === tokenStatus.expired) throw new GatewayError('token_expired', `${name} has expired`)
   if (row.tokenStatus !== tokenStatus.enabled) throw new GatewayError('token_unavailable', `${name} is disabled`)
-  if (row.expiredTime !== -1 && row.expiredTime * 1000 < deps.nowMs()) {
-    deps.expired(row.tokenId)
-    throw new GatewayError('token_expired', `${name} has expired`)
-  }
+  deps.expired(row.tokenId)
+  throw new GatewayError('token_expired', `${name} has expired`)
 }
 
 function checkSubnet(row: CallerRow, addressOf: () => string): void {

@@ -17,9 +17,6 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
   #kept: Uint8Array | undefined
   #ended = false
   #firstByteMs = 0
-  readonly #onAbort = () => {
-    void this.return()
-  }
 
   /** `first`: the piece read already, to see whether the upstream answers at all. */
   constructor(deps: RelayDeps, open: OpenCall, reader: UpstreamReader, first: UpstreamPiece) {
@@ -28,9 +25,9 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     this.#reader = reader
     this.#first = first
     // The runtime does not ask for the end of a body that it never began to read.
-    const { signal } = open.call
-    signal.addEventListener('abort', this.#onAbort, { once: true })
-    if (signal.aborted) this.#onAbort()
+    const { leaving } = open.call
+    leaving.action = () => void this.return()
+    if (leaving.hasLeft) void this.return()
   }
 
   [Symbol.asyncIterator](): this {
@@ -44,7 +41,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
       // The caller may have left meanwhile; then the call is settled, or about to be.
       if (this.#ended) break
       if (piece.kind === 'quiet') continue
-      if (piece.kind === 'broken' && this.#open.call.signal.aborted) return this.return()
+      if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) return this.return()
       if (piece.kind === 'chunk') {
         if (this.#firstByteMs === 0) this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
         const ready = this.#kept
@@ -85,6 +82,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     if (isOverdue) {
       await this.#settle('interrupted')
     } else {
+      call.leaving.close()
       this.#deps.breaker.failed(channel.id, call.facts.model)
       await this.#open.hold.release()
     }
@@ -98,7 +96,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   async #settleOnce(outcome: Outcome): Promise<void> {
-    this.#open.call.signal.removeEventListener('abort', this.#onAbort)
+    this.#open.call.leaving.close()
     if (outcome === 'complete') this.#deps.breaker.succeeded(this.#open.channel.id, this.#open.call.facts.model)
     await settle(this.#deps, this.#open, {
       measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },

@@ -2,6 +2,7 @@ import type { RelayMode } from '../../contract/relay-modes.ts'
 import type { RequestFacts } from '../dialects/dialect.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Caller } from './caller.ts'
+import type { Leaving } from './caller-left.ts'
 import type { FormBody } from './form-body.ts'
 
 /** The body of a call: JSON text with its parsed form, or a multipart form that may lie in a spool file. */
@@ -22,6 +23,8 @@ export interface RelayCall {
   headers: Readonly<Record<string, string>>
   /** Aborted when the caller leaves. */
   signal: AbortSignal
+  /** What is done then. */
+  leaving: Leaving
   startedAtMs: number
 }
 

@@ -4,3 +4,26 @@ export class CallerLeft extends Error {
     super('the caller left')
   }
 }
+
+/** Watches with one listener for the whole call; whoever is in charge of it says what is to be done. */
+export class Leaving {
+  /** Called once when the caller leaves. */
+  action: (() => void) | undefined
+  readonly #signal: AbortSignal
+  readonly #listener = (): void => this.action?.()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', this.#listener, { once: true })
+  }
+
+  get hasLeft(): boolean {
+    return this.#signal.aborted
+  }
+
+  /** The call is over. A listener that stays would keep signal and call in memory until everything is collected. */
+  close(): void {
+    this.action = undefined
+    this.#signal.removeEventListener('abort', this.#listener)
+  }
+}

@@ -29,6 +29,8 @@ export interface Charging {
   reserved(promptTokens: number): number
   /** Units for the prompt and what was delivered. */
   soFar(promptTokens: number, completionTokens: number): number
+  /** Completion tokens of a stream that `units` surely pay for after the prompt. */
+  paidTokens(units: number, promptTokens: number): number
   /** Completion tokens per choice that `units` pay for after the prompt; undefined = no need to cap. */
   affordable(units: number, promptTokens: number): number | undefined
   /** The charge, and the token figures of the log row. */
@@ -97,6 +99,7 @@ function tokenCharging(
     ceiling: (prompt) => price(prompt, held),
     least: (prompt) => price(prompt, generates ? choices : 0),
     soFar: price,
+    paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
     affordable(units, prompt) {
       if (!generates || sliced) return undefined
       const tokens = Math.floor(tokensAffordable(units, sheet, groupRatio, prompt) / choices)
@@ -126,6 +129,7 @@ function fixedCharging(
     ceiling: () => ceiling,
     least: () => least,
     soFar: () => ceiling,
+    paidTokens: (units) => (units >= ceiling ? Number.MAX_SAFE_INTEGER : -1),
     affordable: () => undefined,
     charge,
   }

@@ -41,12 +41,27 @@ const unseenFields = [
   'previous_response_id',
 ]
 
+/**
+ * Lets go of what a call asked for, once nothing can be sent again: with thousands of open streams it is most of the
+ * memory. What its usage is checked by stays.
+ */
+export function forgetBody(call: RelayCall): void {
+  const { body } = call
+  if (body.kind === 'form') return
+  const kept = unseenFields.filter((field) => isSet(body.json[field])).map((field) => [field, true])
+  call.body = { kind: 'json', text: '', json: Object.fromEntries(kept) }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false
+}
+
 function hasUnseenPrompt(call: RelayCall): boolean {
   if (call.body.kind === 'form' || call.mode === 'image-edits') return true
   const { json } = call.body
   return (
     call.facts.prompt.hasMedia === true ||
-    unseenFields.some((field) => json[field] !== undefined && json[field] !== null && json[field] !== false) ||
+    unseenFields.some((field) => isSet(json[field])) ||
     /search|sonar|compound|online|internet|research/.test(call.facts.model)
   )
 }

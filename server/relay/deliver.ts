@@ -7,15 +7,17 @@ import { GatewayError } from '../errors.ts'
 import { isObject, tryParse, tryStringify } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
 import { CallerLeft } from './caller-left.ts'
+import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, errorWithin, failedAttempt, statusFailure } from './error-answer.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
+import type { IdleWait } from './idle-watch.ts'
 import { measure } from './measure.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { RelayStream } from './stream.ts'
 import { readOpening } from './stream-opening.ts'
-import { type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Longest error body read, and how long it is waited for; what is beyond helps nobody. */
 const errorBodyBytes = 64 * 1024
@@ -76,23 +78,25 @@ export async function deliver(
   return settleWhole(deps, open, response, text, { usage: reply.usage, output: () => reply.output }, handOver, true)
 }
 
-function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number) {
+function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): ReadLimits {
   const settings = deps.settings()
   const relayMs = open.channel.relayTimeoutMs ?? settings.RelayTimeout * 1000
   return {
     idleMs: open.channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000,
     keepAliveMs: settings.KeepAliveInterval * 1000,
     deadlineMs: relayMs > 0 ? sentAtMs + relayMs : Number.POSITIVE_INFINITY,
-    nowMs: () => deps.clock.nowMs(),
   }
+}
+
+function reader(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {
+  return new UpstreamReader(body, deps.idleWatch, deps.clock, limits)
 }
 
 /** The error body as far as it comes without trouble; its status alone says enough. */
 async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
-  const nowMs = () => deps.clock.nowMs()
-  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: nowMs() + errorBodyMs, nowMs }
-  const { bytes } = await new UpstreamReader(response.body, deps.idleWatch, limits).collect(errorBodyBytes)
+  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.clock.nowMs() + errorBodyMs }
+  const { bytes } = await reader(deps, response.body, limits).collect(errorBodyBytes)
   return bytes.toString('utf8')
 }
 
@@ -101,7 +105,7 @@ async function readWhole(deps: RelayDeps, open: OpenCall, response: Response, se
   if (!response.body) return ''
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
   if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
-  const { bytes, ending } = await new UpstreamReader(response.body, deps.idleWatch, limits).collect(replyBytes)
+  const { bytes, ending } = await reader(deps, response.body, limits).collect(replyBytes)
   if (ending === 'end') return bytes.toString('utf8')
   throw noWholeAnswer(ending, open, response.status)
 }
@@ -112,14 +116,10 @@ function isShort(response: Response): boolean {
   return declared !== null && Number(declared) <= shortAnswerBytes
 }
 
-function readShort(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  limits: { idleMs: number; deadlineMs: number; nowMs: () => number },
-): Promise<string> {
+function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
   return new Promise((resolve, reject) => {
-    const wait = { dueAtMs: Math.min(limits.deadlineMs, limits.nowMs() + limits.idleMs), due: () => fail('stalled') }
+    const dueAtMs = Math.min(limits.deadlineMs, deps.clock.nowMs() + limits.idleMs)
+    const wait: IdleWait = { dueAtMs, due: () => fail('stalled'), place: undefined }
     const fail = (ending: 'stalled' | 'broken') => {
       deps.idleWatch.remove(wait)
       reject(noWholeAnswer(ending, open, response.status))
@@ -136,7 +136,7 @@ function readShort(
 }
 
 function noWholeAnswer(ending: UpstreamPiece['kind'] | 'too-long', open: OpenCall, status: number): Error {
-  if (open.call.signal.aborted) return new CallerLeft()
+  if (open.call.leaving.hasLeft) return new CallerLeft()
   switch (ending) {
     case 'end':
       return badBody('the upstream sent an empty answer', status)
@@ -164,7 +164,8 @@ async function settleWhole(
   const firstByteMs = deps.clock.nowMs() - open.call.startedAtMs
   handOver()
   deps.breaker.succeeded(open.channel.id, open.call.facts.model)
-  const found = await measure(deps, open, answer)
+  const measured = measure(deps, open, answer)
+  const found = measured instanceof Promise ? await measured : measured
   await settle(deps, open, {
     measure: found.measure,
     outcome: 'complete',
@@ -172,6 +173,7 @@ async function settleWhole(
     firstByteMs,
     ...(found.note && { note: found.note }),
   })
+  open.call.leaving.close()
   const headers = answerHeaders(response.headers)
   // What was read as JSON is sent as JSON, whatever the upstream called it.
   if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'
@@ -188,26 +190,37 @@ async function deliverStream(
 ): Promise<Response> {
   if (!response.body) throw badBody('the upstream sent an empty stream', response.status)
   const limits = timeLimits(deps, open, sentAtMs)
-  const reader = new UpstreamReader(response.body, deps.idleWatch, limits)
-  const { mode, signal, facts } = open.call
+  const from = reader(deps, response.body, limits)
+  const { mode, leaving, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
   const newMeter = () => (isChat ? new OpenAiStreamMeter(facts.choices) : new TypedEventMeter())
-  const { nowMs } = limits
-  const untilMs = limits.keepAliveMs > 0 ? nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
-  const { key } = open.channel.upstream
+  const untilMs = limits.keepAliveMs > 0 ? deps.clock.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
+  leaving.action = () => from.cancel()
   let opening: UpstreamPiece[]
-  const onAbort = () => reader.cancel()
-  signal.addEventListener('abort', onAbort, { once: true })
   try {
-    opening = await readOpening({ reader, meter: newMeter(), status: response.status, signal, untilMs, nowMs, key })
+    opening = await readOpening({
+      reader: from,
+      newMeter,
+      status: response.status,
+      leaving,
+      untilMs,
+      clock: deps.clock,
+      key: open.channel.upstream.key,
+    })
   } catch (error) {
-    reader.cancel()
+    from.cancel()
     throw error
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
   handOver()
-  const stream = new RelayStream({ deps, open, reader, meter: newMeter(), withholdUsage: askedForUsage, opening })
+  forgetBody(open.call)
+  const stream = new RelayStream({
+    deps,
+    open,
+    reader: from,
+    meter: newMeter(),
+    withholdUsage: askedForUsage,
+    opening,
+  })
   return new Response(stream as unknown as ReadableStream, { status: 200, headers: streamHeaders(response.headers) })
 }
 
@@ -219,14 +232,14 @@ async function deliverSound(
   handOver: () => void,
 ): Promise<Response> {
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
-  const reader = new UpstreamReader(response.body as ReadableStream<Uint8Array>, deps.idleWatch, limits)
-  const first = await reader.next()
+  const from = reader(deps, response.body as ReadableStream<Uint8Array>, limits)
+  const first = await from.next()
   if (first.kind !== 'chunk') {
-    reader.cancel()
+    from.cancel()
     throw noWholeAnswer(first.kind, open, response.status)
   }
   handOver()
-  return new Response(new BinaryStream(deps, open, reader, first) as unknown as ReadableStream, {
+  return new Response(new BinaryStream(deps, open, from, first) as unknown as ReadableStream, {
     status: 200,
     headers: answerHeaders(response.headers),
   })

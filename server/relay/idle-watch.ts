@@ -3,6 +3,8 @@ export interface IdleWait {
   /** When to be told, in milliseconds of the clock; may be moved while watched. */
   dueAtMs: number
   due(): void
+  /** Its place among those that are watched; the watch's own. */
+  place?: number | undefined
 }
 
 /** One timer for all open streams: a timer of its own for each chunk of each stream would cost more than the chunk. */
@@ -13,15 +15,32 @@ export interface IdleWatch {
 }
 
 export function createIdleWatch(nowMs: () => number, tickMs = 250): IdleWatch {
-  const waits = new Set<IdleWait>()
+  // Not a Set: what was removed from one stays reachable from its outgrown tables until everything is collected.
+  const waits: IdleWait[] = []
   const timer = setInterval(() => {
     const now = nowMs()
-    for (const wait of waits) if (wait.dueAtMs <= now) wait.due()
+    // From the end, because what is removed meanwhile is replaced by the last.
+    for (let place = waits.length - 1; place >= 0; place--) {
+      const wait = waits[place]
+      if (wait && wait.dueAtMs <= now) wait.due()
+    }
   }, tickMs)
   timer.unref()
   return {
-    add: (wait) => void waits.add(wait),
-    remove: (wait) => void waits.delete(wait),
+    add(wait) {
+      if (wait.place !== undefined) return
+      wait.place = waits.length
+      waits.push(wait)
+    },
+    remove(wait) {
+      const { place } = wait
+      if (place === undefined) return
+      wait.place = undefined
+      const last = waits.pop()
+      if (!last || last === wait) return
+      waits[place] = last
+      last.place = place
+    },
     close: () => clearInterval(timer),
   }
 }

@@ -17,23 +17,25 @@ export interface Answer {
   deliveredTokens?: number
 }
 
-/**
- * The upstream's usage when it can be believed, else our own count. The note says why a usage was refused.
- */
-export async function measure(
-  deps: RelayDeps,
-  open: OpenCall,
-  answer: Answer,
-): Promise<{ measure: Measure; note: string | undefined }> {
-  const seconds = secondsOf(answer.usage)
-  const extra = seconds === undefined ? {} : { seconds }
+/** What an answer used, and why the upstream's own figures were refused. */
+export interface Measured {
+  measure: Measure
+  note: string | undefined
+}
+
+/** The upstream's usage when it can be believed, at once; else our own count. */
+export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
   const reported = readUsage(answer.usage)
   const fault = reported && (usageFault(open.call, open.upstreamModel, reported) ?? tooLittle(open, reported, answer))
+  const seconds = secondsOf(answer.usage)
+  const extra = seconds === undefined ? undefined : { seconds }
   if (reported && fault === undefined)
     return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
-  const usage = await countUsage(deps, open, answer.output())
   const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
-  return { measure: { usage, estimated: true, ...extra }, note: refused && `usage of the upstream refused: ${refused}` }
+  return countUsage(deps, open, answer.output()).then((usage) => ({
+    measure: { usage, estimated: true, ...extra },
+    note: refused && `usage of the upstream refused: ${refused}`,
+  }))
 }
 
 /** Nothing is not believed of what there is, nor a total that was reported before the answer broke off. */

@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
+import { Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { errorWithin, withoutKey } from './error-answer.ts'
 import { endpointOf, mappedModel, prepare, targetOf, upstreamCallOf } from './prepare.ts'
@@ -46,13 +47,16 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     const prepared = prepare(call, channel, upstreamModel, undefined)
     const response = await send({
       target: await targetOf(deps, endpoint, channel, upstreamCallOf(call, upstreamModel), prepared.body),
-      headers: { 'content-type': prepared.contentType },
+      headers: {},
+      contentType: prepared.contentType,
       body: prepared.body,
       connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,
       firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
       httpVersion: channel.httpVersion,
       guard: deps.guard,
-      signal: call.signal,
+      leaving: call.leaving,
+      watch: deps.idleWatch,
+      clock: deps.clock,
     })
     const text = await response.text()
     if (!response.ok) {
@@ -95,6 +99,7 @@ function probeCall(model: string, startedAtMs: number): RelayCall {
   const mode = modeOf(model)
   const json: JsonObject =
     mode === 'chat' ? { model, messages: [{ role: 'user', content: 'hi' }] } : { model, input: 'hi' }
+  const signal = AbortSignal.timeout(wholeProbeMs)
   return {
     requestId: 'channel-test',
     mode,
@@ -104,7 +109,8 @@ function probeCall(model: string, startedAtMs: number): RelayCall {
     facts: readRequest(mode, json),
     promptGuess: 1,
     headers: {},
-    signal: AbortSignal.timeout(wholeProbeMs),
+    signal,
+    leaving: new Leaving(signal),
     startedAtMs,
   }
 }

@@ -172,7 +172,8 @@ async function attempt(
     opened = open
     const response = await send({
       target: await targetOf(deps, endpoint, channel, upstreamCallOf(call, upstreamModel), prepared.body),
-      headers: { ...call.headers, 'content-type': prepared.contentType },
+      headers: call.headers,
+      contentType: prepared.contentType,
       body: prepared.body,
       ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
       connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
@@ -182,7 +183,9 @@ async function attempt(
       ),
       httpVersion: channel.httpVersion,
       guard: deps.guard,
-      signal: call.signal,
+      leaving: call.leaving,
+      watch: deps.idleWatch,
+      clock: deps.clock,
     })
     const delivered = await deliver(deps, open, response, prepared.askedForUsage, startedAtMs, () => {
       note(response.status, '')

@@ -15,6 +15,13 @@ export function selectChannel(
   breaker: Breaker,
   random: () => number,
 ): Channel | undefined {
+  const [only] = candidates
+  if (only && candidates.length === 1) {
+    if (tried.has(only.channel.id) || only.channel.provider.modes[mode] === undefined) return undefined
+    // Asked for the one trial that a half-open breaker notes; there is no other channel to prefer.
+    breaker.allows(only.channel.id, model)
+    return only.channel
+  }
   const usable = candidates.filter(
     ({ channel }) => !tried.has(channel.id) && (mode === 'chat' || channel.provider.modes[mode] !== undefined),
   )

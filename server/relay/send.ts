@@ -1,13 +1,17 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Target } from '../providers/provider.ts'
-import { CallerLeft } from './caller-left.ts'
+import { CallerLeft, type Leaving } from './caller-left.ts'
+import type { IdleWait, IdleWatch } from './idle-watch.ts'
 
 /** What goes upstream. Bodies that cannot be sent twice are functions that make a new one for each attempt. */
 export interface Sending {
   target: Target
+  /** The caller's. */
   headers: Readonly<Record<string, string>>
+  contentType: string
   body: string | Uint8Array | (() => ReadableStream<Uint8Array>)
   /** Length in bytes when the body is a stream. */
   contentLength?: number
@@ -15,8 +19,12 @@ export interface Sending {
   firstByteTimeoutMs: number
   httpVersion: 'auto' | '1.1' | '2'
   guard: MetadataGuard
-  signal: AbortSignal
+  leaving: Leaving
+  watch: IdleWatch
+  clock: Clock
 }
+
+const never = Number.POSITIVE_INFINITY
 
 /** Bun's additions to fetch's options (Bun documentation, "fetch"). */
 interface BunRequestInit extends RequestInit {
@@ -26,39 +34,74 @@ interface BunRequestInit extends RequestInit {
 }
 
 /**
- * One upstream call. Resolves with the answer's head, whatever its status; the body is read by the caller, and aborting
- * `signal` ends it too, except for a stream of events. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
+ * One upstream call. Resolves with the answer's head, whatever its status; the body is read by our caller. The one who
+ * asked for it ends it too by leaving, except for a stream of events. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
  */
 export async function send(sending: Sending): Promise<Response> {
-  if (sending.signal.aborted) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
+  const { leaving, watch } = sending
+  if (leaving.hasLeft) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
   const controller = new AbortController()
-  const timers = new Timers()
-  let timedOut: GatewayError | undefined
-  const giveUp = (error: GatewayError) => {
-    timedOut = error
-    controller.abort()
-  }
-  const onAbort = () => controller.abort()
-  sending.signal.addEventListener('abort', onAbort, { once: true })
-  timers.after(sending.firstByteTimeoutMs, () => giveUp(timeout('the upstream did not answer in time')))
-  timers.after(sending.connectTimeoutMs, () => {
-    void isReachable(sending.target.url, sending.connectTimeoutMs).then((reachable) => {
-      if (!reachable && timers.running) giveUp(timeout('the upstream cannot be reached'))
-    })
-  })
+  const patience = new Patience(sending, controller)
+  leaving.action = () => controller.abort()
+  watch.add(patience)
   try {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
     const response = await fetch(sending.target.url, requestInit(sending, controller.signal))
     // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
-    if (isEventStream(response)) sending.signal.removeEventListener('abort', onAbort)
+    if (isEventStream(response)) leaving.action = undefined
     return response
   } catch (error) {
-    if (timedOut) throw timedOut
-    if (sending.signal.aborted) throw new CallerLeft()
+    if (patience.lost) throw patience.lost
+    if (leaving.hasLeft) throw new CallerLeft()
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
-    timers.clear()
+    patience.isOver = true
+    watch.remove(patience)
+  }
+}
+
+/** How long an answer's head is waited for. */
+class Patience implements IdleWait {
+  dueAtMs: number
+  place: number | undefined
+  /** Why the request was given up. */
+  lost: GatewayError | undefined
+  isOver = false
+  readonly #sending: Sending
+  readonly #controller: AbortController
+  readonly #answerAtMs: number
+  #connectAtMs: number
+
+  constructor(sending: Sending, controller: AbortController) {
+    this.#sending = sending
+    this.#controller = controller
+    const nowMs = sending.clock.nowMs()
+    this.#answerAtMs = sending.firstByteTimeoutMs > 0 ? nowMs + sending.firstByteTimeoutMs : never
+    this.#connectAtMs = sending.connectTimeoutMs > 0 ? nowMs + sending.connectTimeoutMs : never
+    this.dueAtMs = Math.min(this.#answerAtMs, this.#connectAtMs)
+  }
+
+  due(): void {
+    const nowMs = this.#sending.clock.nowMs()
+    if (nowMs >= this.#connectAtMs) {
+      this.#connectAtMs = never
+      void this.#checkConnection()
+    }
+    this.dueAtMs = this.#answerAtMs
+    if (nowMs >= this.#answerAtMs) this.#giveUp('the upstream did not answer in time')
+  }
+
+  async #checkConnection(): Promise<void> {
+    const { target, connectTimeoutMs } = this.#sending
+    const reachable = await isReachable(target.url, connectTimeoutMs)
+    if (!reachable && !this.isOver) this.#giveUp('the upstream cannot be reached')
+  }
+
+  #giveUp(why: string): void {
+    this.dueAtMs = never
+    this.lost ??= new GatewayError('upstream_timeout', why)
+    this.#controller.abort()
   }
 }
 
@@ -74,14 +117,11 @@ function isEventStream(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
 }
 
-function timeout(message: string): GatewayError {
-  return new GatewayError('upstream_timeout', message)
-}
-
 function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
   const streams = typeof sending.body === 'function'
   const headers: Record<string, string> = {
     ...sending.headers,
+    'content-type': sending.contentType,
     ...sending.target.headers,
     'accept-encoding': 'identity',
   }
@@ -98,22 +138,6 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     ...(sending.httpVersion !== 'auto' && {
       protocol: sending.httpVersion === '2' ? ('http2' as const) : ('http1.1' as const),
     }),
-  }
-}
-
-/** Timers that are cleared together. */
-class Timers {
-  #handles: ReturnType<typeof setTimeout>[] = []
-  running = true
-
-  /** Runs `action` after `delayMs`; 0 = never. */
-  after(delayMs: number, action: () => void): void {
-    if (delayMs > 0) this.#handles.push(setTimeout(action, delayMs))
-  }
-
-  clear(): void {
-    this.running = false
-    for (const handle of this.#handles) clearTimeout(handle)
   }
 }
 

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
+import { Leaving } from './caller-left.ts'
 import { quickEstimate } from './count-tokens.ts'
 import { errorResponse } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
@@ -68,7 +69,8 @@ export async function serveCaller(
     if (deps.draining()) {
       throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
     }
-    caller = await authenticate(deps.authenticate, request.headers.get('authorization'), incoming.address)
+    const found = authenticate(deps.authenticate, request.headers.get('authorization'), incoming.address)
+    caller = found instanceof Promise ? await found : found
     response = await run(caller)
   } catch (error) {
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
@@ -102,9 +104,12 @@ function describe(error: unknown): string {
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: RelayPath): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
   const body = await readBody(deps, incoming.request, route)
+  let call: RelayCall | undefined
   try {
-    return await relay(deps.relay, buildCall(incoming, caller, route, body, startedAtMs))
+    call = buildCall(incoming, caller, route, body, startedAtMs)
+    return await relay(deps.relay, call)
   } catch (error) {
+    call?.leaving.close()
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
@@ -151,6 +156,7 @@ function buildCall(
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
   }
+  const { signal } = incoming.request
   return {
     requestId: incoming.requestId,
     mode: route.mode,
@@ -160,7 +166,8 @@ function buildCall(
     facts,
     promptGuess: quickEstimate(facts.prompt),
     headers: forwardedHeaders(incoming.request.headers),
-    signal: incoming.request.signal,
+    signal,
+    leaving: new Leaving(signal),
     startedAtMs,
   }
 }

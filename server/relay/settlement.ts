@@ -32,15 +32,14 @@ export interface Ending {
 }
 
 /** A price that cannot be computed must not keep the quota. */
-async function chargeOrRelease(
+function chargeOrRelease(
   { charging, hold }: OpenCall,
   measure: Measure,
-): Promise<ReturnType<Charging['charge']>> {
+): ReturnType<Charging['charge']> | Promise<never> {
   try {
     return charging.charge(measure)
   } catch (error) {
-    await hold.release()
-    throw error
+    return hold.release().then(() => Promise.reject(error))
   }
 }
 
@@ -48,10 +47,11 @@ async function chargeOrRelease(
 export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): Promise<void> {
   const { call, hold, channel } = open
   const settings = deps.settings()
-  const charge = await chargeOrRelease(open, ending.measure)
+  const charged = chargeOrRelease(open, ending.measure)
+  const charge = charged instanceof Promise ? await charged : charged
   const elapsedMs = Math.round(deps.clock.nowMs() - call.startedAtMs)
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined
-  const charged = await hold.settle({
+  const quota = await hold.settle({
     charge: charge.quota,
     tokens: charge.promptTokens + charge.completionTokens,
     channelId: channel.id,
@@ -65,8 +65,8 @@ export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): P
     channelId: channel.id,
     outcome: ending.outcome,
     code: ending.code,
-    quota: charged,
-    uncovered: Math.max(0, charge.quota - charged),
+    quota,
+    uncovered: Math.max(0, charge.quota - quota),
     promptTokens: charge.promptTokens,
     completionTokens: charge.completionTokens,
     elapsedMs,

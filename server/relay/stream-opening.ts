@@ -1,19 +1,20 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
-import { CallerLeft } from './caller-left.ts'
+import { CallerLeft, type Leaving } from './caller-left.ts'
 import { badBody, errorWithin, failedAttempt } from './error-answer.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 interface Opening {
   reader: UpstreamReader
-  /** A meter of its own: the stream's will be fed the same pieces again. */
-  meter: StreamMeter
+  /** Makes a meter for the opening alone: the stream's will be fed the same pieces again. */
+  newMeter: () => StreamMeter
   status: number
-  signal: AbortSignal
+  leaving: Leaving
   /** Pieces are held back for no longer than until then, in milliseconds of the clock. */
   untilMs: number
-  nowMs: () => number
+  clock: Clock
   /** The channel's key, which must not be shown. */
   key: string
 }
@@ -23,31 +24,36 @@ interface Opening {
  * begun, and another channel may do better. Throws AttemptFailed, CallerLeft.
  */
 export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
-  const { reader, meter, status, signal } = opening
+  const first = await opening.reader.next()
+  if (first.kind === 'chunk' && surelySpeaks(first.bytes)) return [first]
+  return readClosely(opening, first)
+}
+
+async function readClosely(opening: Opening, first: UpstreamPiece): Promise<UpstreamPiece[]> {
+  const { reader, status, leaving } = opening
+  const meter = opening.newMeter()
   const pieces: UpstreamPiece[] = []
   const splitter = new SseSplitter()
-  for (;;) {
-    const piece = await reader.next()
+  for (let piece = first; ; piece = await reader.next()) {
     switch (piece.kind) {
       case 'quiet':
         return [...pieces, piece]
       case 'chunk': {
-        if (pieces.length === 0 && surelySpeaks(piece.bytes)) return [piece]
         const block = splitter.push(piece.bytes)
-        const begun = block.events.some(({ data }) => data !== undefined && isSpeaking(opening, data))
-        if (begun || block.early || opening.nowMs() >= opening.untilMs) return [...pieces, piece]
+        const begun = block.events.some(({ data }) => data !== undefined && isSpeaking(opening, meter, data))
+        if (begun || block.early || opening.clock.nowMs() >= opening.untilMs) return [...pieces, piece]
         // The runtime may reuse the memory of a piece when the next is read.
         pieces.push({ kind: 'chunk', bytes: piece.bytes.slice() })
         break
       }
       case 'end': {
-        if (signal.aborted) throw new CallerLeft()
+        if (leaving.hasLeft) throw new CallerLeft()
         const data = sseData(splitter.finish().text)
-        if (data !== undefined && isSpeaking(opening, data)) return [...pieces, piece]
+        if (data !== undefined && isSpeaking(opening, meter, data)) return [...pieces, piece]
         throw badBody('the upstream sent an empty stream', status)
       }
       case 'broken':
-        if (signal.aborted) throw new CallerLeft()
+        if (leaving.hasLeft) throw new CallerLeft()
         throw badBody('the connection to the upstream broke before its answer', status)
       default:
         throw failedAttempt(
@@ -56,15 +62,20 @@ export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
         )
     }
   }
-
-  function isSpeaking({ key }: Opening, data: string): boolean {
-    if (data.trim() === '') return false
-    const signal = meter.feed(data)
-    if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
-    if (signal === 'error') throw errorWithin(meter.error ?? {}, status, key)
-    return true
-  }
 }
+
+function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string): boolean {
+  if (data.trim() === '') return false
+  const signal = meter.feed(data)
+  if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
+  if (signal === 'error') throw errorWithin(meter.error ?? {}, status, key)
+  return true
+}
+
+const eventEnd = Buffer.from('}\n\n')
+const blankLine = Buffer.from('\n\n')
+const choice = Buffer.from('"choices":[{')
+const errorField = Buffer.from('"error"')
 
 /**
  * The common case without a second parse: a whole event of an answer, and nothing in sight that could be an error. What
@@ -72,6 +83,6 @@ export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
  */
 function surelySpeaks(bytes: Uint8Array): boolean {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const end = view.indexOf('}\n\n')
-  return end > 0 && end === view.indexOf('\n\n') - 1 && view.includes('"choices":[{') && !view.includes('"error"')
+  const end = view.indexOf(eventEnd)
+  return end > 0 && end === view.indexOf(blankLine) - 1 && view.includes(choice) && !view.includes(errorField)
 }

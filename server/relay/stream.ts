@@ -34,19 +34,33 @@ interface StreamOptions {
   /** The usage chunk was asked for by us, not by the caller. */
   withholdUsage: boolean
   /** Pieces read already, to see whether the upstream answers at all. */
-  opening: readonly UpstreamPiece[]
+  opening: UpstreamPiece[]
 }
+
+type Bytes = Uint8Array | undefined
+type Step = IteratorResult<Uint8Array>
+
+const never = Number.POSITIVE_INFINITY
+const atEnd: Step = { done: true, value: undefined }
 
 /**
  * The body of a streamed answer: the upstream's events as they come, metered, with an honest end. It owns the hold from
  * its making: the end, a broken or stalled upstream, an error event, quota running out, a caller who leaves midway or
  * before the first read each settle once. An iterator object and not a generator, because a generator that is dropped
- * before its first step never runs its `finally`.
+ * before its first step never runs its `finally`; and no async function where a piece passes, because thousands of
+ * streams wait in it at a time.
  */
-export class RelayStream implements AsyncIterableIterator<Uint8Array> {
-  readonly #options: StreamOptions
-  readonly #splitter = new SseSplitter()
+export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait {
+  /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
+  dueAtMs = never
+  place: number | undefined
+  readonly #deps: RelayDeps
+  readonly #open: OpenCall
+  readonly #reader: UpstreamReader
+  readonly #meter: StreamMeter
+  readonly #withholdUsage: boolean
   readonly #opening: UpstreamPiece[]
+  readonly #splitter = new SseSplitter()
   #ended = false
   /** What is sent after the charge is durable. */
   #settling: Promise<void> | undefined
@@ -54,69 +68,111 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   #promptTokens: number
   /** Where the output was last really counted; the running estimate goes on from there. */
   #counted = { pieces: 0, characters: 0, tokens: 0 }
-  readonly #onAbort = () => {
-    void this.return()
-  }
-  /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
-  readonly #unread: IdleWait = { dueAtMs: Number.POSITIVE_INFINITY, due: this.#onAbort }
+  /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
+  #paidTokens = -1
+  /** Who waits for the next bytes. */
+  #resolve: ((step: Step | Promise<Step>) => void) | undefined
+  #reject: ((error: unknown) => void) | undefined
 
-  constructor(options: StreamOptions) {
-    this.#options = options
-    this.#opening = [...options.opening]
-    this.#promptTokens = options.open.call.promptGuess
+  constructor({ deps, open, reader, meter, withholdUsage, opening }: StreamOptions) {
+    this.#deps = deps
+    this.#open = open
+    this.#reader = reader
+    this.#meter = meter
+    this.#withholdUsage = withholdUsage
+    this.#opening = opening
+    this.#promptTokens = open.call.promptGuess
     // The runtime does not ask for the end of a body that it never began to read.
-    options.deps.idleWatch.add(this.#unread)
-    const { signal } = options.open.call
-    signal.addEventListener('abort', this.#onAbort, { once: true })
-    if (signal.aborted) this.#onAbort()
+    deps.idleWatch.add(this)
+    const { leaving } = open.call
+    leaving.action = () => void this.return()
+    if (leaving.hasLeft) void this.return()
   }
 
   [Symbol.asyncIterator](): this {
     return this
   }
 
-  async next(): Promise<IteratorResult<Uint8Array>> {
-    this.#unread.dueAtMs = Number.POSITIVE_INFINITY
-    while (!this.#ended) {
-      const piece = this.#opening.shift() ?? (await this.#options.reader.next())
+  next(): Promise<Step> {
+    this.dueAtMs = never
+    return new Promise(this.#waiter)
+  }
+
+  readonly #waiter = (resolve: (step: Step | Promise<Step>) => void, reject: (error: unknown) => void): void => {
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#advance()
+  }
+
+  /** Goes from piece to piece until there is something to send. */
+  #advance(): void {
+    for (let piece = this.#opening.shift(); piece; piece = this.#opening.shift()) if (this.#isAnswered(piece)) return
+    if (this.#ended) this.#resolve?.(atEnd)
+    else this.#reader.ask(this.#onPiece)
+  }
+
+  readonly #onPiece = (piece: UpstreamPiece): void => {
+    if (!this.#isAnswered(piece)) this.#advance()
+  }
+
+  /** False when there is nothing to send for a piece. */
+  #isAnswered(piece: UpstreamPiece): boolean {
+    try {
       // The caller may have left meanwhile; then the call is settled, or about to be.
-      if (this.#ended) break
-      if (piece.kind === 'broken' && this.#options.open.call.signal.aborted) return this.return()
-      const bytes = await this.#take(piece)
-      if (bytes !== undefined && bytes.length > 0) {
-        this.#unread.dueAtMs = this.#unreadLimit()
-        return { done: false, value: bytes }
+      if (this.#ended) this.#resolve?.(atEnd)
+      else if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) this.#resolve?.(this.return())
+      else {
+        const bytes = this.#take(piece)
+        if (!(bytes instanceof Promise)) return this.#isSent(bytes)
+        bytes.then(this.#onBytes, this.#reject)
       }
+    } catch (error) {
+      this.#reject?.(error)
     }
-    return { done: true, value: undefined }
+    return true
+  }
+
+  readonly #onBytes = (bytes: Bytes): void => {
+    if (!this.#isSent(bytes)) this.#advance()
+  }
+
+  #isSent(bytes: Bytes): boolean {
+    if (bytes === undefined || bytes.length === 0) return false
+    this.dueAtMs = this.#unreadLimit()
+    this.#resolve?.({ done: false, value: bytes })
+    return true
   }
 
   #unreadLimit(): number {
-    const { deps } = this.#options
-    const limitMs = deps.settings().CallerIdleTimeout * 1000
-    return limitMs > 0 ? deps.clock.nowMs() + limitMs : Number.POSITIVE_INFINITY
+    const limitMs = this.#deps.settings().CallerIdleTimeout * 1000
+    return limitMs > 0 ? this.#deps.clock.nowMs() + limitMs : never
+  }
+
+  /** Nobody has asked for more for too long. */
+  due(): void {
+    void this.return()
   }
 
   /** The runtime calls this when the caller has left, and after the end. */
-  async return(): Promise<IteratorResult<Uint8Array>> {
+  async return(): Promise<Step> {
     if (!this.#ended) {
       this.#ended = true
       // After the last word only the usage is missing: what the model did unseen is in it, and must be paid.
-      if (this.#options.meter.finished) await this.#readUsage()
-      this.#options.reader.cancel()
-      await this.#settle(this.#options.meter.finished ? 'complete' : 'aborted', '')
+      if (this.#meter.finished) await this.#readUsage()
+      this.#reader.cancel()
+      await this.#settle(this.#meter.finished ? 'complete' : 'aborted', '')
     }
     await this.#settling
-    return { done: true, value: undefined }
+    return atEnd
   }
 
   /** Reads what the upstream still has to say to an answer that is complete, for a short time. */
   async #readUsage(): Promise<void> {
-    const { reader, meter, deps } = this.#options
-    const untilMs = deps.clock.nowMs() + drainMs
-    reader.hurry(drainMs)
-    while (!meter.usage && deps.clock.nowMs() < untilMs) {
-      const piece = await reader.next()
+    const meter = this.#meter
+    const untilMs = this.#deps.clock.nowMs() + drainMs
+    this.#reader.hurry(drainMs)
+    while (!meter.usage && this.#deps.clock.nowMs() < untilMs) {
+      const piece = await this.#reader.next()
       if (piece.kind !== 'chunk') return
       for (const { data } of this.#splitter.push(piece.bytes).events) {
         if (data !== undefined && meter.feed(data) === 'done') return
@@ -124,7 +180,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  #take(piece: UpstreamPiece): Promise<Uint8Array | undefined> | Uint8Array | undefined {
+  #take(piece: UpstreamPiece): Promise<Bytes> | Bytes {
     switch (piece.kind) {
       case 'chunk':
         return this.#chunk(piece.bytes)
@@ -135,8 +191,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  #chunk(bytes: Uint8Array): Promise<Uint8Array> | Uint8Array | undefined {
-    const { meter } = this.#options
+  #chunk(bytes: Uint8Array): Promise<Bytes> | Bytes {
+    const meter = this.#meter
     if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
     const block = this.#splitter.push(bytes)
     const { text } = block
@@ -151,7 +207,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
       if (!event) break
       at = event.to
       const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
-      if (signal === 'content' || (signal === 'usage-only' && !this.#options.withholdUsage)) {
+      if (signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)) {
         if (kept !== undefined) kept += block.text.slice(event.from, event.to)
         continue
       }
@@ -172,19 +228,26 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
 
   /** True when what was delivered, and half a slice more, costs more than is held. */
   #needsMore(): boolean {
-    const { open, deps } = this.#options
-    return this.#costSoFar(deps.settings().PreConsumedQuota / 2) > open.hold.amount
+    const tokens = this.#tokensSoFar() + Math.ceil(this.#deps.settings().PreConsumedQuota / 2)
+    if (tokens <= this.#paidTokens) return false
+    const { charging, hold } = this.#open
+    this.#paidTokens = charging.paidTokens(hold.amount, this.#promptTokens)
+    return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
+  }
+
+  #tokensSoFar(): number {
+    const { pieces, characters, tokens } = this.#counted
+    const meter = this.#meter
+    return tokens + Math.max(meter.pieces - pieces, Math.ceil((meter.characters - characters) / charactersPerToken))
   }
 
   #costSoFar(marginTokens: number): number {
-    const { meter, open } = this.#options
-    const { pieces, characters, tokens } = this.#counted
-    const since = Math.max(meter.pieces - pieces, Math.ceil((meter.characters - characters) / charactersPerToken))
-    return open.charging.soFar(this.#promptTokens, tokens + since + Math.ceil(marginTokens))
+    return this.#open.charging.soFar(this.#promptTokens, this.#tokensSoFar() + Math.ceil(marginTokens))
   }
 
-  async #extend(out: Uint8Array | undefined): Promise<Uint8Array> {
-    const { open, deps } = this.#options
+  async #extend(out: Bytes): Promise<Uint8Array> {
+    const open = this.#open
+    const deps = this.#deps
     const missing = this.#costSoFar(deps.settings().PreConsumedQuota) - open.hold.amount
     await open.hold.extend(missing, this.#costSoFar(0))
     const sent = out ?? new Uint8Array(0)
@@ -201,32 +264,33 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   async #count(): Promise<void> {
-    const { deps, open, meter } = this.#options
-    const { promptTokens, completionTokens } = await countUsage(deps, open, meter.output())
+    const meter = this.#meter
+    const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())
     this.#promptTokens = promptTokens
+    this.#paidTokens = -1
     this.#counted = { pieces: meter.pieces, characters: meter.characters, tokens: completionTokens }
   }
 
-  async #complete(before: Uint8Array | undefined, last: string): Promise<Uint8Array> {
+  async #complete(before: Bytes, last: string): Promise<Uint8Array> {
     this.#ended = true
-    this.#options.reader.drain(drainMs)
+    this.#reader.drain(drainMs)
     await this.#settle('complete', '')
     return joined(before, encoder.encode(last)) as Uint8Array
   }
 
   /** The upstream reported an error within the stream: the caller gets that event as it is, and no end mark. */
-  async #upstreamError(before: Uint8Array | undefined, event: string): Promise<Uint8Array> {
+  async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
     this.#ended = true
-    this.#options.reader.cancel()
-    this.#options.deps.breaker.failed(this.#options.open.channel.id, this.#options.open.call.facts.model)
+    this.#reader.cancel()
+    this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
     await this.#settle('interrupted', 'upstream_stream_error')
-    const { key } = this.#options.open.channel.upstream
+    const { key } = this.#open.channel.upstream
     return joined(before, encoder.encode(withoutKey(event, key))) as Uint8Array
   }
 
   /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */
   async #upstreamEnded(how: keyof typeof endings): Promise<Uint8Array> {
-    const { meter, withholdUsage } = this.#options
+    const meter = this.#meter
     const rest = this.#splitter.finish()
     const found = rest.text.trim() === '' ? undefined : sseData(rest.text)
     const data = found?.trim() === '' ? undefined : found
@@ -234,7 +298,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     const open = rest.bytes === undefined && rest.text !== ''
     const last = open ? '\n\n' : `data: ${data}\n\n`
     if (signal === 'error') return this.#upstreamError(undefined, last)
-    const isKept = signal === 'content' || (signal === 'usage-only' && !withholdUsage)
+    const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
     if (signal === 'done' || meter.finished) return this.#complete(before, meter.endMark)
     // A torn last event is no content: what was cut is not passed off as whole.
@@ -242,12 +306,12 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
     return this.#fail(new GatewayError(code, message), before)
   }
 
-  async #fail(error: GatewayError, before?: Uint8Array): Promise<Uint8Array> {
-    const { open, deps, reader } = this.#options
+  async #fail(error: GatewayError, before?: Bytes): Promise<Uint8Array> {
+    const open = this.#open
     const isTorn = before === undefined && this.#splitter.partlySent
     this.#ended = true
-    reader.cancel()
-    if (error.type === 'upstream_error') deps.breaker.failed(open.channel.id, open.call.facts.model)
+    this.#reader.cancel()
+    if (error.type === 'upstream_error') this.#deps.breaker.failed(open.channel.id, open.call.facts.model)
     await this.#settle('interrupted', error.code)
     const event = errorEvent(error, open.call.requestId)
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
@@ -260,16 +324,19 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   async #settleOnce(outcome: Outcome, code: string): Promise<void> {
-    const { deps, open, meter } = this.#options
-    open.call.signal.removeEventListener('abort', this.#onAbort)
-    deps.idleWatch.remove(this.#unread)
+    const deps = this.#deps
+    const open = this.#open
+    const meter = this.#meter
+    open.call.leaving.close()
+    deps.idleWatch.remove(this)
     if (outcome === 'complete') deps.breaker.succeeded(open.channel.id, open.call.facts.model)
     else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
-    const found = await measure(deps, open, {
+    const measured = measure(deps, open, {
       usage: meter.usage,
       output: () => meter.output(),
       ...(outcome !== 'complete' && { deliveredTokens: meter.pieces }),
     })
+    const found = measured instanceof Promise ? await measured : measured
     await settle(deps, open, {
       measure: found.measure,
       outcome,
@@ -280,11 +347,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   #elapsedMs(): number {
-    return this.#options.deps.clock.nowMs() - this.#options.open.call.startedAtMs
+    return this.#deps.clock.nowMs() - this.#open.call.startedAtMs
   }
 }
 
-function joined(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
+function joined(a: Bytes, b: Bytes): Bytes {
   if (!a || a.length === 0) return b ?? a
   if (!b || b.length === 0) return a
   return Buffer.concat([a, b])

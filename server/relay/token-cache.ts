@@ -5,6 +5,8 @@ import type { Store } from '../store/store.ts'
 /** Looks tokens up by their key, with a memory that every change of a token or its owner clears at once. */
 export interface TokenCache {
   find(key: string): Promise<CallerRow | undefined>
+  /** The token if it is in memory. */
+  known(key: string): CallerRow | undefined
 }
 
 interface Entry {
@@ -30,10 +32,15 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
       }
     }
   })
+  const known = (key: string) => {
+    const entry = entries.get(key)
+    return entry && nowMs() - entry.loadedAtMs < lifeMs ? entry.row : undefined
+  }
   return {
+    known,
     async find(key) {
-      const known = entries.get(key)
-      if (known && nowMs() - known.loadedAtMs < lifeMs) return known.row
+      const found = known(key)
+      if (found) return found
       const before = changes
       const row = await findCaller(store.read, secrets.fingerprint(key, 'token-key'))
       if (!row) {

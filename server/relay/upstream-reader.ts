@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts'
 import type { IdleWait, IdleWatch } from './idle-watch.ts'
 
 /**
@@ -12,14 +13,14 @@ export type UpstreamPiece =
   | { kind: 'stalled' }
   | { kind: 'overdue' }
 
-interface Limits {
+/** How long an answer may take. */
+export interface ReadLimits {
   /** Longest silence; 0 = any. */
   idleMs: number
   /** Report `quiet` after this long without a piece; 0 = never. */
   keepAliveMs: number
   /** When the answer must have ended, in milliseconds of the clock. */
   deadlineMs: number
-  nowMs: () => number
 }
 
 /** The two calls of a stream reader that are used here. */
@@ -32,12 +33,18 @@ const never = Number.POSITIVE_INFINITY
 
 /**
  * Reads an upstream body piece by piece, one read at a time, so that a caller who does not read stops the upstream too.
+ * Thousands of these wait at a time, so what a wait needs is made once and not for each piece.
  */
-export class UpstreamReader {
+export class UpstreamReader implements IdleWait {
+  /** When who waits is to be told that nothing came. */
+  dueAtMs = never
+  place: number | undefined
   readonly #reader: BodyReader
   readonly #watch: IdleWatch
-  readonly #limits: Limits
-  readonly #wait: IdleWait
+  readonly #clock: Clock
+  readonly #limits: ReadLimits
+  /** Length of a wait that is reported as `quiet`. */
+  #quietMs: number
   #reading = false
   /** Came while nobody waited. */
   #ready: UpstreamPiece | undefined
@@ -45,35 +52,43 @@ export class UpstreamReader {
   #silentSinceMs: number
   #idleAtMs = never
 
-  constructor(body: ReadableStream<Uint8Array>, watch: IdleWatch, limits: Limits) {
+  constructor(body: ReadableStream<Uint8Array>, watch: IdleWatch, clock: Clock, limits: ReadLimits) {
     this.#reader = body.getReader()
     this.#watch = watch
-    this.#limits = { ...limits }
-    this.#silentSinceMs = limits.nowMs()
-    this.#wait = { dueAtMs: never, due: () => this.#due() }
-    watch.add(this.#wait)
+    this.#clock = clock
+    this.#limits = limits
+    this.#quietMs = limits.keepAliveMs
+    this.#silentSinceMs = clock.nowMs()
+    watch.add(this)
   }
 
   /** Waits for the next piece. */
   next(): Promise<UpstreamPiece> {
-    const { idleMs, keepAliveMs, deadlineMs, nowMs } = this.#limits
-    const startedMs = nowMs()
-    if (startedMs >= deadlineMs) return Promise.resolve({ kind: 'overdue' })
+    return new Promise((resolve) => this.ask(resolve))
+  }
+
+  /** Gives the next piece to `answer`, at once if it is there. Nobody else may be waiting. */
+  ask(answer: (piece: UpstreamPiece) => void): void {
+    const { idleMs, deadlineMs } = this.#limits
+    const nowMs = this.#clock.nowMs()
+    if (nowMs >= deadlineMs) {
+      answer({ kind: 'overdue' })
+      return
+    }
     const ready = this.#ready
     if (ready) {
       this.#ready = undefined
-      return Promise.resolve(ready)
+      answer(ready)
+      return
     }
+    this.#answer = answer
     if (!this.#reading) {
       // Only waiting for the upstream counts as its silence, not the time the caller took to read.
-      this.#silentSinceMs = startedMs
+      this.#silentSinceMs = nowMs
       this.#read()
     }
     this.#idleAtMs = idleMs > 0 ? this.#silentSinceMs + idleMs : never
-    this.#wait.dueAtMs = Math.min(this.#idleAtMs, deadlineMs, keepAliveMs > 0 ? startedMs + keepAliveMs : never)
-    return new Promise((resolve) => {
-      this.#answer = resolve
-    })
+    this.dueAtMs = Math.min(this.#idleAtMs, deadlineMs, this.#quietMs > 0 ? nowMs + this.#quietMs : never)
   }
 
   /** Stops reading; the upstream's connection is given up. */
@@ -87,25 +102,24 @@ export class UpstreamReader {
    * again, but not for longer than `limitMs`.
    */
   drain(limitMs: number): void {
-    const startedMs = this.#limits.nowMs()
-    const step = async (): Promise<void> => {
-      const piece = await this.next()
-      if (piece.kind === 'chunk' && this.#limits.nowMs() - startedMs < limitMs) return step()
-      if (piece.kind === 'end') this.close()
+    const untilMs = this.#clock.nowMs() + limitMs
+    const step = (piece: UpstreamPiece): void => {
+      if (piece.kind === 'chunk' && this.#clock.nowMs() < untilMs) this.ask(step)
+      else if (piece.kind === 'end') this.close()
       else this.cancel()
     }
     this.hurry(limitMs)
-    void step()
+    this.ask(step)
   }
 
   /** From now on a wait longer than this is reported as `quiet`. */
   hurry(limitMs: number): void {
-    this.#limits.keepAliveMs = limitMs
+    this.#quietMs = limitMs
   }
 
   /** Frees the watch after the end. */
   close(): void {
-    this.#watch.remove(this.#wait)
+    this.#watch.remove(this)
   }
 
   /** Reads to the end, or until something keeps it from that, but no more than about `limitBytes`. */
@@ -131,15 +145,16 @@ export class UpstreamReader {
   /** Starts one read; its piece goes to who waits, or is kept for who asks next. */
   #read(): void {
     this.#reading = true
-    this.#reader.read().then(
-      ({ done, value }) => {
-        if (done) this.#arrived({ kind: 'end' })
-        else if (value && value.length > 0) this.#arrived({ kind: 'chunk', bytes: value })
-        else this.#read()
-      },
-      (cause: unknown) => this.#arrived({ kind: 'broken', cause }),
-    )
+    this.#reader.read().then(this.#onRead, this.#onBroken)
   }
+
+  readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array | undefined }): void => {
+    if (done) this.#arrived({ kind: 'end' })
+    else if (value && value.length > 0) this.#arrived({ kind: 'chunk', bytes: value })
+    else this.#read()
+  }
+
+  readonly #onBroken = (cause: unknown): void => this.#arrived({ kind: 'broken', cause })
 
   #arrived(piece: UpstreamPiece): void {
     this.#reading = false
@@ -150,13 +165,13 @@ export class UpstreamReader {
   #give(piece: UpstreamPiece): void {
     const answer = this.#answer
     this.#answer = undefined
-    this.#wait.dueAtMs = never
+    this.dueAtMs = never
     answer?.(piece)
   }
 
   /** Somebody has waited long enough to be told; the read goes on. */
-  #due(): void {
-    const now = this.#limits.nowMs()
+  due(): void {
+    const now = this.#clock.nowMs()
     if (now >= this.#limits.deadlineMs) this.#give({ kind: 'overdue' })
     else this.#give({ kind: now >= this.#idleAtMs ? 'stalled' : 'quiet' })
   }

@@ -85,6 +85,75 @@ describe('a chat stream', () => {
   })
 })
 
+describe('a stream that is skimmed', () => {
+  const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
+  const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
+
+  /** What a meter makes of a block, skimming where it may. */
+  function skimmed(block: string): { meter: OpenAiStreamMeter; fedCount: number; signals: string[] } {
+    const meter = new OpenAiStreamMeter()
+    const signals: string[] = []
+    for (let at = meter.skim(block, 0); at < block.length; at = meter.skim(block, at)) {
+      const end = block.indexOf('\n\n', at) + 2
+      signals.push(meter.feed(block.slice(at + 'data: '.length, end - 2)))
+      at = end
+    }
+    return { meter, fedCount: signals.length, signals }
+  }
+
+  test('reads one plain event and takes the others like it as they are', () => {
+    const words = Array.from({ length: 50 }, (_, index) => ` word ${index} é東🚀`)
+    const { meter, fedCount } = skimmed(words.map((word) => plain(word)).join(''))
+    expect(fedCount).toBe(1)
+    expect(meter.output()).toBe(words.join(''))
+    expect(meter.characters).toBe(words.join('').length)
+    expect(meter.pieces).toBe(50)
+    expect(meter.finished).toBe(false)
+  })
+
+  const others: readonly (readonly [string, string])[] = [
+    ['its end', plain('', { finish_reason: 'stop' })],
+    ['an end with text', plain('z', { finish_reason: 'stop' })],
+    ['usage', event({ id: 'a', ...delta('b'), usage: { prompt_tokens: 1, completion_tokens: 2 } })],
+    ['an error', event({ error: { message: 'x' } })],
+    ['the end mark', 'data: [DONE]\n\n'],
+    ['nothing said', plain('')],
+    ['escapes', plain('a "quoted" \\ line\nand more\u0000')],
+    ['a look-alike within the text', plain('x"}}],"usage":null}\n\ndata: [DONE]')],
+    ['a backslash at the end', plain('x\\')],
+    ['another choice', event({ id: 'a', choices: [{ index: 1, delta: { content: 'b' } }], usage: null })],
+    ['a line that breaks within', plain('ab').replace('ab', 'a\n\nb')],
+    ['tool calls', event({ choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: 'q' } }] } }] })],
+    ['reasoning', event({ choices: [{ index: 0, delta: { content: null, reasoning_content: 'q' } }] })],
+    ['the same word twice', event({ choices: [{ index: 0, delta: { role: 'b', content: 'b', 'a"content': 'b' } }] })],
+    ['a comment', ': hello\n\n'],
+  ]
+  for (const [name, other] of others) {
+    test(`says the same as one that is read throughout when among plain events stands ${name}`, () => {
+      for (const events of [
+        [plain('a'), plain('b'), other, plain('c'), plain('d')],
+        [other, plain('a'), plain('b'), other],
+        [other, other, plain('c')],
+      ]) {
+        const { meter, signals } = skimmed(events.join(''))
+        const whole = new OpenAiStreamMeter()
+        const pieces = events.join('').split('\n\n').slice(0, -1)
+        const wholeSignals = pieces.map((each) => whole.feed(each.slice('data: '.length)))
+        const figures = (it: OpenAiStreamMeter) => [
+          it.output(),
+          it.pieces,
+          it.characters,
+          it.finished,
+          it.usage,
+          it.error,
+        ]
+        expect(figures(meter)).toEqual(figures(whole))
+        expect(signals.filter((each) => each !== 'content')).toEqual(wholeSignals.filter((each) => each !== 'content'))
+      }
+    })
+  }
+})
+
 describe('a stream of typed events', () => {
   test('signals, collects and ends', () => {
     const meter = new TypedEventMeter()

@@ -1,13 +1,10 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { countPlainEvents, splitEvents } from '../../lib/sse.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
+import { SaidText } from '../said-text.ts'
 import { usageOf } from './usage.ts'
 
-/** What makes an event more than plain content, in JSON without spaces; with spaces nothing is skimmed. */
-const marks = ['"finish_reason":"', '"usage":{', '"error"', '[DONE]', '"content":""', '": ']
-
-/** Characters of events kept unread; longer streams than most answers are read after all, piece by piece. */
-const mostSkimmed = 16_384
+/** After so many events in a row that are each written in their own way, no more are learned from. */
+const mostLessons = 32
 
 /** Follows a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
 export class OpenAiStreamMeter implements StreamMeter {
@@ -15,15 +12,14 @@ export class OpenAiStreamMeter implements StreamMeter {
   usage: JsonObject | undefined
   error: JsonObject | undefined
   pieces = 0
-  characters = 0
-  #parts: string[] = []
-  /** Skimmed texts, and where they belong among the parts. */
-  #skimmed: { text: string; at: number }[] = []
-  #skimmedLength = 0
-  /** What an event is without its content, at most: read from one event before others are skimmed. */
-  #envelope = Number.POSITIVE_INFINITY
-  readonly #openChoices = new Set<number>()
-  readonly #finishedChoices = new Set<number>()
+  readonly #said = new SaidText()
+  /** How the last plain event was written before and behind what it said; '' = none was seen. */
+  #before = ''
+  #behind = ''
+  #lessons = 0
+  /** Choices seen, and whether each has ended. */
+  readonly #ended = new Map<number, boolean>()
+  #endedCount = 0
   readonly #choices: number
 
   /** `choices`: how many answers were asked for. */
@@ -32,56 +28,52 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   get finished(): boolean {
-    this.#readSkimmed()
-    return this.#finishedChoices.size >= this.#choices && this.#openChoices.size === 0
+    return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
+  }
+
+  get characters(): number {
+    return this.#said.length
   }
 
   output(): string {
-    this.#readSkimmed()
-    return this.#parts.join('')
+    return this.#said.toString()
   }
 
   skim(text: string, from: number): number {
-    if (this.#envelope === Number.POSITIVE_INFINITY) return from
-    let mark = text.length
-    for (const each of marks) {
-      const found = text.indexOf(each, from)
-      if (found >= 0 && found < mark) mark = found
+    const before = this.#before
+    const behind = this.#behind
+    if (before === '') return from
+    let at = from
+    while (text.startsWith(before, at)) {
+      const start = at + before.length
+      const end = text.indexOf('"', start)
+      // Text without escapes on one line, and the same words behind it: nothing else can be different.
+      if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
+      if (text.slice(start, end).includes('\\')) break
+      this.#said.add(text, start, end)
+      this.pieces++
+      at = end + behind.length
     }
-    // Up to the start of the event with the mark; 2 is the length of the blank line before it.
-    const boundary = text.lastIndexOf('\n\n', mark)
-    const to = mark === text.length ? mark : boundary < from ? from : boundary + 2
-    const events = to > from ? countPlainEvents(text, from, to) : 0
-    if (events === 0) return from
-    const length = to - from
-    this.#skimmed.push({ text: text.slice(from, to), at: this.#parts.length })
-    this.#skimmedLength += length
-    this.#envelope = Math.min(this.#envelope, length / events)
-    this.pieces += events
-    this.characters += Math.ceil(length - events * this.#envelope) + events
-    // An event is many times as long as what it says: what is kept must not grow with the stream like the stream.
-    if (this.#skimmedLength > mostSkimmed) this.#readSkimmed()
-    return to
+    if (at > from) this.#lessons = 0
+    return at
   }
 
-  /** Reads what was skimmed, in its place among the parts; the running figures were moved when it came. */
-  #readSkimmed(): void {
-    if (this.#skimmed.length === 0) return
-    const { pieces, characters } = this
-    const parts = this.#parts
-    const skimmed = this.#skimmed
-    this.#skimmed = []
-    this.#parts = []
-    let from = 0
-    for (const { text, at } of skimmed) {
-      this.#parts.push(...parts.slice(from, at))
-      from = at
-      for (const { data } of splitEvents(text)) if (data !== undefined) this.feed(data)
-    }
-    this.#parts = [this.#parts.join('') + parts.slice(from).join('')]
-    this.#skimmedLength = 0
-    this.pieces = pieces
-    this.characters = characters
+  /** Remembers how a plain event is written around what it says, so that the next ones like it need not be parsed. */
+  #learn(data: string, choice: JsonObject, characters: number): void {
+    const delta = choice['delta']
+    if (characters === 0 || choice['finish_reason'] || !isObject(delta) || ++this.#lessons > mostLessons) return
+    const spoken = Object.keys(delta).filter((key) => key !== 'role' && delta[key] !== null && delta[key] !== '')
+    const [key = ''] = spoken
+    const said = delta[key]
+    if (spoken.length !== 1 || typeof said !== 'string' || said.length !== characters) return
+    const name = `"${key}":"`
+    const at = data.indexOf(name)
+    const start = at + name.length
+    const end = start + said.length
+    const isPlain = at === data.lastIndexOf(name) && data.startsWith(said, start) && data[end] === '"'
+    if (at < 1 || data[at - 1] === '\\' || !isPlain || data.includes('\n')) return
+    this.#before = `data: ${data.slice(0, start)}`
+    this.#behind = `${data.slice(end)}\n\n`
   }
 
   feed(data: string): StreamSignal {
@@ -100,7 +92,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
     const before = this.characters
     for (const choice of choices as unknown[]) if (isObject(choice)) this.#choice(choice)
-    this.#envelope = Math.min(this.#envelope, data.length + 'data: \n\n'.length - (this.characters - before))
+    const [first] = choices as unknown[]
+    if (!usage && choices.length === 1 && isObject(first)) this.#learn(data, first, this.characters - before)
     return 'content'
   }
 
@@ -112,11 +105,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#add(choice['text'])
     if (this.characters > before) this.pieces++
     // Some services send an empty reason with every chunk.
+    const hasEnded = this.#ended.get(index)
     if (choice['finish_reason']) {
-      this.#openChoices.delete(index)
-      this.#finishedChoices.add(index)
-    } else if (!this.#finishedChoices.has(index)) {
-      this.#openChoices.add(index)
+      if (!hasEnded) this.#endedCount++
+      this.#ended.set(index, true)
+    } else if (hasEnded === undefined) {
+      this.#ended.set(index, false)
     }
   }
 
@@ -138,9 +132,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   #add(text: unknown): void {
-    if (typeof text === 'string' && text !== '') {
-      this.#parts.push(text)
-      this.characters += text.length
+    if (typeof text === 'string') {
+      this.#said.add(text)
       return
     }
     // Mistral's reasoning models stream content as a list of typed parts.

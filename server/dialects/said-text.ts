@@ -1,0 +1,35 @@
+const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
+
+/**
+ * Text that grows by a word at a time, in one piece of memory. Kept as strings, each word would hold the whole block that
+ * it was cut from, and thousands of open streams leave no time to collect those.
+ */
+export class SaidText {
+  #units = new Uint16Array(128)
+  #length = 0
+
+  /** Characters (UTF-16 code units) so far. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Adds the characters of `text` from `from` to `to`. */
+  add(text: string, from = 0, to = text.length): void {
+    const length = this.#length + to - from
+    if (length > this.#units.length) this.#grow(length)
+    const units = this.#units
+    let at = this.#length
+    for (let index = from; index < to; index++) units[at++] = text.charCodeAt(index)
+    this.#length = at
+  }
+
+  toString(): string {
+    return decoder.decode(this.#units.subarray(0, this.#length))
+  }
+
+  #grow(length: number): void {
+    const units = new Uint16Array(Math.max(length, this.#units.length * 2))
+    units.set(this.#units.subarray(0, this.#length))
+    this.#units = units
+  }
+}
