@@ -17,7 +17,10 @@ export function asArray(response: Response): Response {
 
 /** An iterator object and not a generator, because the runtime must be able to end it before its first step. */
 class ArrayElements implements AsyncIterableIterator<Uint8Array> {
-  readonly #reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
+  readonly #reader: {
+    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+    cancel(): Promise<void>
+  }
   readonly #splitter = new SseSplitter()
   #begun = false
   #ended = false
@@ -34,7 +37,7 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
     while (!this.#ended) {
       const { done, value } = await this.#reader.read()
       this.#ended = done
-      const text = done ? this.#end() : this.#elements(value)
+      const text = done ? this.#end() : value ? this.#elements(value) : ''
       if (text !== '') return { done: false, value: encoder.encode(text) }
     }
     return { done: true, value: undefined }

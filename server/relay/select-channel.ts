@@ -15,14 +15,15 @@ export function selectChannel(
   breaker: Breaker,
   random: () => number,
 ): Channel | undefined {
+  const isUsable = ({ channel }: Candidate) => !tried.has(channel.id) && serves(channel, mode, model)
   const [only] = candidates
   if (only && candidates.length === 1) {
-    if (tried.has(only.channel.id) || only.channel.provider.modes[mode] === undefined) return undefined
+    if (!isUsable(only)) return undefined
     // Asked for the one trial that a half-open breaker notes; there is no other channel to prefer.
     breaker.allows(only.channel.id, model)
     return only.channel
   }
-  const usable = candidates.filter(({ channel }) => !tried.has(channel.id) && serves(channel, mode, model))
+  const usable = candidates.filter(isUsable)
   for (let from = 0; from < usable.length; ) {
     let to = from
     while (to < usable.length && usable[to]?.priority === usable[from]?.priority) to++
