@@ -336,6 +336,11 @@ export const optionDefinitions = {
       writer: 'admin',
       description: 'How many further channels are tried when one fails.',
     },
+    StrictTranslationEnabled: bool(
+      false,
+      'admin',
+      'Refuse a request of which something cannot be said to the channel in its dialect, instead of leaving it out and naming it in the answer (X-Tollgate-Dropped).',
+    ),
     RetryAfterLimit: {
       kind: 'number',
       default: '60',

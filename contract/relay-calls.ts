@@ -131,6 +131,21 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     body: z.looseObject({ model: z.optional(model), input: texts }),
     answer: z.looseObject({}),
   },
+  '/v1/rerank': {
+    summary: 'Order documents by how well they answer a question',
+    body: z.looseObject({
+      model,
+      query: z.string().check(z.minLength(1)),
+      documents: z
+        .array(z.union([z.string(), z.looseObject({})]))
+        .check(z.minLength(1), z.describe('Texts, or objects with a text.')),
+      top_n: z.nullish(whole.check(z.describe('How many are answered; all where it is absent.'))),
+      return_documents: z.nullish(z.boolean()),
+    }),
+    answer: z.looseObject({
+      results: z.array(z.looseObject({ index: whole, relevance_score: z.number() })),
+    }),
+  },
   '/v1/images/generations': {
     summary: 'Make images',
     body: z.looseObject({ ...imageFields, prompt: z.string().check(z.minLength(1)) }),

@@ -4,6 +4,7 @@ export const relayModes = [
   'completions',
   'embeddings',
   'moderations',
+  'rerank',
   'images',
   'image-edits',
   'image-variations',

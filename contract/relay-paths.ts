@@ -16,6 +16,7 @@ export const relayPaths = [
   { path: '/v1/completions', mode: 'completions' },
   { path: '/v1/embeddings', mode: 'embeddings' },
   { path: '/v1/moderations', mode: 'moderations' },
+  { path: '/v1/rerank', mode: 'rerank' },
   { path: '/v1/images/generations', mode: 'images' },
   { path: '/v1/images/edits', mode: 'image-edits', form: true, jsonToo: true },
   { path: '/v1/images/variations', mode: 'image-variations', form: true },
@@ -23,6 +24,36 @@ export const relayPaths = [
   { path: '/v1/audio/transcriptions', mode: 'transcriptions', form: true },
   { path: '/v1/audio/translations', mode: 'translations', form: true },
 ] as const satisfies readonly RelayPath[]
+
+/** The wire formats of conversations that callers may speak. */
+export const callerDialects = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
+export type CallerDialect = (typeof callerDialects)[number]
+
+/** A POST path of another dialect than OpenAI's chat. `{model}` may hold slashes. */
+export interface DialectPath extends RelayPath {
+  dialect: CallerDialect
+  /** Only the tokens of the request are counted. */
+  countOnly?: true
+  /** The answer comes in events. Where it is absent and the path names no model, the body says so. */
+  stream?: true
+  /** A single text or several, for vectors. */
+  embeds?: 'one' | 'batch'
+}
+
+/** Every POST path of the other dialects: Anthropic's Messages, OpenAI's Responses, Google's Gemini. */
+export const dialectPaths = [
+  { path: '/v1/responses', mode: 'chat', dialect: 'openai-responses' },
+  { path: '/v1/messages', mode: 'chat', dialect: 'anthropic-messages' },
+  { path: '/v1/messages/count_tokens', mode: 'chat', dialect: 'anthropic-messages', countOnly: true },
+  { path: '/v1beta/models/{model}:generateContent', mode: 'chat', dialect: 'gemini' },
+  { path: '/v1beta/models/{model}:streamGenerateContent', mode: 'chat', dialect: 'gemini', stream: true },
+  { path: '/v1beta/models/{model}:countTokens', mode: 'chat', dialect: 'gemini', countOnly: true },
+  { path: '/v1beta/models/{model}:embedContent', mode: 'embeddings', dialect: 'gemini', embeds: 'one' },
+  { path: '/v1beta/models/{model}:batchEmbedContents', mode: 'embeddings', dialect: 'gemini', embeds: 'batch' },
+] as const satisfies readonly DialectPath[]
+
+/** What a relay token reads in another dialect, by GET. */
+export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as const
 
 /** The model named in the path, as clients of old versions of the OpenAI API send it; it may hold slashes. */
 export const enginePath = '/v1/engines/{model}/embeddings'
@@ -40,7 +71,6 @@ export const relayReads = [
 /** Parts of the OpenAI API that exist but are not served here, each with everything below it. */
 export const notServedPaths = [
   '/v1/edits',
-  '/v1/responses',
   '/v1/files',
   '/v1/uploads',
   '/v1/batches',

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { relayPaths } from '../contract/relay-paths.ts'
+import { dialectPaths, relayPaths } from '../contract/relay-paths.ts'
 import { mountApi } from './api/routes.ts'
 import type { Context } from './context.ts'
 import type { AppEnv } from './http/app-env.ts'
@@ -10,8 +10,9 @@ import { limitByAddress } from './http/limit-by-address.ts'
 import { requestIdHeader, requestIds } from './http/request-id.ts'
 import { unknownPath } from './http/unknown-path.ts'
 import { requestId } from './lib/ids.ts'
+import { callRouteOf } from './relay/call-routes.ts'
 import { mountRelay } from './relay/routes.ts'
-import { relayPathOf, serveRelay } from './relay/serve-call.ts'
+import { serveRelay } from './relay/serve-call.ts'
 
 /** What the program is started with beside the context. */
 export interface AppOptions {
@@ -38,10 +39,10 @@ export function createApp(context: Context, options: AppOptions): App {
   const { clock } = context.api
   const origin = originReader(context.relay.trustedProxies)
   return {
-    routes: [...relayPaths.map(({ path }) => ({ method: 'POST', path })), ...router.routes],
+    routes: [...[...relayPaths, ...dialectPaths].map(({ path }) => ({ method: 'POST', path })), ...router.routes],
     async fetch(incoming, env) {
       const request = withoutBase(incoming, options.basePath ?? '')
-      const route = request.method === 'POST' ? relayPathOf(pathnameOf(request.url)) : undefined
+      const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
       if (!route) return router.fetch(request, env)
       const id = requestId(clock.nowMs())
       const address = () => origin(request, env.socketAddress).address

@@ -1,7 +1,8 @@
+import type { CallerDialect } from '../../contract/relay-paths.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** The wire formats that callers and upstreams speak. */
-export type DialectName = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
+export type DialectName = CallerDialect
 
 /** Members of a wire object that only its own dialect knows: that dialect writes them back, others name them as lost. */
 export interface Native {

@@ -39,6 +39,10 @@ export class DecodingMeter implements StreamMeter {
     return this.#tally.ended || (!this.#hasEndMark && this.#tally.stopped)
   }
 
+  get speaks(): boolean {
+    return this.#tally.pieces > 0 || this.#tally.stopped || this.#tally.ended
+  }
+
   output(): string {
     return this.#tally.output()
   }

@@ -1,3 +1,4 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Conversation, DialectName } from './conversation.ts'
 import type { Failure, Reply, StreamEvent } from './reply.ts'
@@ -45,6 +46,10 @@ export interface StreamMeter {
   feed(data: string): StreamSignal
   /** The last usage the upstream reported, raw. */
   readonly usage: JsonObject | undefined
+  /** The same where it has been read already. */
+  readonly reported?: Usage | undefined
+  /** False while only the answer's head has come, where the dialect has one; absent = every event says something. */
+  readonly speaks?: boolean
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
   output(): string
   /** Events with content so far: each carries about a token or more. */
@@ -57,6 +62,8 @@ export interface StreamMeter {
   readonly finished: boolean
   /** The error the upstream reported within the stream. */
   readonly error: JsonObject | undefined
+  /** The same where it has been read already. */
+  readonly failure?: Failure | undefined
 }
 
 /** What of a request stands in its address and not in its body. */

@@ -1,5 +1,8 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import { callerDialects } from '../dialects/callers.ts'
+import type { Conversation, DialectName } from '../dialects/conversation.ts'
 import type { RequestFacts } from '../dialects/dialect.ts'
+import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Caller } from './caller.ts'
 import type { Leaving } from './caller-left.ts'
@@ -12,11 +15,15 @@ export type CallBody = { kind: 'json'; text: string; json: JsonObject } | { kind
 export interface RelayCall {
   requestId: string
   mode: RelayMode
+  /** What the caller speaks. Calls that are no conversations are in OpenAI's form by now, whatever they came in. */
+  dialect: DialectName
   /** OpenAI's path for the mode, e.g. `/v1/chat/completions`. */
   path: string
   caller: Caller
   body: CallBody
   facts: RequestFacts
+  /** The request in no dialect, once somebody asked for it. */
+  conversation: Conversation | undefined
   /** Prompt tokens by the quick estimate, or as counted where quota is short; what holds and crash charges are sized by. */
   promptGuess: number
   /** The caller's headers that may go upstream. */
@@ -36,4 +43,13 @@ export interface Attempt {
   /** Why it failed; '' when it did not. */
   error: string
   elapsedMs: number
+}
+
+/** What a caller asks for, in no dialect. Throws GatewayError (400). */
+export function conversationOf(call: RelayCall): Conversation {
+  if (call.conversation) return call.conversation
+  if (call.body.kind === 'form') throw new GatewayError('invalid_json', 'the request body must be a JSON object')
+  const { model, stream } = call.facts
+  call.conversation = callerDialects[call.dialect].decodeRequest(call.body.json, { model, stream })
+  return call.conversation
 }

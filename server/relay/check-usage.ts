@@ -50,6 +50,7 @@ export function forgetBody(call: RelayCall): void {
   if (body.kind === 'form') return
   const kept = unseenFields.filter((field) => isSet(body.json[field])).map((field) => [field, true])
   call.body = { kind: 'json', text: '', json: Object.fromEntries(kept) }
+  call.conversation = undefined
 }
 
 function isSet(value: unknown): boolean {

@@ -1,6 +1,8 @@
+import type { UpstreamDialect } from '../dialects/dialect.ts'
 import { readErrorBody } from '../dialects/openai/errors.ts'
+import type { Failure } from '../dialects/reply.ts'
 import { GatewayError } from '../errors.ts'
-import { type JsonObject, tryStringify } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
 /** Shorter parts of a key are words that a message may hold by chance. */
@@ -25,18 +27,49 @@ export function badBody(message: string, status: number): AttemptFailed {
   return failedAttempt(new GatewayError('bad_response_body', message), status)
 }
 
-/** An answer that is an error by its status. */
-export function statusFailure(response: Response, body: string, key: string, nowMs: number): AttemptFailed {
-  const { message, shaped } = readErrorBody(withoutKey(body, key), response.status)
+/** An answer that is an error by its status; `dialect` is the upstream's where it answers conversations. */
+export function statusFailure(
+  response: Response,
+  body: string,
+  key: string,
+  nowMs: number,
+  dialect?: UpstreamDialect,
+): AttemptFailed {
+  const text = withoutKey(body, key)
+  const parsed = tryParse(text)
+  const failure = dialect?.decodeFailure(response.status, parsed)
+  const { message, shaped } = readErrorBody(text, response.status)
   // A redirect is not followed, and its status means nothing to the caller.
   const status = response.status >= 400 && response.status <= 599 ? response.status : 502
   const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs)
-  const error = new GatewayError('bad_response_status_code', message, {
+  const told = shaped || !failure ? message : failure.message
+  const error = new GatewayError('bad_response_status_code', told, {
     status,
     param: String(response.status),
     ...(wait !== undefined && { retryAfterSeconds: Math.ceil(wait) }),
   })
-  return new AttemptFailed(error, judgeStatus(response.status, shaped, message), response.status, shaped)
+  const verdict = judgeStatus(response.status, shaped ?? wordsOf(failure), told)
+  const isError = isObject(parsed) || Array.isArray(parsed)
+  return new AttemptFailed(error, verdict, response.status, {
+    shaped,
+    ...(failure && { failure: { ...failure, status } }),
+    ...(dialect && isError && { raw: { dialect: dialect.name, text } }),
+  })
+}
+
+/** An error in no dialect that came within an answer of status 200. */
+export function failureWithin(failure: Failure, status: number, key: string): AttemptFailed {
+  const message = withoutKey(failure.message, key)
+  const error = new GatewayError('bad_response_status_code', message, {
+    status: failure.status,
+    param: String(status),
+  })
+  const verdict = judgeStatus(failure.status, wordsOf(failure), message)
+  return new AttemptFailed(error, verdict, status, { failure: { ...failure, message } })
+}
+
+function wordsOf(failure: Failure | undefined): JsonObject | undefined {
+  return failure && { type: failure.type, code: failure.code }
 }
 
 /** An error that came with status 200: its own status when it names one. */
@@ -52,5 +85,5 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
       ? error['message']
       : 'the upstream answered with an error'
   const failure = new GatewayError('bad_response_status_code', message, { status: meant, param: String(status) })
-  return new AttemptFailed(failure, judgeStatus(meant, error, message), status, error)
+  return new AttemptFailed(failure, judgeStatus(meant, error, message), status, { shaped: error })
 }

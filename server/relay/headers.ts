@@ -1,5 +1,12 @@
+import type { DialectName } from '../dialects/conversation.ts'
+
 /** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
 const toUpstream = ['accept', 'openai-beta'] as const
+
+/** Headers that only services understand which say so (`forwards` of an endpoint). */
+const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
+  'anthropic-messages': ['anthropic-version', 'anthropic-beta'],
+}
 
 /** Headers of the upstream that reach the caller; no organisation, no cookies, no limits of the operator's account. */
 const toCaller = [
@@ -12,8 +19,9 @@ const toCaller = [
 ] as const
 
 /** The caller's headers that may go on. */
-export function forwardedHeaders(headers: Headers): Record<string, string> {
-  return pick(headers, toUpstream)
+export function forwardedHeaders(headers: Headers, dialect: DialectName): Record<string, string> {
+  const names = ofDialect[dialect]
+  return pick(headers, names ? [...toUpstream, ...names] : toUpstream)
 }
 
 /** Headers of a whole answer. */

@@ -11,6 +11,8 @@ import type { OpenCall } from './settlement.ts'
 export interface Answer {
   /** The upstream's usage object, unchecked. */
   usage: JsonObject | undefined
+  /** The same where it has been read already. */
+  reported?: Usage | undefined
   /** Everything generated; asked for only when it must be counted. */
   output(): string
   /** Completion tokens that were delivered at least, when the answer did not come to its end. */
@@ -25,7 +27,7 @@ export interface Measured {
 
 /** The upstream's usage when it can be believed, at once; else our own count. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
-  const reported = readUsage(answer.usage)
+  const reported = answer.reported ?? readUsage(answer.usage)
   const fault = reported && (usageFault(open.call, open.upstreamModel, reported) ?? tooLittle(open, reported, answer))
   const seconds = secondsOf(answer.usage)
   const extra = seconds === undefined ? undefined : { seconds }

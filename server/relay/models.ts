@@ -1,3 +1,4 @@
+import type { DialectName } from '../dialects/conversation.ts'
 import { modelEntry } from '../lib/model-entry.ts'
 import { providers } from '../providers/registry.ts'
 import type { Caller } from './caller.ts'
@@ -7,9 +8,28 @@ const owners = new Map(
   providers.flatMap(({ meta }) => meta.models.map((model) => [model, meta.name] as const)).reverse(),
 )
 
-/** A model as the list of models has it. */
-export function listedModel(id: string) {
-  return modelEntry(id, owners.get(id))
+type Listing = Exclude<DialectName, 'openai-responses'>
+
+/** Writes a list of models as programs of a dialect read it (each service's reference, "List models"). */
+export function modelList(dialect: Listing): (models: readonly string[]) => object {
+  const one = oneModel(dialect)
+  return (models) => {
+    const data = models.map(one)
+    if (dialect === 'gemini') return { models: data }
+    if (dialect === 'openai-chat') return { object: 'list', data }
+    return { data, has_more: false, first_id: models[0] ?? null, last_id: models.at(-1) ?? null }
+  }
+}
+
+/** Writes one model as programs of a dialect read it. */
+export function oneModel(dialect: Listing): (model: string) => object {
+  return (id) => {
+    if (dialect === 'openai-chat') return modelEntry(id, owners.get(id))
+    if (dialect === 'anthropic-messages')
+      return { type: 'model', id, display_name: id, created_at: '1970-01-01T00:00:00Z' }
+    const methods = ['generateContent', 'streamGenerateContent', 'countTokens', 'embedContent', 'batchEmbedContents']
+    return { name: `models/${id}`, displayName: id, supportedGenerationMethods: methods }
+  }
 }
 
 /** Models the caller may use: those of its group that some channel serves, within the token's own list. */

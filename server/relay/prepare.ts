@@ -1,17 +1,23 @@
+import type { Dialect, Frame, UpstreamDialect } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { insertMembers, setMembers } from '../lib/json-edit.ts'
-import {
-  type ChatEndpoint,
-  chatEndpointFor,
-  type ModeEndpoint,
-  type Target,
-  type UpstreamCall,
-} from '../providers/provider.ts'
+import type { ChatEndpoint, ModeEndpoint, UpstreamCall } from '../providers/provider.ts'
 import type { RelayCall } from './call.ts'
-import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing-table.ts'
 import type { Sending } from './send.ts'
+
+/** How the answer to a conversation is read and written, where one of the two sides does not speak OpenAI's chat. */
+export interface Codec {
+  /** What the upstream speaks. */
+  from: UpstreamDialect
+  /** What the caller speaks; absent = the same, so that the answer is passed on as it comes. */
+  to: { dialect: Dialect; frame: Frame } | undefined
+  /** An answer without the upstream's last event is broken off, whatever came before. */
+  hasEndMark: boolean
+  /** Names of what the request could not say to the upstream. */
+  dropped: readonly string[]
+}
 
 /** A request made ready for one channel. */
 export interface Prepared {
@@ -21,18 +27,29 @@ export interface Prepared {
   /** We asked for the usage chunk; a caller who did not gets the stream without it. */
   askedForUsage: boolean
   systemPromptReset: boolean
+  /** Absent = both sides speak OpenAI's form. */
+  codec?: Codec
+  /** The service's answer to another kind of call → OpenAI's form. */
+  translation?: { reply(answer: JsonObject): JsonObject }
+}
+
+/** A call at one channel, before it is made ready. */
+export interface Attempting {
+  call: RelayCall
+  channel: Channel
+  endpoint: ChatEndpoint | ModeEndpoint
+  /** Model name as sent upstream. */
+  upstreamModel: string
+  upstreamCall: UpstreamCall
+  /** Most tokens of the answer, where the balance affords less than was asked for. */
+  capTokens: number | undefined
 }
 
 /**
  * The caller's bytes with only what must change: the mapped model, the channel's system prompt, the request for usage,
  * and a cap on the answer where the balance affords less than was asked for.
  */
-export function prepare(
-  call: RelayCall,
-  channel: Channel,
-  upstreamModel: string,
-  capTokens: number | undefined,
-): Prepared {
+export function prepare({ call, channel, endpoint, upstreamModel, upstreamCall, capTokens }: Attempting): Prepared {
   if (call.body.kind === 'form') {
     const form = call.body.form.withField('model', upstreamModel === call.facts.model ? undefined : upstreamModel)
     return {
@@ -53,16 +70,20 @@ export function prepare(
   const systemPromptReset = channel.systemPrompt !== '' && call.mode === 'chat'
   if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], channel.systemPrompt)
   if (capTokens !== undefined) edits[capField(json, upstreamModel)] = capTokens
+  const translation = 'translation' in endpoint ? endpoint.translation : undefined
+  const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request
   return {
-    body: edited(text, json, edits),
+    body: rewrite ? JSON.stringify(rewrite({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
     contentLength: undefined,
     contentType: 'application/json',
     askedForUsage,
     systemPromptReset,
+    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall) } }),
   }
 }
 
-function edited(text: string, json: JsonObject, edits: JsonObject): string {
+/** The text of a JSON body with some members set. Throws GatewayError (400). */
+export function edited(text: string, json: JsonObject, edits: JsonObject): string {
   const entries = Object.entries(edits)
   if (entries.length === 0) return text
   try {
@@ -92,41 +113,4 @@ function capField(json: JsonObject, model: string): string {
   if (typeof json['max_completion_tokens'] === 'number') return 'max_completion_tokens'
   if (typeof json['max_tokens'] === 'number') return 'max_tokens'
   return /^(.*\/)?(o\d|gpt-[5-9])/.test(model) ? 'max_completion_tokens' : 'max_tokens'
-}
-
-/** The channel's name for a model. */
-export function mappedModel(channel: Channel, model: string): string {
-  return channel.modelMapping.get(model) ?? model
-}
-
-/** What a provider may know of a call and what it signs with. */
-export function targetOf(
-  deps: Pick<RelayDeps, 'clock' | 'accessTokens' | 'fetchJson'>,
-  endpoint: ChatEndpoint | ModeEndpoint,
-  channel: Channel,
-  call: UpstreamCall,
-  body: Prepared['body'],
-): Target | Promise<Target> {
-  return endpoint.target(channel.upstream, call, {
-    body: typeof body === 'string' ? body : '',
-    nowMs: deps.clock.nowMs(),
-    tokens: deps.accessTokens,
-    fetchJson: deps.fetchJson,
-  })
-}
-
-/** A call in a provider's terms. */
-export function upstreamCallOf({ mode, path, facts }: RelayCall, model: string): UpstreamCall {
-  return { mode, path, model, stream: facts.stream }
-}
-
-/** Where a call goes at a channel. Throws GatewayError for one that the channel's provider cannot make. */
-export function endpointOf(call: RelayCall, channel: Channel, upstreamModel: string): ChatEndpoint | ModeEndpoint {
-  const { provider, upstream } = channel
-  const endpoint =
-    call.mode === 'chat'
-      ? chatEndpointFor(provider.chat(upstream, upstreamModel), 'openai-chat')
-      : provider.modes[call.mode]
-  if (endpoint) return endpoint
-  throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
 }

@@ -1,18 +1,18 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import { readErrorBody } from '../dialects/openai/errors.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { RelayCall } from './call.ts'
+import { callUpstream, endpointOf, isChat, upstreamCallOf } from './call-upstream.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
-import { errorWithin, withoutKey } from './error-answer.ts'
-import { endpointOf, mappedModel, prepare, targetOf, upstreamCallOf } from './prepare.ts'
-import { judgeFailure, judgeStatus, type Verdict } from './retry-policy.ts'
-import type { Channel } from './routing-table.ts'
-import { send } from './send.ts'
+import { errorWithin, failureWithin, statusFailure, withoutKey } from './error-answer.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { prepareConversation } from './prepare-conversation.ts'
+import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
+import { type Channel, mappedModel } from './routing-table.ts'
 
 /** How a test call went. */
 export interface Probe {
@@ -44,38 +44,55 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   const upstreamModel = mappedModel(channel, asked)
   try {
     const endpoint = endpointOf(call, channel, upstreamModel)
-    const prepared = prepare(call, channel, upstreamModel, undefined)
-    const response = await send({
-      target: await targetOf(deps, endpoint, channel, upstreamCallOf(call, upstreamModel), prepared.body),
-      headers: {},
-      contentType: prepared.contentType,
-      body: prepared.body,
+    const attempting = {
+      call,
+      channel,
+      endpoint,
+      upstreamModel,
+      upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
+      capTokens: undefined,
+    }
+    const prepared = isChat(endpoint)
+      ? await prepareConversation(deps, { ...attempting, endpoint })
+      : prepare(attempting)
+    const response = await callUpstream(deps, attempting, prepared, {
       connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,
       firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
-      httpVersion: channel.httpVersion,
-      guard: deps.guard,
-      leaving: call.leaving,
-      watch: deps.idleWatch,
-      clock: deps.clock,
     })
     const text = await response.text()
+    const { key } = channel.upstream
     if (!response.ok) {
-      const { message, shaped } = readErrorBody(withoutKey(text, channel.upstream.key), response.status)
-      return done(false, message, judgeStatus(response.status, shaped, message))
+      const failed = statusFailure(response, text, key, deps.clock.nowMs(), prepared.codec?.from)
+      return done(false, failed.message, failed.verdict)
     }
     const body = tryParse(text)
     if (!isObject(body)) return done(false, 'the upstream answered with something that is not JSON')
-    const { error } = readReply(call.mode, body)
-    if (!error) return done(true, '')
-    const failed = errorWithin(error, response.status, channel.upstream.key)
-    return done(false, failed.message, failed.verdict)
+    const failed = errorOf(call.mode, body, prepared, response.status, key)
+    return failed ? done(false, failed.message, failed.verdict) : done(true, '')
   } catch (error) {
     if (call.signal.aborted) return done(false, 'the upstream did not finish its answer in time')
+    if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
     if (!(error instanceof GatewayError)) throw error
     // The test is an admin's, who may read what a caller may not.
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
     return done(false, withoutKey(error.message + cause, channel.upstream.key), judgeFailure(error))
   }
+}
+
+/** The error in an answer of status 200. */
+function errorOf(
+  mode: RelayMode,
+  body: JsonObject,
+  { codec, translation }: Prepared,
+  status: number,
+  key: string,
+): AttemptFailed | undefined {
+  if (codec) {
+    const failure = codec.from.failureWithin?.(body) ?? (isObject(body['error']) && codec.from.decodeFailure(0, body))
+    return failure ? failureWithin(failure, status, key) : undefined
+  }
+  const { error } = readReply(mode, translation ? translation.reply(body) : body)
+  return error && errorWithin(error, status, key)
 }
 
 /** The first model that can be talked to cheaply: a chat model where there is one. */
@@ -103,10 +120,12 @@ function probeCall(model: string, startedAtMs: number): RelayCall {
   return {
     requestId: 'channel-test',
     mode,
+    dialect: 'openai-chat',
     path: mode === 'chat' ? '/v1/chat/completions' : `/v1/${mode}`,
     caller: nobody,
     body: { kind: 'json', text: JSON.stringify(json), json },
     facts: readRequest(mode, json),
+    conversation: undefined,
     promptGuess: 1,
     headers: {},
     signal,

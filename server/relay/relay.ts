@@ -1,17 +1,18 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
 import type { Attempt, RelayCall } from './call.ts'
+import { callUpstream, endpointOf, isChat, upstreamCallOf } from './call-upstream.ts'
 import { CallerLeft } from './caller-left.ts'
 import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
-import { endpointOf, mappedModel, prepare, targetOf, upstreamCallOf } from './prepare.ts'
+import { prepare } from './prepare.ts'
+import { prepareConversation } from './prepare-conversation.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
-import { type Channel, withKey } from './routing-table.ts'
+import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
-import { send } from './send.ts'
 import { type OpenCall, settle } from './settlement.ts'
 
 /**
@@ -44,11 +45,15 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
         channel = sibling
         continue
       }
+      const isUnsent = failed.verdict.unsent === true
       const mayRetry =
-        failed.verdict.retry && retries < settings.RetryTimes && !call.caller.chosenChannel && !call.signal.aborted
+        failed.verdict.retry &&
+        (isUnsent || retries < settings.RetryTimes) &&
+        !call.caller.chosenChannel &&
+        !call.signal.aborted
       const next = mayRetry ? nextChannel(deps, call, tried) : undefined
       if (!next) throw failed
-      await new Promise((resolve) => setTimeout(resolve, backOffMs(retries++, deps.random)))
+      if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(retries++, deps.random)))
       channel = next
       keysTried.clear()
       charging = await repriced(deps, call, channel, charging, hold)
@@ -159,7 +164,16 @@ async function attempt(
   let opened: OpenCall | undefined
   try {
     const endpoint = endpointOf(call, channel, upstreamModel)
-    const prepared = prepare(call, channel, upstreamModel, charging.affordable(hold.amount, call.promptGuess))
+    const attempting = {
+      call,
+      channel,
+      endpoint,
+      upstreamModel,
+      upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
+      capTokens: charging.affordable(hold.amount, call.promptGuess),
+    }
+    const preparing = isChat(endpoint) ? prepareConversation(deps, { ...attempting, endpoint }) : prepare(attempting)
+    const prepared = preparing instanceof Promise ? await preparing : preparing
     const open = {
       call,
       hold,
@@ -170,24 +184,14 @@ async function attempt(
       systemPromptReset: prepared.systemPromptReset,
     }
     opened = open
-    const response = await send({
-      target: await targetOf(deps, endpoint, channel, upstreamCallOf(call, upstreamModel), prepared.body),
-      headers: call.headers,
-      contentType: prepared.contentType,
-      body: prepared.body,
-      ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
+    const response = await callUpstream(deps, attempting, prepared, {
       connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
       firstByteTimeoutMs: shorter(
         channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
         channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
       ),
-      httpVersion: channel.httpVersion,
-      guard: deps.guard,
-      leaving: call.leaving,
-      watch: deps.idleWatch,
-      clock: deps.clock,
     })
-    const delivered = await deliver(deps, open, response, prepared.askedForUsage, startedAtMs, () => {
+    const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
       note(response.status, '')
       handOver()
     })

@@ -1,3 +1,4 @@
+import type { Failure } from '../dialects/reply.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 
@@ -9,6 +10,8 @@ export interface Verdict {
   upstreamFault: boolean
   /** The channel's key or account is of no use any more; the text says why. */
   disable: string | undefined
+  /** Nothing was sent, since the channel cannot make this call: to go to another is no retry. */
+  unsent?: true
 }
 
 /** Words in an upstream's message that mean its account is closed, unpaid or barred. */
@@ -89,12 +92,23 @@ export class AttemptFailed extends Error {
   readonly status: number
   /** The upstream's own error object, passed on to the caller. */
   readonly shaped: JsonObject | undefined
+  /** What the upstream said, in no dialect, where it does not speak OpenAI's. */
+  readonly failure: Failure | undefined
+  /** The upstream's error body, for callers who speak its dialect. */
+  readonly raw: { dialect: string; text: string } | undefined
 
-  constructor(error: GatewayError, verdict: Verdict, status: number, shaped?: JsonObject) {
+  constructor(
+    error: GatewayError,
+    verdict: Verdict,
+    status: number,
+    said: { shaped?: JsonObject | undefined; failure?: Failure; raw?: AttemptFailed['raw'] } = {},
+  ) {
     super(error.message, { cause: error })
     this.error = error
     this.verdict = verdict
     this.status = status
-    this.shaped = shaped
+    this.shaped = said.shaped
+    this.failure = said.failure
+    this.raw = said.raw
   }
 }

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { enginePath, notServedPaths, type RelayPath } from '../../contract/relay-paths.ts'
+import { enginePath, notServedPaths } from '../../contract/relay-paths.ts'
+import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'
@@ -8,13 +9,15 @@ import { limitByAddress } from '../http/limit-by-address.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { tokenHasQuota } from '../store/callers.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
+import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
-import { errorResponse } from './deliver.ts'
+import { droppedHeader } from './deliver-conversation.ts'
+import { errorResponse } from './error-response.ts'
 import { limitHeaderNames } from './limit-headers.ts'
-import { listedModel, modelsFor } from './models.ts'
+import { modelList, modelsFor, oneModel } from './models.ts'
 import { type RelayRouteDeps, serveCaller, serveRelay } from './serve-call.ts'
 
-const embeddings: RelayPath = { path: '/v1/embeddings', mode: 'embeddings' }
+const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
  * Everything under /v1 and /dashboard that takes a relay token, the POSTs of `relayPathOf` apart: those are the hot path
@@ -24,9 +27,9 @@ export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps, billingLimit
   const allowAll = cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    exposeHeaders: ['X-Oneapi-Request-Id', ...limitHeaderNames],
+    exposeHeaders: ['X-Oneapi-Request-Id', droppedHeader, ...limitHeaderNames],
   })
-  for (const prefix of ['/v1/*', '/dashboard/*']) {
+  for (const prefix of ['/v1/*', '/v1beta/*', '/dashboard/*']) {
     app.use(prefix, allowAll)
     app.use(prefix, clientAddress(deps.trustedProxies))
   }
@@ -50,19 +53,30 @@ export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps, billingLimit
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
+  // Anthropic's programs ask at the same address as OpenAI's, and say who they are.
+  const dialectOf = (c: AppContext) =>
+    c.req.header('anthropic-version') === undefined ? 'openai-chat' : 'anthropic-messages'
   const list = (c: AppContext) =>
-    answer(c, deps, async (caller) => {
-      await requireQuota(deps, caller)
-      return c.json({ object: 'list', data: modelsFor(caller, deps.relay.routing()).map(listedModel) })
-    })
+    answer(c, deps, async (caller) => c.json(modelList(dialectOf(c))(await usable(deps, caller))), dialectOf(c))
   for (const path of ['/v1/models', '/v1/models/']) app.get(path, list)
   app.get('/v1/models/:model{.+}', (c) =>
-    answer(c, deps, async (caller) => {
-      await requireQuota(deps, caller)
-      const model = c.req.param('model')
-      if (modelsFor(caller, deps.relay.routing()).includes(model)) return c.json(listedModel(model))
-      throw new GatewayError('model_not_found', `The model '${model}' does not exist`, { param: 'model' })
-    }),
+    answer(
+      c,
+      deps,
+      async (caller) => c.json(oneModel(dialectOf(c))(await named(deps, caller, c.req.param('model')))),
+      dialectOf(c),
+    ),
+  )
+  const geminiList = (c: AppContext) =>
+    answer(c, deps, async (caller) => c.json(modelList('gemini')(await usable(deps, caller))), 'gemini')
+  for (const path of ['/v1beta/models', '/v1beta/models/']) app.get(path, geminiList)
+  app.get('/v1beta/models/:model{.+}', (c) =>
+    answer(
+      c,
+      deps,
+      async (caller) => c.json(oneModel('gemini')(await named(deps, caller, c.req.param('model')))),
+      'gemini',
+    ),
   )
 }
 
@@ -79,6 +93,17 @@ function mountBilling(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
       for (const path of [`${prefix}/${name}`, `${prefix}/${name}/`]) app.get(path, handle)
     }
   }
+}
+
+/** The names of the models that a caller may use. */
+async function usable(deps: RelayRouteDeps, caller: Caller): Promise<string[]> {
+  await requireQuota(deps, caller)
+  return modelsFor(caller, deps.relay.routing())
+}
+
+async function named(deps: RelayRouteDeps, caller: Caller, model: string): Promise<string> {
+  if ((await usable(deps, caller)).includes(model)) return model
+  throw new GatewayError('model_not_found', `The model '${model}' does not exist`, { param: 'model' })
 }
 
 /** A call that takes no quota still needs a token that has some. */
@@ -99,8 +124,13 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function answer(c: AppContext, deps: RelayRouteDeps, run: (caller: Caller) => Promise<Response>): Promise<Response> {
-  return serveCaller(deps, incomingOf(c), run)
+function answer(
+  c: AppContext,
+  deps: RelayRouteDeps,
+  run: (caller: Caller) => Promise<Response>,
+  dialect: DialectName = 'openai-chat',
+): Promise<Response> {
+  return serveCaller(deps, incomingOf(c), run, dialect)
 }
 
 function incomingOf(c: AppContext) {

@@ -93,6 +93,11 @@ export function withKey(channel: Channel, nowMs: number, except?: ReadonlySet<st
   return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, except) } }
 }
 
+/** The channel's name for a model. */
+export function mappedModel(channel: Channel, model: string): string {
+  return channel.modelMapping.get(model) ?? model
+}
+
 async function build(
   store: Store,
   secrets: Secrets,

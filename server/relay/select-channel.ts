@@ -1,6 +1,6 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
-import type { Candidate, Channel } from './routing-table.ts'
+import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /**
  * Picks the channel for the next attempt: highest priority first, by weight within it, none that was tried in this
@@ -15,8 +15,7 @@ export function selectChannel(
   breaker: Breaker,
   random: () => number,
 ): Channel | undefined {
-  const isUsable = ({ channel }: Candidate) =>
-    !tried.has(channel.id) && (mode === 'chat' || channel.provider.modes[mode] !== undefined)
+  const isUsable = ({ channel }: Candidate) => !tried.has(channel.id) && serves(channel, mode, model)
   const [only] = candidates
   if (only && candidates.length === 1) {
     if (!isUsable(only)) return undefined
@@ -37,6 +36,12 @@ export function selectChannel(
     from = to
   }
   return usable[0]?.channel
+}
+
+function serves(channel: Channel, mode: RelayMode, model: string): boolean {
+  const { provider, upstream } = channel
+  if (mode !== 'chat') return provider.modes[mode] !== undefined
+  return provider.chat(upstream, mappedModel(channel, model)).length > 0
 }
 
 function pickByWeight(level: readonly Candidate[], random: () => number): number {

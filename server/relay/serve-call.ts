@@ -1,6 +1,9 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import { type RelayPath, relayPaths } from '../../contract/relay-paths.ts'
 import type { CallLimits } from '../billing/limits.ts'
+import { callerDialects } from '../dialects/callers.ts'
+import type { Conversation, DialectName } from '../dialects/conversation.ts'
+import type { RequestFacts } from '../dialects/dialect.ts'
+import { factsOf } from '../dialects/facts.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import { epochSeconds } from '../lib/clock.ts'
@@ -8,13 +11,18 @@ import type { JsonObject } from '../lib/json.ts'
 import { hasTwice } from '../lib/json-edit.ts'
 import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
+import { asArray } from './array-framing.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import type { CallBody, RelayCall } from './call.ts'
+import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
+import { countCall } from './count-call.ts'
 import { quickEstimate } from './count-tokens.ts'
-import { errorResponse } from './deliver.ts'
+import { credentialOf } from './credentials.ts'
 import type { RelayDeps } from './deps.ts'
+import { embeddingsIn, embeddingsOut } from './embed-content.ts'
+import { errorResponse } from './error-response.ts'
 import { readForm } from './form-body.ts'
 import { forwardedHeaders } from './headers.ts'
 import { readJson } from './json-body.ts'
@@ -44,23 +52,17 @@ export interface Incoming {
   pathModel?: string
 }
 
-const byPath = new Map<string, RelayPath>(relayPaths.map((each) => [each.path, each]))
-
-/** The relayed path that a POST to `pathname` means, or undefined. A final slash is forgiven. */
-export function relayPathOf(pathname: string): RelayPath | undefined {
-  return byPath.get(pathname.endsWith('/') ? pathname.slice(0, -1) : pathname)
+/** Authenticates, relays, and turns every failure into an answer in the caller's dialect. */
+export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: CallRoute): Promise<Response> {
+  return serveCaller(deps, incoming, (caller) => relayed(deps, incoming, caller, route), route.dialect)
 }
 
-/** Authenticates, relays, and turns every failure into an OpenAI-shaped answer. */
-export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: RelayPath): Promise<Response> {
-  return serveCaller(deps, incoming, (caller) => relayed(deps, incoming, caller, route))
-}
-
-/** Authenticates, runs, and turns every failure into an OpenAI-shaped answer; either tells how the caller's limits stand. */
+/** Authenticates, runs, and turns every failure into an answer in the caller's dialect; either tells how the caller's limits stand. */
 export async function serveCaller(
   deps: RelayRouteDeps,
   incoming: Incoming,
   run: (caller: Caller) => Promise<Response>,
+  dialect: DialectName = 'openai-chat',
 ): Promise<Response> {
   const { request, requestId } = incoming
   let caller: Caller | undefined
@@ -69,12 +71,12 @@ export async function serveCaller(
     if (deps.draining()) {
       throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
     }
-    const found = authenticate(deps.authenticate, request.headers.get('authorization'), incoming.address)
+    const found = authenticate(deps.authenticate, credentialOf(request, dialect), incoming.address)
     caller = found instanceof Promise ? await found : found
     response = await run(caller)
   } catch (error) {
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
-    response = errorResponse(error, requestId)
+    response = errorResponse(error, requestId, dialect)
   }
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
   return response
@@ -101,13 +103,19 @@ function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: RelayPath): Promise<Response> {
+async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
   const body = await readBody(deps, incoming.request, route)
   let call: RelayCall | undefined
   try {
+    if (route.embeds) {
+      call = buildCall(incoming, caller, route, embeddingsIn(body, route), startedAtMs)
+      return await embeddingsOut(await relay(deps.relay, call), route.embeds)
+    }
     call = buildCall(incoming, caller, route, body, startedAtMs)
-    return await relay(deps.relay, call)
+    if (route.countOnly) return await countCall(deps.relay, call)
+    const response = await relay(deps.relay, call)
+    return route.asArray ? asArray(response) : response
   } catch (error) {
     call?.leaving.close()
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
@@ -118,7 +126,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   }
 }
 
-async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo }: RelayPath): Promise<CallBody> {
+async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo }: CallRoute): Promise<CallBody> {
   refuseCompressed(request)
   const limitBytes = deps.relay.settings().RequestSizeLimit
   const type = request.headers.get('content-type') ?? ''
@@ -146,13 +154,12 @@ function refuseCompressed(request: Request): void {
 function buildCall(
   incoming: Incoming,
   caller: Caller,
-  route: RelayPath,
+  route: CallRoute,
   body: CallBody,
   startedAtMs: number,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
-  const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
-  const facts = readRequest(route.mode, fields, incoming.pathModel)
+  const { facts, conversation } = asked(body, route, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
   }
@@ -160,16 +167,35 @@ function buildCall(
   return {
     requestId: incoming.requestId,
     mode: route.mode,
-    path: route.path,
+    dialect: route.dialect,
+    path: route.mode === 'embeddings' ? '/v1/embeddings' : route.path,
     caller,
     body,
     facts,
+    conversation,
     promptGuess: quickEstimate(facts.prompt),
-    headers: forwardedHeaders(incoming.request.headers),
+    headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
   }
+}
+
+/** What is asked for. OpenAI's chat is read as far as it must be known; other dialects are read as a whole. */
+function asked(
+  body: CallBody,
+  route: CallRoute,
+  pathModel: string | undefined,
+): { facts: RequestFacts; conversation: Conversation | undefined } {
+  const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
+  if (route.mode !== 'chat' || route.dialect === 'openai-chat')
+    return { facts: readRequest(route.mode, fields, pathModel ?? route.model), conversation: undefined }
+  const conversation = callerDialects[route.dialect].decodeRequest(fields, {
+    ...(route.model !== undefined && { model: route.model }),
+    ...(route.stream !== undefined && { stream: route.stream }),
+    ...(route.countOnly && { countOnly: true }),
+  })
+  return { facts: factsOf(conversation), conversation }
 }
 
 /** Fields that decide what is served and charged. */

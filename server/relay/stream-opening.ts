@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
-import { badBody, errorWithin, failedAttempt } from './error-answer.ts'
+import { badBody, errorWithin, failedAttempt, failureWithin } from './error-answer.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 interface Opening {
@@ -68,8 +68,9 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (data.trim() === '') return false
   const signal = meter.feed(data)
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
-  if (signal === 'error') throw errorWithin(meter.error ?? {}, status, key)
-  return true
+  if (signal === 'error')
+    throw meter.failure ? failureWithin(meter.failure, status, key) : errorWithin(meter.error ?? {}, status, key)
+  return meter.speaks ?? true
 }
 
 const eventEnd = Buffer.from('}\n\n')

@@ -1,16 +1,17 @@
 import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
-import { errorEvent } from '../dialects/openai/errors.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { withoutKey } from './error-answer.ts'
+import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { countUsage, measure } from './measure.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 const keepAlive = encoder.encode(': keep-alive\n\n')
 
 /** How long the formal end of a complete stream is waited for. */
@@ -26,10 +27,25 @@ const endings = {
   overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
 } as const
 
+/**
+ * What came next for the caller. `ready`: events in the caller's dialect, metered by who read them. `last`: the end of
+ * the answer, which waits for the charge.
+ */
+export type StreamPiece =
+  | UpstreamPiece
+  | { kind: 'ready'; bytes: Uint8Array }
+  | { kind: 'last'; bytes: Uint8Array; outcome: 'done' | 'error' | 'garbage' }
+
+/** Where a stream's pieces come from. */
+export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 'hurry'> {
+  ask(answer: (piece: StreamPiece) => void): void
+  next(): Promise<StreamPiece>
+}
+
 interface StreamOptions {
   deps: RelayDeps
   open: OpenCall
-  reader: UpstreamReader
+  reader: StreamReader
   meter: StreamMeter
   /** The usage chunk was asked for by us, not by the caller. */
   withholdUsage: boolean
@@ -56,7 +72,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   place: number | undefined
   readonly #deps: RelayDeps
   readonly #open: OpenCall
-  readonly #reader: UpstreamReader
+  readonly #reader: StreamReader
   readonly #meter: StreamMeter
   readonly #withholdUsage: boolean
   readonly #opening: UpstreamPiece[]
@@ -111,12 +127,12 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     else this.#reader.ask(this.#onPiece)
   }
 
-  readonly #onPiece = (piece: UpstreamPiece): void => {
+  readonly #onPiece = (piece: StreamPiece): void => {
     if (!this.#isAnswered(piece)) this.#advance()
   }
 
   /** False when there is nothing to send for a piece. */
-  #isAnswered(piece: UpstreamPiece): boolean {
+  #isAnswered(piece: StreamPiece): boolean {
     try {
       // The caller may have left meanwhile; then the call is settled, or about to be.
       if (this.#ended) this.#resolve?.(atEnd)
@@ -173,6 +189,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#reader.hurry(drainMs)
     while (!meter.usage && this.#deps.clock.nowMs() < untilMs) {
       const piece = await this.#reader.next()
+      // What it says has been metered by who read it.
+      if (piece.kind === 'ready') continue
       if (piece.kind !== 'chunk') return
       for (const { data } of this.#splitter.push(piece.bytes).events) {
         if (data !== undefined && meter.feed(data) === 'done') return
@@ -180,10 +198,15 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     }
   }
 
-  #take(piece: UpstreamPiece): Promise<Bytes> | Bytes {
+  #take(piece: StreamPiece): Promise<Bytes> | Bytes {
     switch (piece.kind) {
       case 'chunk':
         return this.#chunk(piece.bytes)
+      case 'ready':
+        if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
+        return this.#needsMore() ? this.#extend(piece.bytes) : piece.bytes
+      case 'last':
+        return this.#lastPiece(piece.bytes, piece.outcome)
       case 'quiet':
         return this.#splitter.partlySent ? undefined : keepAlive
       default:
@@ -216,14 +239,18 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       const before = joined(block.firstRest, encoder.encode(kept))
       if (signal === 'done') return this.#complete(before, block.text.slice(event.from, event.to))
       if (signal === 'error') return this.#upstreamError(before, block.text.slice(event.from, event.to))
-      return this.#fail(
-        new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read'),
-        before,
-      )
+      return this.#fail(unreadablePart(), before)
     }
     const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
     const out = joined(whole, block.early)
     return this.#needsMore() ? this.#extend(out) : out
+  }
+
+  #lastPiece(bytes: Uint8Array, outcome: 'done' | 'error' | 'garbage'): Promise<Bytes> {
+    if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
+    if (outcome === 'done') return this.#complete(bytes, '')
+    if (outcome === 'error') return this.#upstreamError(undefined, decoder.decode(bytes))
+    return this.#fail(unreadablePart())
   }
 
   /** True when what was delivered, and half a slice more, costs more than is held. */
@@ -313,7 +340,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#reader.cancel()
     if (error.type === 'upstream_error') this.#deps.breaker.failed(open.channel.id, open.call.facts.model)
     await this.#settle('interrupted', error.code)
-    const event = errorEvent(error, open.call.requestId)
+    const event = errorEventFor(error, open.call.requestId, open.call.dialect)
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
   }
 
@@ -333,6 +360,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
     const measured = measure(deps, open, {
       usage: meter.usage,
+      reported: meter.reported,
       output: () => meter.output(),
       ...(outcome !== 'complete' && { deliveredTokens: meter.pieces }),
     })
@@ -349,6 +377,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #elapsedMs(): number {
     return this.#deps.clock.nowMs() - this.#open.call.startedAtMs
   }
+}
+
+function unreadablePart(): GatewayError {
+  return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')
 }
 
 function joined(a: Bytes, b: Bytes): Bytes {

@@ -15,7 +15,7 @@ export interface ReplyFacts {
 /** Reads a parsed JSON reply of any mode. */
 export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   const error = isObject(body['error']) ? body['error'] : undefined
-  const usage = mode === 'embeddings' ? embeddingUsage(usageOf(body)) : usageOf(body)
+  const usage = mode === 'embeddings' || mode === 'rerank' ? promptUsage(usageOf(body)) : usageOf(body)
   if (mode === 'transcriptions' || mode === 'translations') {
     return { usage: usage ?? soundLength(body), output: typeof body['text'] === 'string' ? body['text'] : '', error }
   }
@@ -31,15 +31,16 @@ function soundLength(body: JsonObject): JsonObject | undefined {
   return typeof body['duration'] === 'number' ? { type: 'duration', seconds: body['duration'] } : undefined
 }
 
-/** Embeddings have nothing but a prompt, and some services (Voyage, say) report only the total. */
-function embeddingUsage(usage: JsonObject | undefined): JsonObject | undefined {
+/** Embeddings and ranks have nothing but a prompt, and some services (Voyage, say) report only the total. */
+function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   if (!usage || usage['prompt_tokens'] !== undefined || usage['input_tokens'] !== undefined) return usage
   return { ...usage, prompt_tokens: usage['total_tokens'] }
 }
 
 /** Some services (Spark, say) answer 200 with a message and a code of their own in place of an answer. */
 function flatError(mode: RelayMode, body: JsonObject): JsonObject | undefined {
-  if (mode !== 'chat' && mode !== 'completions' && mode !== 'embeddings' && mode !== 'images') return undefined
+  if (mode !== 'chat' && mode !== 'completions' && mode !== 'embeddings' && mode !== 'rerank' && mode !== 'images')
+    return undefined
   const code = body['code'] ?? body['error_code']
   const message = [body['message'], body['msg'], body['error_msg']].find((text) => typeof text === 'string')
   return code && message ? { message, code } : undefined
@@ -47,7 +48,7 @@ function flatError(mode: RelayMode, body: JsonObject): JsonObject | undefined {
 
 /** A reply that carries an answer beside an `error` field (some services always send one) is an answer. */
 function hasAnswer(body: JsonObject): boolean {
-  return Array.isArray(body['choices']) || Array.isArray(body['data'])
+  return Array.isArray(body['choices']) || Array.isArray(body['data']) || Array.isArray(body['results'])
 }
 
 function choiceTexts(choice: JsonObject, texts: string[]): void {

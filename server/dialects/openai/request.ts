@@ -1,6 +1,6 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import type { PromptText, RequestFacts } from '../dialect.ts'
 import { chatPrompt, textsOf } from './prompt.ts'
 
@@ -93,6 +93,8 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     case 'embeddings':
     case 'moderations':
       return textsOf(required(body, 'input'), 'input')
+    case 'rerank':
+      return rerankPrompt(required(body, 'query'), required(body, 'documents'))
     case 'speech': {
       const input = required(body, 'input')
       if (typeof input !== 'string') throw wrongType('input', 'a string')
@@ -109,6 +111,18 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     default:
       return { texts: [], fixedTokens: 0 }
   }
+}
+
+/** A question and the documents that are to be ordered by it: texts, or objects with a text. */
+function rerankPrompt(query: unknown, documents: unknown): PromptText {
+  if (typeof query !== 'string') throw wrongType('query', 'a string')
+  if (!Array.isArray(documents)) throw wrongType('documents', 'a list')
+  const texts = (documents as unknown[]).map((each) => {
+    const text = isObject(each) ? (each['text'] ?? tryStringify(each)) : each
+    if (typeof text !== 'string') throw wrongType('documents', 'a list of texts, or of objects with a text')
+    return text
+  })
+  return { texts: [query, ...texts], fixedTokens: 0 }
 }
 
 function required(body: JsonObject, field: string): unknown {

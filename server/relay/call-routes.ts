@@ -1,0 +1,58 @@
+import {
+  type CallerDialect,
+  type DialectPath,
+  dialectPaths,
+  type RelayPath,
+  relayPaths,
+} from '../../contract/relay-paths.ts'
+
+/** A POST of the relay: its kind, what its caller speaks, and what its address says. */
+export interface CallRoute extends RelayPath {
+  dialect: CallerDialect
+  countOnly?: true
+  stream?: boolean
+  embeds?: 'one' | 'batch'
+  /** Model named in the address. */
+  model?: string
+  /** The answer's events are written as one JSON array: what Google does without `alt=sse`. */
+  asArray?: true
+}
+
+const byPath = new Map<string, CallRoute>([
+  ...relayPaths.map((each): [string, CallRoute] => [each.path, { ...each, dialect: 'openai-chat' }]),
+  ...dialectPaths.filter(({ path }) => !path.includes('{')).map((each): [string, CallRoute] => [each.path, each]),
+])
+
+/** Google's methods stand behind a colon. */
+const methods = new Map<string, DialectPath>(
+  dialectPaths
+    .filter(({ path }) => path.includes('{'))
+    .map((each) => [each.path.slice(each.path.indexOf('}:') + 2), each]),
+)
+const modelAddress = /^\/v1(?:alpha|beta)?\/models\/(.+):([A-Za-z]+)\/?$/
+
+/** The relayed call that a POST to an absolute address means, or undefined. A final slash is forgiven. */
+export function callRouteOf(url: string): CallRoute | undefined {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  const query = url.indexOf('?', from)
+  const pathname = query < 0 ? url.slice(from) : url.slice(from, query)
+  const known = byPath.get(pathname.endsWith('/') ? pathname.slice(0, -1) : pathname)
+  if (known || !pathname.includes('/models/')) return known
+  const [, model = '', name = ''] = modelAddress.exec(pathname) ?? []
+  const method = methods.get(name)
+  if (!method) return undefined
+  return {
+    ...method,
+    model: decoded(model),
+    stream: method.stream === true,
+    ...(method.stream && !/[?&]alt=sse\b/.test(url.slice(query < 0 ? url.length : query)) && { asArray: true }),
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,148 @@
+import { GatewayError } from '../errors.ts'
+import {
+  type ChatEndpoint,
+  chatEndpointFor,
+  type ModeEndpoint,
+  type Target,
+  type UpstreamCall,
+} from '../providers/provider.ts'
+import type { RelayCall } from './call.ts'
+import { CallerLeft } from './caller-left.ts'
+import type { RelayDeps } from './deps.ts'
+import type { Attempting, Prepared } from './prepare.ts'
+import type { Channel } from './routing-table.ts'
+import { send } from './send.ts'
+
+/** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
+export interface Patience {
+  connectTimeoutMs: number
+  firstByteTimeoutMs: number
+}
+
+/** Where a call goes at a channel. Throws GatewayError for one that the channel's provider cannot make. */
+export function endpointOf(call: RelayCall, channel: Channel, upstreamModel: string): ChatEndpoint | ModeEndpoint {
+  const { provider, upstream } = channel
+  const endpoint =
+    call.mode === 'chat'
+      ? chatEndpointFor(provider.chat(upstream, upstreamModel), call.dialect)
+      : provider.modes[call.mode]
+  if (endpoint) return endpoint
+  throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
+}
+
+/** True for an endpoint of conversations. */
+export function isChat(endpoint: ChatEndpoint | ModeEndpoint): endpoint is ChatEndpoint {
+  return 'dialect' in endpoint
+}
+
+/** A call in a provider's terms. A service without streams is asked for a whole answer, which is streamed here. */
+export function upstreamCallOf(
+  { mode, path, facts }: RelayCall,
+  endpoint: ChatEndpoint | ModeEndpoint,
+  model: string,
+): UpstreamCall {
+  const canStream = !(isChat(endpoint) && endpoint.lacks?.includes('streaming'))
+  return { mode, path, model, stream: facts.stream && canStream }
+}
+
+/** Sends a call that is ready. Resolves with the answer's head, whatever its status. Throws GatewayError and CallerLeft. */
+export async function callUpstream(
+  deps: RelayDeps,
+  { call, channel, endpoint, upstreamCall }: Attempting,
+  prepared: Prepared,
+  patience: Patience,
+): Promise<Response> {
+  const found = targetFor(deps, endpoint, channel, upstreamCall, prepared.body)
+  const target = found instanceof Promise ? await found : found
+  const response = endpoint.open
+    ? await opened(deps, { call, channel, endpoint, upstreamCall }, target, prepared, patience)
+    : await send({
+        target: withForwarded(target, call, endpoint),
+        headers: headersFor(call, prepared),
+        contentType: prepared.contentType,
+        body: prepared.body,
+        ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
+        ...patience,
+        httpVersion: channel.httpVersion,
+        guard: deps.guard,
+        leaving: call.leaving,
+        watch: deps.idleWatch,
+        clock: deps.clock,
+      })
+  return endpoint.read && response.ok ? endpoint.read(response, upstreamCall) : response
+}
+
+function targetFor(
+  deps: RelayDeps,
+  endpoint: ChatEndpoint | ModeEndpoint,
+  channel: Channel,
+  call: UpstreamCall,
+  body: Prepared['body'],
+): Target | Promise<Target> {
+  return endpoint.target(channel.upstream, call, {
+    body: typeof body === 'string' ? body : '',
+    nowMs: deps.clock.nowMs(),
+    tokens: deps.accessTokens,
+    fetchJson: deps.fetchJson,
+  })
+}
+
+/** A caller's headers mean something to a service that speaks the caller's dialect alone. */
+function headersFor(call: RelayCall, prepared: Prepared): Readonly<Record<string, string>> {
+  return prepared.codec || prepared.translation ? {} : call.headers
+}
+
+function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint | ModeEndpoint): Target {
+  if (!isChat(endpoint) || !endpoint.forwards || endpoint.dialect.name !== call.dialect) return target
+  const own = endpoint.forwards.flatMap((name) => {
+    const value = call.headers[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return own.length === 0 ? target : { url: target.url, headers: { ...target.headers, ...Object.fromEntries(own) } }
+}
+
+type Opening = Pick<Attempting, 'call' | 'channel' | 'endpoint' | 'upstreamCall'>
+
+/** A call that is not one POST, under the same limits. */
+async function opened(
+  deps: RelayDeps,
+  { call, channel, endpoint, upstreamCall }: Opening,
+  target: Target,
+  { body }: Prepared,
+  { firstByteTimeoutMs }: Patience,
+): Promise<Response> {
+  const { leaving } = call
+  if (leaving.hasLeft) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
+  const controller = new AbortController()
+  leaving.action = () => controller.abort()
+  const wait = {
+    dueAtMs: firstByteTimeoutMs > 0 ? deps.clock.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
+    place: undefined,
+    isOver: false,
+    due() {
+      wait.isOver = true
+      wait.dueAtMs = Number.POSITIVE_INFINITY
+      controller.abort()
+    },
+  }
+  deps.idleWatch.add(wait)
+  try {
+    await deps.guard.check(target.url)
+    const response = await endpoint.open?.(target, typeof body === 'string' ? body : '', {
+      call: upstreamCall,
+      upstream: channel.upstream,
+      signal: controller.signal,
+      fetchJson: deps.fetchJson,
+      check: async (url) => deps.guard.check(url),
+    })
+    if (!response) throw new GatewayError('do_request_failed', 'the request to the upstream failed')
+    return response
+  } catch (error) {
+    if (wait.isOver) throw new GatewayError('upstream_timeout', 'the upstream did not answer in time')
+    if (leaving.hasLeft) throw new CallerLeft()
+    if (error instanceof GatewayError) throw error
+    throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
+  } finally {
+    deps.idleWatch.remove(wait)
+  }
+}

@@ -1,0 +1,62 @@
+import type { DialectName } from '../dialects/conversation.ts'
+import { GatewayError } from '../errors.ts'
+import type { RelayCall } from './call.ts'
+import { callUpstream, endpointOf, isChat, upstreamCallOf } from './call-upstream.ts'
+import type { RelayDeps } from './deps.ts'
+import { prepareConversation } from './prepare-conversation.ts'
+import { mappedModel, withKey } from './routing-table.ts'
+import { selectChannel } from './select-channel.ts'
+
+const mostBytes = 64 * 1024
+
+/**
+ * How many tokens a request has: as the service counts where the channel speaks the caller's dialect and can count,
+ * else by the tokenizer here. Costs nothing. Throws GatewayError.
+ */
+export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
+  const counted = await countThere(deps, call).catch((error: unknown) => {
+    if (error instanceof GatewayError && error.type !== 'upstream_error') throw error
+    return undefined
+  })
+  call.leaving.close()
+  if (counted !== undefined) return new Response(counted, { headers: { 'content-type': 'application/json' } })
+  const approximate = deps.settings().ApproximateTokenEnabled
+  const tokens = await deps.counter.count(call.facts.model, call.facts.prompt, approximate)
+  return Response.json(answerOf(call.dialect, tokens))
+}
+
+/** The service's own answer, or undefined where it cannot count or does not answer with success. */
+async function countThere(deps: RelayDeps, call: RelayCall): Promise<string | undefined> {
+  const { chosenChannel, group } = call.caller
+  const { model } = call.facts
+  const candidates = deps.routing().candidates(group, model)
+  const found = chosenChannel ?? selectChannel(candidates, 'chat', model, new Set(), deps.breaker, deps.random)
+  if (!found)
+    throw new GatewayError('no_available_channel', `no available channel for model ${model} in group ${group}`)
+  const channel = withKey(found, deps.clock.nowMs())
+  const upstreamModel = mappedModel(channel, model)
+  const endpoint = endpointOf(call, channel, upstreamModel)
+  const { countTarget } = endpoint as { countTarget?: typeof endpoint.target }
+  if (!isChat(endpoint) || !countTarget || endpoint.dialect.name !== call.dialect) return undefined
+  const counting = { dialect: endpoint.dialect, forwards: endpoint.forwards ?? [], target: countTarget }
+  const attempting = {
+    call,
+    channel,
+    endpoint: counting,
+    upstreamModel,
+    upstreamCall: upstreamCallOf(call, counting, upstreamModel),
+    capTokens: undefined,
+  }
+  const prepared = await prepareConversation(deps, attempting)
+  const settings = deps.settings()
+  const response = await callUpstream(deps, attempting, prepared, {
+    connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+    firstByteTimeoutMs: channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+  })
+  const text = await response.text()
+  return response.ok && text.length <= mostBytes ? text : undefined
+}
+
+function answerOf(dialect: DialectName, tokens: number): object {
+  return dialect === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens }
+}

@@ -1,0 +1,123 @@
+import { DecodingMeter } from '../dialects/decoding-meter.ts'
+import { textsOf } from '../dialects/event-tally.ts'
+import type { Reply } from '../dialects/reply.ts'
+import { replyEvents } from '../dialects/reply-events.ts'
+import { isObject, tryParse } from '../lib/json.ts'
+import { forgetBody } from './check-usage.ts'
+import type { RelayDeps } from './deps.ts'
+import { badBody, failureWithin } from './error-answer.ts'
+import { streamHeaders } from './headers.ts'
+import type { Codec } from './prepare.ts'
+import { readerOf, readWhole, timeLimits } from './read-answer.ts'
+import { settleWhole } from './settle-whole.ts'
+import type { OpenCall } from './settlement.ts'
+import { RelayStream } from './stream.ts'
+import { readOpening } from './stream-opening.ts'
+import { TranslatingReader } from './translating-reader.ts'
+import type { UpstreamPiece } from './upstream-reader.ts'
+
+/** Names what of a request could not be said to the upstream. */
+export const droppedHeader = 'X-Tollgate-Dropped'
+
+/**
+ * Turns an answer to a conversation into the caller's, where one of the two speaks another dialect than OpenAI's chat.
+ * Throws AttemptFailed and CallerLeft as long as nothing was handed over.
+ */
+export async function deliverConversation(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  codec: Codec,
+  sentAtMs: number,
+  handOver: () => void,
+): Promise<Response> {
+  const isStream = (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+  const { stream } = open.call.facts
+  if (isStream && !stream) throw badBody('the upstream streamed although it was not asked to', response.status)
+  if (stream && !isStream && !codec.to) throw badBody('the upstream did not stream', response.status)
+  const answer = isStream
+    ? await deliverEvents(deps, open, response, codec, sentAtMs, handOver)
+    : await deliverWhole(deps, open, response, codec, sentAtMs, handOver)
+  if (codec.dropped.length > 0) answer.headers.set(droppedHeader, codec.dropped.join(', '))
+  if (open.call.dialect === 'anthropic-messages') answer.headers.set('request-id', open.call.requestId)
+  return answer
+}
+
+async function deliverWhole(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  codec: Codec,
+  sentAtMs: number,
+  handOver: () => void,
+): Promise<Response> {
+  const { from, to } = codec
+  const text = await readWhole(deps, open, response, sentAtMs)
+  const body = tryParse(text)
+  if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
+  const failure = from.failureWithin?.(body) ?? (isObject(body['error']) ? from.decodeFailure(0, body) : undefined)
+  if (failure) throw failureWithin(failure, response.status, open.channel.upstream.key)
+  const reply = from.decodeReply(body, open.call.requestId)
+  if (reply.choices.length === 0) throw badBody('the answer of the upstream holds no answer', response.status)
+  const measured = { usage: undefined, reported: reply.usage, output: () => outputOf(reply) }
+  if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
+  if (!open.call.facts.stream) {
+    const told = JSON.stringify(to.dialect.encodeReply(reply, to.frame))
+    return settleWhole(deps, open, response, told, measured, handOver, true)
+  }
+  const encoder = to.dialect.streamEncoder(to.frame)
+  const events = replyEvents(reply)
+    .map((event) => encoder.push(event))
+    .join('')
+  const answer = await settleWhole(deps, open, response, events, measured, handOver, false)
+  return new Response(answer.body, { status: 200, headers: streamHeaders(response.headers) })
+}
+
+function outputOf(reply: Reply): string {
+  return reply.choices.flatMap(({ parts }) => parts.flatMap(textsOf)).join('')
+}
+
+async function deliverEvents(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  codec: Codec,
+  sentAtMs: number,
+  handOver: () => void,
+): Promise<Response> {
+  if (!response.body) throw badBody('the upstream sent an empty stream', response.status)
+  const { from, to } = codec
+  const { leaving, requestId } = open.call
+  const limits = timeLimits(deps, open, sentAtMs)
+  const reader = readerOf(deps, response.body, limits)
+  const newMeter = () => new DecodingMeter(from.streamDecoder(requestId), codec.hasEndMark)
+  const untilMs = limits.keepAliveMs > 0 ? deps.clock.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
+  leaving.action = () => reader.cancel()
+  let opening: UpstreamPiece[]
+  try {
+    opening = await readOpening({
+      reader,
+      newMeter,
+      status: response.status,
+      leaving,
+      untilMs,
+      clock: deps.clock,
+      key: open.channel.upstream.key,
+    })
+  } catch (error) {
+    reader.cancel()
+    throw error
+  }
+  handOver()
+  forgetBody(open.call)
+  const options = { deps, open, withholdUsage: false }
+  let stream: RelayStream
+  if (to) {
+    const decoder = from.streamDecoder(requestId)
+    const translating = new TranslatingReader(reader, decoder, to.dialect.streamEncoder(to.frame), opening)
+    stream = new RelayStream({ ...options, reader: translating, meter: translating.meter, opening: [] })
+  } else {
+    stream = new RelayStream({ ...options, reader, meter: newMeter(), opening })
+  }
+  return new Response(stream as unknown as ReadableStream, { status: 200, headers: streamHeaders(response.headers) })
+}

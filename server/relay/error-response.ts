@@ -1,0 +1,62 @@
+import { callerDialects } from '../dialects/callers.ts'
+import type { DialectName } from '../dialects/conversation.ts'
+import { failureOf } from '../dialects/failure.ts'
+import { errorEvent, errorObject } from '../dialects/openai/errors.ts'
+import type { Failure } from '../dialects/reply.ts'
+import { GatewayError } from '../errors.ts'
+import { type JsonObject, tryStringify } from '../lib/json.ts'
+import { AttemptFailed } from './retry-policy.ts'
+
+/** An error answer to the caller, in its dialect. */
+export function errorResponse(error: unknown, requestId: string, dialect: DialectName = 'openai-chat'): Response {
+  const failure = error instanceof AttemptFailed ? error.error : error
+  const known =
+    failure instanceof GatewayError
+      ? failure
+      : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
+  // Anthropic's programs tell people this name of a request.
+  if (dialect === 'anthropic-messages') headers['request-id'] = requestId
+  const attempt = error instanceof AttemptFailed ? error : undefined
+  const body = isOpenAi(dialect)
+    ? openAiBody(known, attempt, requestId)
+    : (sameDialect(attempt, dialect) ?? otherBody(known, attempt?.failure, requestId, dialect))
+  return new Response(body, { status: known.status, headers })
+}
+
+/** One event that tells a caller that its stream failed. */
+export function errorEventFor(error: GatewayError, requestId: string, dialect: DialectName): string {
+  if (dialect === 'openai-chat') return errorEvent(error, requestId)
+  const failure = failureOf(error)
+  const { encodeFailure } = callerDialects[dialect]
+  if (dialect === 'openai-responses') {
+    const { error: told } = encodeFailure(failure, requestId) as { error: JsonObject }
+    return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 0, ...told })}\n\n`
+  }
+  const body = JSON.stringify(encodeFailure(failure, requestId))
+  return dialect === 'gemini' ? `data: ${body}\n\n` : `event: error\ndata: ${body}\n\n`
+}
+
+function isOpenAi(dialect: DialectName): boolean {
+  return dialect === 'openai-chat' || dialect === 'openai-responses'
+}
+
+function openAiBody(known: GatewayError, attempt: AttemptFailed | undefined, requestId: string): string {
+  const own = errorObject(known, requestId)
+  const { failure, shaped } = attempt ?? {}
+  // Another service's words for it mean nothing to a program that knows OpenAI's.
+  if (failure && failure.dialect !== 'openai-chat') return otherBody(known, failure, requestId, 'openai-chat')
+  const told = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
+  return (told && tryStringify({ error: told })) ?? JSON.stringify({ error: own })
+}
+
+/** What the upstream said, where it speaks the caller's dialect: details that only that dialect has stay. */
+function sameDialect(attempt: AttemptFailed | undefined, dialect: DialectName): string | undefined {
+  return attempt?.raw && attempt.raw.dialect === dialect ? attempt.raw.text : undefined
+}
+
+function otherBody(known: GatewayError, failure: Failure | undefined, requestId: string, dialect: DialectName): string {
+  const told = failure ?? { ...failureOf(known), message: known.message }
+  return JSON.stringify(callerDialects[dialect].encodeFailure(told, requestId))
+}

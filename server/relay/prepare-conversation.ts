@@ -1,0 +1,131 @@
+import { callerDialects } from '../dialects/callers.ts'
+import type { Conversation } from '../dialects/conversation.ts'
+import type { UpstreamDialect } from '../dialects/dialect.ts'
+import { needsOf } from '../dialects/needs.ts'
+import { wireEdits } from '../dialects/wire-edits.ts'
+import { GatewayError } from '../errors.ts'
+import { type JsonObject, tryStringify } from '../lib/json.ts'
+import type { ChatEndpoint } from '../providers/provider.ts'
+import { conversationOf, type RelayCall } from './call.ts'
+import type { RelayDeps } from './deps.ts'
+import { type Attempting, type Codec, edited, type Prepared, prepare } from './prepare.ts'
+import { AttemptFailed } from './retry-policy.ts'
+
+/** Fields of a Responses request that mean something kept at the service that answered before. */
+const keptFields = ['previous_response_id', 'conversation'] as const
+
+type Conversing = Attempting & { endpoint: ChatEndpoint }
+
+/**
+ * A conversation made ready for one channel: passed on where the channel speaks the caller's dialect, else translated.
+ * Throws GatewayError for what is wrong with the request, AttemptFailed for what this channel cannot be asked.
+ */
+export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
+  const { call, endpoint } = attempting
+  if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
+  if (endpoint.lacks) refuseLacking(conversationOf(call), attempting)
+  return call.dialect === 'openai-chat' ? prepare(attempting) : passedOn(deps, attempting)
+}
+
+function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Conversing): Prepared {
+  const { upstreamModel, upstreamCall, capTokens } = rest
+  if (call.body.kind === 'form' || call.dialect === 'openai-chat')
+    throw new GatewayError('invalid_json', 'the request body must be a JSON object')
+  const { json, text } = call.body
+  if (call.dialect === 'openai-responses') refuseKept(deps, call, json)
+  const systemPromptReset = channel.systemPrompt !== ''
+  const edits = wireEdits[call.dialect](json, {
+    ...(upstreamModel !== json['model'] && { model: upstreamModel }),
+    ...(systemPromptReset && { systemPrompt: channel.systemPrompt }),
+    ...(capTokens !== undefined && { maxTokens: capTokens }),
+  })
+  return {
+    ...jsonBody(
+      endpoint.finish ? written(endpoint.finish({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
+    ),
+    systemPromptReset,
+    codec: codecOf(endpoint.dialect, undefined, []),
+  }
+}
+
+async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prepared> {
+  const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
+  const asked = conversationOf(call)
+  refuseLacking(asked, attempting)
+  const systemPromptReset = channel.systemPrompt !== ''
+  const conversation: Conversation = {
+    ...asked,
+    model: upstreamModel,
+    stream: upstreamCall.stream,
+    wantsStreamUsage: channel.provider.asksForStreamUsage,
+    ...(capTokens !== undefined && { maxTokens: capTokens }),
+    ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
+  }
+  const { body, dropped } = encoded(conversation, endpoint)
+  if (dropped.length > 0 && deps.settings().StrictTranslationEnabled)
+    throw cannot(`${dropped.join(', ')} cannot be said to channel type ${channel.provider.meta.label}`)
+  const frame = {
+    id: call.requestId,
+    model: call.facts.model,
+    createdAtSeconds: Math.floor(deps.clock.nowMs() / 1000),
+    // What was asked is told back by some dialects; the messages are not, and would stay in memory.
+    request: { ...asked, messages: [] },
+  }
+  return {
+    ...jsonBody(written(endpoint.finish ? endpoint.finish(body, upstreamCall) : body)),
+    systemPromptReset,
+    codec: codecOf(endpoint.dialect, { dialect: callerDialects[call.dialect], frame }, dropped),
+  }
+}
+
+/** What a dialect refuses to leave out another channel may be able to say. */
+function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
+  try {
+    return endpoint.dialect.encodeRequest(conversation, endpoint.options)
+  } catch (error) {
+    if (error instanceof GatewayError) throw unsent(error)
+    throw error
+  }
+}
+
+function codecOf(from: UpstreamDialect, to: Codec['to'], dropped: readonly string[]): Codec {
+  // Google's streams have no last event of their own.
+  return { from, to, dropped, hasEndMark: from.name !== 'gemini' }
+}
+
+function jsonBody(body: string) {
+  return { body, contentLength: undefined, contentType: 'application/json', askedForUsage: false }
+}
+
+function written(body: JsonObject): string {
+  const text = tryStringify(body)
+  if (text === undefined) throw new GatewayError('invalid_json', 'the request body is nested too deeply')
+  return text
+}
+
+function refuseLacking(conversation: Conversation, { channel, endpoint }: Conversing): void {
+  if (!endpoint.lacks) return
+  const needs = needsOf(conversation)
+  const missing = endpoint.lacks.filter((feature) => needs.has(feature))
+  if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
+}
+
+/** An answer that a service keeps is known to that service alone. */
+function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
+  const kept = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
+  if (kept === undefined || call.caller.chosenChannel) return
+  if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
+  throw new GatewayError(
+    'invalid_field_value',
+    `${kept} is known to the channel that answered before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
+    { param: kept },
+  )
+}
+
+function cannot(message: string): AttemptFailed {
+  return unsent(new GatewayError('feature_not_supported', message))
+}
+
+function unsent(error: GatewayError): AttemptFailed {
+  return new AttemptFailed(error, { retry: true, upstreamFault: false, disable: undefined, unsent: true }, 0)
+}

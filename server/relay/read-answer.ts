@@ -1,0 +1,98 @@
+import { GatewayError } from '../errors.ts'
+import { CallerLeft } from './caller-left.ts'
+import type { RelayDeps } from './deps.ts'
+import { badBody, failedAttempt } from './error-answer.ts'
+import type { IdleWait } from './idle-watch.ts'
+import type { OpenCall } from './settlement.ts'
+import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+
+/** Longest error body read, and how long it is waited for; what is beyond helps nobody. */
+const errorBodyBytes = 64 * 1024
+const errorBodyMs = 2_000
+/** Up to this length an answer is read in one go, if it may take this long. */
+const shortAnswerBytes = 64 * 1024
+const shortAnswerMs = 10_000
+/** Longest whole answer kept in memory until it is charged. */
+const replyBytes = 256 * 1024 * 1024
+
+/** How long the answer of a call may take. */
+export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): ReadLimits {
+  const settings = deps.settings()
+  const relayMs = open.channel.relayTimeoutMs ?? settings.RelayTimeout * 1000
+  return {
+    idleMs: open.channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000,
+    keepAliveMs: settings.KeepAliveInterval * 1000,
+    deadlineMs: relayMs > 0 ? sentAtMs + relayMs : Number.POSITIVE_INFINITY,
+  }
+}
+
+/** Reads a body of an upstream under limits. */
+export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {
+  return new UpstreamReader(body, deps.idleWatch, deps.clock, limits)
+}
+
+/** The error body as far as it comes without trouble; its status alone says enough. */
+export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
+  if (!response.body) return ''
+  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.clock.nowMs() + errorBodyMs }
+  const { bytes } = await readerOf(deps, response.body, limits).collect(errorBodyBytes)
+  return bytes.toString('utf8')
+}
+
+/** The whole answer. Throws AttemptFailed, CallerLeft. */
+export async function readWhole(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  sentAtMs: number,
+): Promise<string> {
+  if (!response.body) return ''
+  const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
+  if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
+  const { bytes, ending } = await readerOf(deps, response.body, limits).collect(replyBytes)
+  if (ending === 'end') return bytes.toString('utf8')
+  throw noWholeAnswer(ending, open, response.status)
+}
+
+/** A short answer comes with its head or right after it; reading it in one go costs half. */
+function isShort(response: Response): boolean {
+  const declared = response.headers.get('content-length')
+  return declared !== null && Number(declared) <= shortAnswerBytes
+}
+
+function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const dueAtMs = Math.min(limits.deadlineMs, deps.clock.nowMs() + limits.idleMs)
+    const wait: IdleWait = { dueAtMs, due: () => fail('stalled'), place: undefined }
+    const fail = (ending: 'stalled' | 'broken') => {
+      deps.idleWatch.remove(wait)
+      reject(noWholeAnswer(ending, open, response.status))
+    }
+    deps.idleWatch.add(wait)
+    response.text().then(
+      (text) => {
+        deps.idleWatch.remove(wait)
+        resolve(text)
+      },
+      () => fail('broken'),
+    )
+  })
+}
+
+/** Why there is no whole answer. */
+export function noWholeAnswer(ending: UpstreamPiece['kind'] | 'too-long', open: OpenCall, status: number): Error {
+  if (open.call.leaving.hasLeft) return new CallerLeft()
+  switch (ending) {
+    case 'end':
+      return badBody('the upstream sent an empty answer', status)
+    case 'too-long':
+      return badBody('the answer of the upstream is too large', status)
+    case 'broken':
+      return failedAttempt(new GatewayError('do_request_failed', 'the connection to the upstream broke'), status)
+    default:
+      return failedAttempt(
+        new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time'),
+        status,
+      )
+  }
+}

@@ -1,0 +1,35 @@
+import type { RelayDeps } from './deps.ts'
+import { answerHeaders } from './headers.ts'
+import { measure } from './measure.ts'
+import { type OpenCall, settle } from './settlement.ts'
+
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
+
+/** Charges a whole answer and gives it to the caller. */
+export async function settleWhole(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  text: string,
+  answer: Parameters<typeof measure>[2],
+  handOver: () => void,
+  isJson: boolean,
+): Promise<Response> {
+  const firstByteMs = deps.clock.nowMs() - open.call.startedAtMs
+  handOver()
+  deps.breaker.succeeded(open.channel.id, open.call.facts.model)
+  const measured = measure(deps, open, answer)
+  const found = measured instanceof Promise ? await measured : measured
+  await settle(deps, open, {
+    measure: found.measure,
+    outcome: 'complete',
+    code: '',
+    firstByteMs,
+    ...(found.note && { note: found.note }),
+  })
+  open.call.leaving.close()
+  const headers = answerHeaders(response.headers)
+  // What was read as JSON is sent as JSON, whatever the upstream called it.
+  if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'
+  return new Response(text, { status: response.status, headers })
+}

@@ -1,0 +1,147 @@
+import type { StreamDecoder, StreamEncoder, StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import { EventTally } from '../dialects/event-tally.ts'
+import { brokenOff, unreadable } from '../dialects/failure.ts'
+import type { StreamEvent } from '../dialects/reply.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { SseSplitter, sseData } from '../lib/sse.ts'
+import type { StreamPiece, StreamReader } from './stream.ts'
+import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+
+const encoder = new TextEncoder()
+
+/**
+ * Reads an upstream's stream and gives it out in the caller's dialect: whole events, already metered, and the end apart
+ * from what comes before it, so that it can wait for the charge.
+ */
+export class TranslatingReader implements StreamReader {
+  /** What the stream has said so far. */
+  readonly meter: StreamMeter
+  readonly #tally = new EventTally()
+  readonly #from: UpstreamReader
+  readonly #decoder: StreamDecoder
+  readonly #encoder: StreamEncoder
+  readonly #splitter = new SseSplitter()
+  readonly #opening: UpstreamPiece[]
+  /** To be given before anything else is read. */
+  #ready: StreamPiece[] = []
+
+  /** `opening`: pieces that were read already. */
+  constructor(from: UpstreamReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
+    this.#from = from
+    this.#decoder = decoder
+    this.#encoder = to
+    this.#opening = opening
+    this.meter = new TalliedMeter(this.#tally)
+  }
+
+  next(): Promise<StreamPiece> {
+    return new Promise((resolve) => this.ask(resolve))
+  }
+
+  ask(answer: (piece: StreamPiece) => void): void {
+    const ready = this.#ready.shift()
+    if (ready) {
+      answer(ready)
+      return
+    }
+    const opened = this.#opening.shift()
+    const take = (piece: UpstreamPiece): void => {
+      const [first, ...rest] = this.#translate(piece)
+      this.#ready.push(...rest)
+      if (first) answer(first)
+      else this.ask(answer)
+    }
+    if (opened) take(opened)
+    else this.#from.ask(take)
+  }
+
+  cancel(): void {
+    this.#from.cancel()
+  }
+
+  drain(limitMs: number): void {
+    this.#from.drain(limitMs)
+  }
+
+  hurry(limitMs: number): void {
+    this.#from.hurry(limitMs)
+  }
+
+  #translate(piece: UpstreamPiece): StreamPiece[] {
+    if (piece.kind === 'quiet') return [piece]
+    if (piece.kind === 'chunk') {
+      const { events } = this.#splitter.push(piece.bytes)
+      return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : this.#decoder.push(data))))
+    }
+    const data = sseData(this.#splitter.finish().text)
+    const left = data === undefined ? [] : this.#decoder.push(data)
+    const events = [...left, ...(this.#tally.ended ? [] : this.#decoder.finish())]
+    // Why it is not complete is known better here than by the decoder.
+    const told = events.filter((event) => event.type !== 'error' || event.failure !== brokenOff)
+    return [...this.#written(told), piece]
+  }
+
+  #written(events: readonly StreamEvent[]): StreamPiece[] {
+    let text = ''
+    for (const event of events) {
+      this.#tally.take(event)
+      const out = event.type === 'error' && event.failure === unreadable ? '' : this.#encoder.push(event)
+      if (event.type === 'end') return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome: 'done' }]
+      if (event.type === 'error') {
+        const outcome = event.failure === unreadable ? 'garbage' : 'error'
+        return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome }]
+      }
+      text += out
+    }
+    return ready(text)
+  }
+}
+
+function ready(text: string): StreamPiece[] {
+  return text === '' ? [] : [{ kind: 'ready', bytes: encoder.encode(text) }]
+}
+
+/** What a translated stream has said, as the charge asks for it. */
+class TalliedMeter implements StreamMeter {
+  readonly endMark = ''
+  readonly usage: JsonObject | undefined = undefined
+  readonly error: JsonObject | undefined = undefined
+  readonly #tally: EventTally
+
+  constructor(tally: EventTally) {
+    this.#tally = tally
+  }
+
+  get reported() {
+    return this.#tally.usage
+  }
+
+  get failure() {
+    return this.#tally.failure
+  }
+
+  get pieces(): number {
+    return this.#tally.pieces
+  }
+
+  get characters(): number {
+    return this.#tally.characters
+  }
+
+  get finished(): boolean {
+    return this.#tally.stopped
+  }
+
+  output(): string {
+    return this.#tally.output()
+  }
+
+  skim(_text: string, from: number): number {
+    return from
+  }
+
+  /** Everything comes through the reader. */
+  feed(): StreamSignal {
+    return 'garbage'
+  }
+}
