@@ -30,6 +30,7 @@ import { cleanSpool } from './relay/clean-spool.ts'
 import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
 import { createIdleWatch } from './relay/idle-watch.ts'
+import { createMissingPlaces } from './relay/missing-places.ts'
 import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
 import type { RelayRouteDeps } from './relay/serve-call.ts'
 import { createTokenCache } from './relay/token-cache.ts'
@@ -169,7 +170,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     async close() {
       await untilSettled(relay.ledger, batcher)
       stopJobs()
-      care.health.close()
+      await care.health.close()
       relay.idleWatch.close()
       relay.counter.close()
       await mailer.idle()
@@ -286,6 +287,7 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, guard, 
     counter: createTokenCounter(),
     idleWatch: createIdleWatch(nowMs),
     guard,
+    missingPlaces: createMissingPlaces(nowMs),
     accessTokens: createAccessTokens(nowMs),
     fetchJson: createFetchJson(tokenTimeoutMs, guard),
     clock,

@@ -22,7 +22,17 @@ const relay = (
   color: string,
   defaultBaseUrl: string,
   balance?: Provider['balance'],
-) => openaiCompatible({ type, name, label, color, defaultBaseUrl, models: openaiModels, ...(balance && { balance }) })
+) =>
+  openaiCompatible({
+    type,
+    name,
+    label,
+    color,
+    defaultBaseUrl,
+    models: openaiModels,
+    also: ['responses'],
+    ...(balance && { balance }),
+  })
 
 /** Every provider, in the order the channel form shows them. */
 export const providers: readonly Provider[] = [

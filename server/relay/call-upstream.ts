@@ -19,15 +19,42 @@ export interface Patience {
   firstByteTimeoutMs: number
 }
 
-/** Where a call goes at a channel. Throws GatewayError for one that the channel's provider cannot make. */
-export function endpointOf(call: RelayCall, channel: Channel, upstreamModel: string): ChatEndpoint | ModeEndpoint {
+/**
+ * Where a call may go at a channel, the best place first: one that speaks the caller's dialect, then the one for callers
+ * of other dialects. Throws GatewayError for a call that the channel's provider cannot make.
+ */
+export function endpointsOf(
+  deps: Pick<RelayDeps, 'missingPlaces'>,
+  call: RelayCall,
+  channel: Channel,
+  upstreamModel: string,
+): [ChatEndpoint | ModeEndpoint, ...(ChatEndpoint | ModeEndpoint)[]] {
   const { provider, upstream } = channel
-  const endpoint =
-    call.mode === 'chat'
-      ? chatEndpointFor(provider.chat(upstream, upstreamModel), call.dialect)
-      : provider.modes[call.mode]
-  if (endpoint) return endpoint
+  if (call.mode !== 'chat') {
+    const endpoint = provider.modes[call.mode]
+    if (endpoint) return [endpoint]
+  } else {
+    const all = provider.chat(upstream, upstreamModel)
+    const best = chatEndpointFor(all, call.dialect)
+    const [general] = all
+    if (best && general && best !== general)
+      return deps.missingPlaces.has(placeOf(channel, best)) ? [general] : [best, general]
+    if (best) return [best]
+  }
   throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
+}
+
+/** Statuses by which a server says that it has no such address. */
+const noSuchPlace: ReadonlySet<number> = new Set([404, 405, 501])
+
+/** True for an answer that may mean that the service does not offer a dialect. */
+export function mayBeMissing(response: Response): boolean {
+  return noSuchPlace.has(response.status)
+}
+
+/** The name of a place at a channel, among those that were found missing. */
+export function placeOf(channel: Channel, endpoint: ChatEndpoint): string {
+  return `${channel.id} ${channel.upstream.baseUrl} ${endpoint.dialect.name}`
 }
 
 /** True for an endpoint of conversations. */

@@ -1,7 +1,7 @@
 import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import type { RelayCall } from './call.ts'
-import { callUpstream, endpointOf, isChat, upstreamCallOf } from './call-upstream.ts'
+import { callUpstream, endpointsOf, isChat, upstreamCallOf } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
 import { prepareConversation } from './prepare-conversation.ts'
 import { mappedModel, withKey } from './routing-table.ts'
@@ -35,7 +35,7 @@ async function countThere(deps: RelayDeps, call: RelayCall): Promise<string | un
     throw new GatewayError('no_available_channel', `no available channel for model ${model} in group ${group}`)
   const channel = withKey(found, deps.clock.nowMs())
   const upstreamModel = mappedModel(channel, model)
-  const endpoint = endpointOf(call, channel, upstreamModel)
+  const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
   const { countTarget } = endpoint as { countTarget?: typeof endpoint.target }
   if (!isChat(endpoint) || !countTarget || endpoint.dialect.name !== call.dialect) return undefined
   const counting = { dialect: endpoint.dialect, forwards: endpoint.forwards ?? [], target: countTarget }

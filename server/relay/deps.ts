@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Breaker } from './breaker.ts'
 import type { TokenCounter } from './count-tokens.ts'
 import type { IdleWatch } from './idle-watch.ts'
+import type { MissingPlaces } from './missing-places.ts'
 import type { RoutingTable } from './routing-table.ts'
 
 /** What the relay works with; one object per process, its moving parts read through functions. */
@@ -20,6 +21,8 @@ export interface RelayDeps {
   counter: TokenCounter
   idleWatch: IdleWatch
   guard: MetadataGuard
+  /** Dialects that a channel's service turned out not to offer. */
+  missingPlaces: MissingPlaces
   /** What providers sign and log in with. */
   accessTokens: AccessTokens
   fetchJson: FetchJson

@@ -78,7 +78,7 @@ export function prepare({ call, channel, endpoint, upstreamModel, upstreamCall, 
     contentType: 'application/json',
     askedForUsage,
     systemPromptReset,
-    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall) } }),
+    ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, json) } }),
   }
 }
 

@@ -4,7 +4,7 @@ import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { RelayCall } from './call.ts'
-import { callUpstream, endpointOf, isChat, upstreamCallOf } from './call-upstream.ts'
+import { callUpstream, endpointsOf, isChat, upstreamCallOf } from './call-upstream.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
@@ -43,7 +43,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   const call = probeCall(asked, startedAtMs)
   const upstreamModel = mappedModel(channel, asked)
   try {
-    const endpoint = endpointOf(call, channel, upstreamModel)
+    const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
     const attempting = {
       call,
       channel,

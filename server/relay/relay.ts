@@ -1,14 +1,23 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
+import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
 import type { Attempt, RelayCall } from './call.ts'
-import { callUpstream, endpointOf, isChat, upstreamCallOf } from './call-upstream.ts'
+import {
+  callUpstream,
+  endpointsOf,
+  isChat,
+  mayBeMissing,
+  type Patience,
+  placeOf,
+  upstreamCallOf,
+} from './call-upstream.ts'
 import { CallerLeft } from './caller-left.ts'
 import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
-import { prepare } from './prepare.ts'
+import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { prepareConversation } from './prepare-conversation.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
@@ -163,34 +172,19 @@ async function attempt(
     })
   let opened: OpenCall | undefined
   try {
-    const endpoint = endpointOf(call, channel, upstreamModel)
-    const attempting = {
-      call,
-      channel,
-      endpoint,
-      upstreamModel,
-      upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
-      capTokens: charging.affordable(hold.amount, call.promptGuess),
-    }
-    const preparing = isChat(endpoint) ? prepareConversation(deps, { ...attempting, endpoint }) : prepare(attempting)
-    const prepared = preparing instanceof Promise ? await preparing : preparing
-    const open = {
-      call,
-      hold,
-      charging,
-      channel,
-      upstreamModel,
-      attempts,
-      systemPromptReset: prepared.systemPromptReset,
-    }
-    opened = open
-    const response = await callUpstream(deps, attempting, prepared, {
+    const asking = { call, channel, upstreamModel, capTokens: charging.affordable(hold.amount, call.promptGuess) }
+    const patience = {
       connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
       firstByteTimeoutMs: shorter(
         channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
         channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
       ),
-    })
+    }
+    const opening = (systemPromptReset: boolean) => {
+      opened = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset }
+      return opened
+    }
+    const { prepared, response, open } = await askUpstream(deps, asking, patience, opening)
     const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
       note(response.status, '')
       handOver()
@@ -206,6 +200,32 @@ async function attempt(
     note(failed.status, failed.error.message)
     return failed
   }
+}
+
+/** Sends a call to the best place of a channel; where the service has no such place, to the next. */
+async function askUpstream(
+  deps: RelayDeps,
+  asking: Omit<Attempting, 'endpoint' | 'upstreamCall'>,
+  patience: Patience,
+  opening: (systemPromptReset: boolean) => OpenCall,
+): Promise<{ prepared: Prepared; response: Response; open: OpenCall }> {
+  const { call, channel, upstreamModel } = asking
+  const [first, second] = endpointsOf(deps, call, channel, upstreamModel)
+  const ask = async (endpoint: ChatEndpoint | ModeEndpoint) => {
+    const attempting = { ...asking, upstreamCall: upstreamCallOf(call, endpoint, upstreamModel) }
+    const preparing = isChat(endpoint)
+      ? prepareConversation(deps, { ...attempting, endpoint })
+      : prepare({ ...attempting, endpoint })
+    const prepared = preparing instanceof Promise ? await preparing : preparing
+    const open = opening(prepared.systemPromptReset)
+    return { prepared, open, response: await callUpstream(deps, { ...attempting, endpoint }, prepared, patience) }
+  }
+  const answer = await ask(first)
+  if (!second || !mayBeMissing(answer.response)) return answer
+  await answer.response.body?.cancel()
+  const other = await ask(second)
+  if (other.response.ok && isChat(first)) deps.missingPlaces.note(placeOf(channel, first))
+  return other
 }
 
 /** The shorter of two time limits, of which 0 means none. */

@@ -73,9 +73,9 @@ export function openaiCompatible(options: Options): Provider {
     return {
       dialect,
       forwards,
-      target: ({ baseUrl, ...upstream }) => ({
-        url: own === undefined ? joinPath(baseUrl, path, prefix) : withoutVersion(baseUrl) + own,
-        headers: bearer({ baseUrl, ...upstream }),
+      target: (upstream) => ({
+        url: own === undefined ? joinPath(upstream.baseUrl, path, prefix) : withoutVersion(upstream.baseUrl) + own,
+        headers: bearer(upstream),
       }),
     }
   })

@@ -1,0 +1,20 @@
+/** Remembers for a while which dialects services do not offer, so that each call need not find out. */
+export interface MissingPlaces {
+  has(place: string): boolean
+  note(place: string): void
+}
+
+/** A service may learn it any day. */
+const rememberedMs = 600_000
+const mostPlaces = 10_000
+
+export function createMissingPlaces(nowMs: () => number): MissingPlaces {
+  const untilMs = new Map<string, number>()
+  return {
+    has: (place) => (untilMs.get(place) ?? 0) > nowMs(),
+    note(place) {
+      if (untilMs.size >= mostPlaces) untilMs.clear()
+      untilMs.set(place, nowMs() + rememberedMs)
+    },
+  }
+}
