@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { enginePath, relayPaths, relayReads } from './relay-paths.ts'
+import type { dialectPaths, dialectReads, enginePath, relayPaths, relayReads } from './relay-paths.ts'
 
 /** What the API page says of one call of the relay. Bodies are OpenAI's; fields beyond those named pass on unchanged. */
 export interface RelayCallText {
@@ -15,7 +15,10 @@ export interface RelayCallText {
   media?: Readonly<Record<string, string>>
 }
 
-type RelayAddress = (typeof relayPaths)[number]['path'] | (typeof relayReads)[number] | typeof enginePath
+type RelayAddress =
+  | (typeof relayPaths | typeof dialectPaths)[number]['path']
+  | (typeof relayReads | typeof dialectReads)[number]
+  | typeof enginePath
 
 const whole = z.int().check(z.gte(0))
 const list = <S extends z.ZodMiniType>(of: S) => z.object({ object: z.literal('list'), data: z.array(of) })
@@ -83,6 +86,32 @@ const imagesForm = z.looseObject({ ...imageFields, image: file, prompt: z.option
 const soundForm = z.looseObject({ file, model: z.optional(model), response_format: z.optional(z.string()) })
 const transcript = z.looseObject({ text: z.string() })
 const plain = { 'text/plain': 'With a response_format that is no JSON.' }
+
+const messagesBody = z.looseObject({
+  model,
+  max_tokens: z.optional(whole.check(z.describe('Most tokens of the answer; also what the call may cost at most.'))),
+  messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })).check(z.minLength(1)),
+  stream,
+})
+
+const responsesBody = z.looseObject({
+  model,
+  input: z.optional(z.union([z.string(), z.array(z.unknown())]).check(z.describe('A text or a list of items.'))),
+  stream,
+  max_output_tokens: most,
+  previous_response_id: z.nullish(
+    z.string().check(z.describe('Only where one channel alone can be meant: it is known to the one that answered.')),
+  ),
+})
+
+const contentsBody = z.looseObject({
+  contents: z.array(z.looseObject({ parts: z.array(z.looseObject({})) })).check(z.minLength(1)),
+  generationConfig: z.optional(z.looseObject({})),
+})
+const contentsAnswer = z.looseObject({ candidates: z.optional(z.array(z.looseObject({}))) })
+const embedBody = z.looseObject({ content: z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })) }) })
+const vector = z.looseObject({ values: z.array(z.number()) })
+const geminiModel = z.looseObject({ name: z.string(), displayName: z.string() })
 
 /** One model, in OpenAI's shape with one-api's additions. */
 const modelSchema = z.object({
@@ -179,6 +208,65 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: transcript,
     media: plain,
   },
+  '/v1/responses': {
+    summary: 'Answer (OpenAI Responses)',
+    description: 'Channels that do not offer it are asked in their own form.',
+    body: responsesBody,
+    answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
+    media: { 'text/event-stream': 'With stream: typed events, ended by response.completed, or by an error event.' },
+  },
+  '/v1/messages': {
+    summary: 'Answer (Anthropic Messages)',
+    description:
+      'The token may come in x-api-key. anthropic-version and anthropic-beta pass on where the channel is Anthropic.',
+    body: messagesBody,
+    answer: z.looseObject({
+      type: z.literal('message'),
+      content: z.array(z.looseObject({})),
+      usage: z.looseObject({}),
+    }),
+    media: { 'text/event-stream': 'With stream: message events, ended by message_stop, or by an error event.' },
+  },
+  '/v1/messages/count_tokens': {
+    summary: 'Count the tokens of a request (Anthropic)',
+    description: 'By the service where the channel is Anthropic, else by the tokenizer here. Costs nothing.',
+    body: messagesBody,
+    answer: z.looseObject({ input_tokens: whole }),
+  },
+  '/v1beta/models/{model}:generateContent': {
+    summary: 'Answer (Gemini)',
+    description: 'The token may come in x-goog-api-key or ?key=.',
+    body: contentsBody,
+    answer: contentsAnswer,
+  },
+  '/v1beta/models/{model}:streamGenerateContent': {
+    summary: 'Answer event by event (Gemini)',
+    description: 'One JSON array, or with ?alt=sse events.',
+    body: contentsBody,
+    answer: z.array(contentsAnswer),
+    media: { 'text/event-stream': 'With alt=sse.' },
+  },
+  '/v1beta/models/{model}:countTokens': {
+    summary: 'Count the tokens of a request (Gemini)',
+    description: 'By the service where the channel is Gemini, else by the tokenizer here. Costs nothing.',
+    body: contentsBody,
+    answer: z.looseObject({ totalTokens: whole }),
+  },
+  '/v1beta/models/{model}:embedContent': {
+    summary: 'Vector of a text (Gemini)',
+    body: embedBody,
+    answer: z.looseObject({ embedding: vector }),
+  },
+  '/v1beta/models/{model}:batchEmbedContents': {
+    summary: 'Vectors of texts (Gemini)',
+    body: z.looseObject({ requests: z.array(embedBody).check(z.minLength(1)) }),
+    answer: z.looseObject({ embeddings: z.array(vector) }),
+  },
+  '/v1beta/models': {
+    summary: 'The models that the token may use (Gemini)',
+    answer: z.object({ models: z.array(geminiModel) }),
+  },
+  '/v1beta/models/{model}': { summary: 'One model (Gemini)', answer: geminiModel },
   '/v1/models': {
     summary: 'The models that the token may use',
     answer: list(modelSchema),

@@ -15,6 +15,8 @@ tts-1 tts-1-1106 | char=15
 tts-1-hd tts-1-hd-1106 | char=30
 dall-e dall-e-2 | pic=0.016
 dall-e-3 | pic=0.04
+# cohere 0
+rerank-v3.5 rerank-english-v3.0 rerank-multilingual-v3.0 rerank-v4.0-pro | in=0 call=0.002
 # zhipuai 0
 cogview-3-flash cogviewx-flash | pic=0
 cogview-3-plus | pic=0.008571429

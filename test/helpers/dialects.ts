@@ -1,6 +1,6 @@
 import { anthropicMessages } from '../../server/dialects/anthropic-messages/index.ts'
 import type { Conversation, DialectName, Part } from '../../server/dialects/conversation.ts'
-import type { Dialect, Frame } from '../../server/dialects/dialect.ts'
+import type { Dialect, Frame, UpstreamDialect } from '../../server/dialects/dialect.ts'
 import { gemini } from '../../server/dialects/gemini/index.ts'
 import { openaiChat } from '../../server/dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../server/dialects/openai-responses/index.ts'
@@ -51,7 +51,7 @@ export function dataOf(text: string): string[] {
 }
 
 /** Everything that a decoder makes of a stream. */
-export function decodeAll(dialect: Dialect, data: readonly string[], idSeed = 'seed'): StreamEvent[] {
+export function decodeAll(dialect: UpstreamDialect, data: readonly string[], idSeed = 'seed'): StreamEvent[] {
   const decoder = dialect.streamDecoder(idSeed)
   return [...data.flatMap((each) => decoder.push(each)), ...decoder.finish()]
 }

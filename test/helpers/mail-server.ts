@@ -33,14 +33,15 @@ export interface MailServer extends AsyncDisposable {
 interface MailServerOptions {
   /** How the server speaks: TLS from the start, STARTTLS offered, or neither. */
   tls?: 'implicit' | 'starttls' | 'none'
-  /** Refuses recipients with this answer. */
-  refuse?: { code: number; text: string }
+  /** Refuses with this answer: all recipients, or the one named, or (`sender`) who sends. */
+  refuse?: { code: number; text: string; recipient?: string; sender?: true }
 }
 
 /** A real mail server that knows the account `mailer` with the password `mail secret`. */
 export async function startMailServer({ tls = 'none', refuse }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = []
   let waiting: (() => void)[] = []
+  const refusal = () => Object.assign(new Error(refuse?.text), { responseCode: refuse?.code })
   const server = new SMTPServer({
     secure: tls === 'implicit',
     disabledCommands: tls === 'none' ? ['STARTTLS'] : [],
@@ -52,8 +53,10 @@ export async function startMailServer({ tls = 'none', refuse }: MailServerOption
       if (username === 'mailer' && password === 'mail secret') done(null, { user: username })
       else done(new Error('wrong account or password'))
     },
-    onRcptTo(_address, _session, done) {
-      done(refuse ? Object.assign(new Error(refuse.text), { responseCode: refuse.code }) : null)
+    onMailFrom: (_address, _session, done) => done(refuse?.sender ? refusal() : null),
+    onRcptTo({ address }, _session, done) {
+      const isMeant = refuse && !refuse.sender && (refuse.recipient ?? address) === address
+      done(isMeant ? refusal() : null)
     },
     onData(stream, session, done) {
       void buffer(stream).then(async (raw) => {

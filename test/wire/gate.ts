@@ -116,7 +116,8 @@ export async function startWireGate(databaseUrl?: string): Promise<WireGate> {
 }
 
 /** Models that the upstream serves, one for each kind of call. */
-const models = 'gpt-4o,gpt-3.5-turbo-instruct,text-embedding-3-small,omni-moderation-latest,dall-e-2,tts-1,whisper-1'
+const models =
+  'gpt-4o,gpt-3.5-turbo-instruct,text-embedding-3-small,omni-moderation-latest,rerank-v3.5,dall-e-2,tts-1,whisper-1'
 
 const asText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 

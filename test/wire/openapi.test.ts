@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
+import { dialectPaths, dialectReads, enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import type { JsonSchema } from '../../server/api/openapi/types.ts'
 import { differences, repeated } from '../../tools/repo-rules.ts'
@@ -29,9 +29,9 @@ test('the document is valid OpenAPI 3.1', async () => {
 
 test('every endpoint of the contract and every call of the relay is in it, and nothing else', () => {
   const relay = [
-    ...relayPaths.map(({ path }) => `post ${path}`),
+    ...[...relayPaths, ...dialectPaths].map(({ path }) => `post ${path}`),
     `post ${enginePath}`,
-    ...relayReads.map((path) => `get ${path}`),
+    ...[...relayReads, ...dialectReads].map((path) => `get ${path}`),
   ]
   const management = endpoints.map(({ endpoint }) => `${endpoint.method.toLowerCase()} ${endpoint.path}`)
   expect(

@@ -3,8 +3,9 @@ import type { Operation } from '../../server/api/openapi/types.ts'
 /** The model that serves each path; the fake upstream has one for each kind of call. */
 const modelOf = (path: string) =>
   [
-    [/chat/, 'gpt-4o'],
-    [/embeddings/, 'text-embedding-3-small'],
+    [/rerank/, 'rerank-v3.5'],
+    [/chat|messages|responses|generateContent|countTokens/i, 'gpt-4o'],
+    [/embeddings|[eE]mbedContent/, 'text-embedding-3-small'],
     [/completions/, 'gpt-3.5-turbo-instruct'],
     [/moderations/, 'omni-moderation-latest'],
     [/images/, 'dall-e-2'],

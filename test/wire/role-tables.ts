@@ -138,24 +138,35 @@ DELETE /api/token/{id}    none       none        none       ok         none     
 
 /** The status of a call of the relay: by whose token, by tokens that are no good, and by what is no relay token. */
 const relayRows = `
-                                          none user admin root banned deleted | disabled expired used-up | cookie access
-POST /v1/chat/completions                 401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/completions                      401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/embeddings                       401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/engines/{model}/embeddings       401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/moderations                      401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/images/generations               401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/images/edits                     401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/images/variations                401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/audio/speech                     401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/audio/transcriptions             401  200  200   200  403    403     | 401      401     401     | 401    401
-POST /v1/audio/translations               401  200  200   200  403    403     | 401      401     401     | 401    401
-GET  /v1/models                           401  200  200   200  403    403     | 401      401     401     | 401    401
-GET  /v1/models/{model}                   401  200  200   200  403    403     | 401      401     401     | 401    401
-GET  /dashboard/billing/subscription      401  200  200   200  403    403     | 401      401     401     | 401    401
-GET  /v1/dashboard/billing/subscription   401  200  200   200  403    403     | 401      401     401     | 401    401
-GET  /dashboard/billing/usage             401  200  200   200  403    403     | 401      401     401     | 401    401
-GET  /v1/dashboard/billing/usage          401  200  200   200  403    403     | 401      401     401     | 401    401
+                                                      none user admin root banned deleted | disabled expired used-up | cookie access
+POST /v1/chat/completions                             401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/completions                                  401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/embeddings                                   401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/engines/{model}/embeddings                   401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/rerank                                       401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/moderations                                  401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/images/generations                           401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/images/edits                                 401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/images/variations                            401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/audio/speech                                 401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/audio/transcriptions                         401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/audio/translations                           401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/models                                       401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/models/{model}                               401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /dashboard/billing/subscription                  401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/dashboard/billing/subscription               401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /dashboard/billing/usage                         401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1/dashboard/billing/usage                      401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/responses                                    401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/messages                                     401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1/messages/count_tokens                        401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1beta/models/{model}:generateContent           401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1beta/models/{model}:streamGenerateContent     401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1beta/models/{model}:countTokens               401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1beta/models/{model}:embedContent              401  200  200   200  403    403     | 401      401     401     | 401    401
+POST /v1beta/models/{model}:batchEmbedContents        401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1beta/models                                   401  200  200   200  403    403     | 401      401     401     | 401    401
+GET  /v1beta/models/{model}                           401  200  200   200  403    403     | 401      401     401     | 401    401
 `
 
 /** The status of what is registered beside the two APIs. ALL stands for every method; * for any path below. */
@@ -168,6 +179,7 @@ ALL /api                 404  404  404   404  404    404
 ALL /api/*               404  404  404   404  404    404
 ALL /v1/*                404  404  404   404  404    404
 ALL /dashboard/*         404  404  404   404  404    404
+ALL /v1beta/*            404  404  404   404  404    404
 `
 
 /** What requests pass on their way: limits, and who is asking. It serves nothing. */

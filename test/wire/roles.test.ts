@@ -2,7 +2,14 @@
 // route, fails the test.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import * as z from 'zod/mini'
-import { enginePath, notServedPaths, relayPaths, relayReads } from '../../contract/relay-paths.ts'
+import {
+  dialectPaths,
+  dialectReads,
+  enginePath,
+  notServedPaths,
+  relayPaths,
+  relayReads,
+} from '../../contract/relay-paths.ts'
 import { differences, repeated } from '../../tools/repo-rules.ts'
 import { type Credentials, endpoints, type Person, startWireGate, type Who, type WireGate, whoNames } from './gate.ts'
 import { middleware, outcomes, type Row, tables } from './role-tables.ts'
@@ -52,8 +59,10 @@ async function expectOutcome(what: unknown[], word: string, response: Response):
 
 test('the tables have a row for every route, and no row without one', () => {
   expect(differences([...nameOf.keys()], routesOf(tables.management))).toEqual([])
-  const relay = [...relayPaths.map(({ path }) => path), enginePath].map((path) => `POST ${path}`)
-  expect(differences([...relay, ...relayReads.map((path) => `GET ${path}`)], routesOf(tables.relay))).toEqual([])
+  const relay = [...[...relayPaths, ...dialectPaths].map(({ path }) => path), enginePath].map((path) => `POST ${path}`)
+  expect(
+    differences([...relay, ...[...relayReads, ...dialectReads].map((path) => `GET ${path}`)], routesOf(tables.relay)),
+  ).toEqual([])
   for (const rows of Object.values(tables)) expect(repeated(routesOf(rows))).toEqual([])
 })
 
@@ -68,7 +77,7 @@ test('nothing is registered that stands in no table', () => {
     ...middleware,
   ])
   const registered = gate.gateway.app.routes.map(
-    ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^/]*\})?/g, '{$1}')}`,
+    ({ method, path }) => `${method} ${path.replaceAll(/\/:(\w+)(\{[^/]*\})?/g, '/{$1}')}`,
   )
   expect(registered.length).toBeGreaterThan(100)
   expect([...new Set(registered)].filter((route) => !known.has(route))).toEqual([])

@@ -150,6 +150,11 @@ forEachDatabase((_, openFresh) => {
     const purge = await api.call('DELETE', '/api/log/?target_timestamp=200', { as: admin.token })
     expect(purge.json).toEqual({ success: true, message: '', data: 3 })
     expect((await get('')).map((row: { quota: number }) => row.quota)).toEqual([20])
+    const trail = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id', 'desc').limit(2).execute()
+    expect(trail.map(({ actor_name, action, detail }) => [actor_name, action, detail])).toEqual([
+      ['admin', 'log.purged', '3 logs older than 200'],
+      ['admin', 'log.purge', 'older than 200'],
+    ])
     for (const [table, id] of [
       ['users', ada.id],
       ['tokens', token.id],

@@ -22,6 +22,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
 }
 
 const message = { role: 'user', content: 'Say hello.' }
+const content = { role: 'user', parts: [{ text: 'Say hello.' }] }
 
 /** The same for calls of the relay, by path. */
 export const relayExamples: Readonly<Record<string, unknown>> = {
@@ -29,6 +30,15 @@ export const relayExamples: Readonly<Record<string, unknown>> = {
   '/v1/completions': { model: 'gpt-3.5-turbo-instruct', prompt: 'Once upon a time', max_tokens: 50 },
   '/v1/embeddings': { model: 'text-embedding-3-small', input: 'A text.' },
   '/v1/engines/{model}/embeddings': { input: 'A text.' },
+  '/v1/rerank': { model: 'rerank-v3.5', query: 'Which is red?', documents: ['The gate is red.', 'The wall is grey.'] },
+  '/v1/responses': { model: 'gpt-4o-mini', input: 'Say hello.' },
+  '/v1/messages': { model: 'claude-sonnet-4-5', max_tokens: 100, messages: [message] },
+  '/v1/messages/count_tokens': { model: 'claude-sonnet-4-5', messages: [message] },
+  '/v1beta/models/{model}:generateContent': { contents: [content] },
+  '/v1beta/models/{model}:streamGenerateContent': { contents: [content] },
+  '/v1beta/models/{model}:countTokens': { contents: [content] },
+  '/v1beta/models/{model}:embedContent': { content },
+  '/v1beta/models/{model}:batchEmbedContents': { requests: [{ model: 'models/text-embedding-3-small', content }] },
   '/v1/moderations': { model: 'omni-moderation-latest', input: 'A text.' },
   '/v1/images/generations': { model: 'dall-e-3', prompt: 'A gate at dawn', size: '1024x1024' },
   '/v1/images/edits': {

@@ -1,5 +1,5 @@
 import { type RelayCallText, relayCalls } from '../../../contract/relay-calls.ts'
-import { enginePath, relayPaths, relayReads } from '../../../contract/relay-paths.ts'
+import { dialectPaths, dialectReads, enginePath, relayPaths, relayReads } from '../../../contract/relay-paths.ts'
 import { type ErrorCode, errorTable } from '../../errors.ts'
 import { relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
@@ -26,7 +26,7 @@ const readCodes: readonly ErrorCode[] = [
 
 /** Codes that only some calls have; every other code may come from every relayed call. */
 const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => boolean>> = {
-  model_not_found: (path) => path === '/v1/models/{model}',
+  model_not_found: (path) => path === '/v1/models/{model}' || path === '/v1beta/models/{model}',
   invalid_multipart: (_, { form }) => form !== undefined,
   prompt_missing: (path) => path.startsWith('/v1/images/'),
   prompt_too_long: (path) => path.startsWith('/v1/images/'),
@@ -65,14 +65,55 @@ export const relaySchemas: Record<string, JsonSchema> = {
     required: ['error'],
     additionalProperties: false,
   },
+  MessagesError: {
+    type: 'object',
+    properties: {
+      type: { const: 'error' },
+      error: {
+        type: 'object',
+        properties: { type: { type: 'string' }, message: { type: 'string' } },
+        required: ['type', 'message'],
+      },
+      request_id: { type: 'string', description: 'The id of the request.' },
+    },
+    required: ['type', 'error'],
+    additionalProperties: false,
+  },
+  GeminiError: {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          code: { type: 'integer' },
+          message: { type: 'string' },
+          status: { type: 'string' },
+          details: { type: 'array' },
+        },
+        required: ['code', 'message', 'status'],
+      },
+    },
+    required: ['error'],
+    additionalProperties: false,
+  },
+}
+
+/** Errors have the shape that programs of the call's dialect read. */
+function errorSchema(path: string): string {
+  if (path.startsWith('/v1beta/')) return 'GeminiError'
+  return path.startsWith('/v1/messages') ? 'MessagesError' : 'RelayError'
 }
 
 /** Every call that takes a relay token. */
 export function relayOperations(writer: SchemaWriter): Placed[] {
-  const posts = [...relayPaths.map(({ path }) => path), enginePath] as const
+  const posts = [...relayPaths.map(({ path }) => path), enginePath, ...dialectPaths.map(({ path }) => path)] as const
   return [
     ...posts.map((path) => ({ path, method: 'post' as const, operation: describe(writer, path, relayTag.name) })),
-    ...relayReads.map((path) => ({ path, method: 'get' as const, operation: describe(writer, path, modelsTag.name) })),
+    ...[...relayReads, ...dialectReads].map((path) => ({
+      path,
+      method: 'get' as const,
+      operation: describe(writer, path, modelsTag.name),
+    })),
   ]
 }
 
@@ -90,7 +131,7 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
     responses: {
       200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? limitHeaderNames : []),
       ...errorResponses(path, text),
-      ...(tag === relayTag.name && { default: failed('An error of the upstream, with its own status.') }),
+      ...(tag === relayTag.name && { default: failed(path, 'An error of the upstream, with its own status.') }),
     },
   }
 }
@@ -134,6 +175,7 @@ function errorResponses(path: string, text: RelayCallText): Record<string, Respo
     [...byStatus].map(([status, same]) => [
       status,
       failed(
+        path,
         same.map((code) => `\`${code}\``).join(', '),
         status === 429 ? ['Retry-After', ...limitHeaderNames] : status === 503 ? ['Retry-After'] : [],
       ),
@@ -142,11 +184,11 @@ function errorResponses(path: string, text: RelayCallText): Record<string, Respo
 }
 
 function isRead(path: string): boolean {
-  return (relayReads as readonly string[]).includes(path)
+  return ([...relayReads, ...dialectReads] as readonly string[]).includes(path)
 }
 
-function failed(description: string, headers: readonly string[] = []): ResponseObject {
-  return answered(description, json({ $ref: '#/components/schemas/RelayError' }), headers)
+function failed(path: string, description: string, headers: readonly string[] = []): ResponseObject {
+  return answered(description, json({ $ref: `#/components/schemas/${errorSchema(path)}` }), headers)
 }
 
 function answered(description: string, content: Content, headers: readonly string[]): ResponseObject {

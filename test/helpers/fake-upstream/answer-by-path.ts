@@ -1,11 +1,21 @@
 import { ok } from './chat.ts'
 import { status } from './errors.ts'
-import { okBilling, okEmbeddings, okImages, okModels, okModerations, okSpeech, okTranscription } from './media.ts'
+import {
+  okBilling,
+  okEmbeddings,
+  okImages,
+  okModels,
+  okModerations,
+  okRerank,
+  okSpeech,
+  okTranscription,
+} from './media.ts'
 import { type Behaviour, behaviour } from './types.ts'
 
 const BY_PATH: readonly (readonly [RegExp, () => Behaviour])[] = [
   [/\/completions$/, ok],
   [/\/embeddings$/, okEmbeddings],
+  [/\/rerank$/, okRerank],
   [/\/moderations$/, okModerations],
   [/\/images\/(generations|edits|variations)$/, okImages],
   [/\/audio\/speech$/, okSpeech],

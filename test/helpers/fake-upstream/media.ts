@@ -24,6 +24,16 @@ export function okEmbeddings(
   })
 }
 
+/** Ranks: every document, the last first. */
+export function okRerank(): Behaviour {
+  return behaviour('okRerank', (exchange) => {
+    const { documents } = exchange.request.fields
+    const list = Array.isArray(documents) ? documents : []
+    const results = list.map((_, index) => ({ index, relevance_score: (index + 1) / 10 })).reverse()
+    return sendJson(exchange, 200, { model: exchange.request.model, results, usage: { total_tokens: 12 } })
+  })
+}
+
 /** Moderations: one result per input. */
 export function okModerations(flagged = false): Behaviour {
   return behaviour('okModerations', (exchange) => {
