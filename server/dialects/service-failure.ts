@@ -12,11 +12,12 @@ export function serviceFailure(status: number, kind: FailureKind, message: strin
     status: status >= 400 ? status : statusOfKind[kind],
     kind,
     message: message || messageOf(undefined, status),
+    type: typeOfKind[kind],
     ...(code && { code }),
   }
 }
 
 /** The answer of OpenAI's form that stands for a failure. */
-export function failureAnswer({ kind, message }: Failure): JsonObject {
-  return { error: { message, type: typeOfKind[kind], param: null, code: codeOfKind[kind] } }
+export function failureAnswer({ status, kind, message, code }: Failure): JsonObject {
+  return { error: { message, type: typeOfKind[kind], param: null, code: code ?? codeOfKind[kind], status } }
 }

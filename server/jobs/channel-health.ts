@@ -28,8 +28,8 @@ export interface ChannelHealth {
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
   /** Starts a run when the option ChannelTestFrequency says that one is due. */
   testIfDue(): Promise<void>
-  /** Ends a run that is under way before its next test. */
-  close(): void
+  /** Ends a run that is under way before its next test, so that another may begin. */
+  close(): Promise<void>
 }
 
 /** Tests at a time. */
@@ -49,6 +49,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
   const { store, relay, routing, channelSwitch, notifyRoot } = deps
   const now = () => epochSeconds(relay.clock)
   let closed = false
+  let running = false
 
   const channelOf = (id: number) => {
     const channel = routing.current().channel(id)
@@ -117,7 +118,8 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
   /** The run goes on when this returns. */
   async function start(scope: 'all' | 'disabled', everySeconds: number): Promise<boolean> {
     if (!(await store.write((trx) => beginRun(trx, channelTestRun, now(), everySeconds)))) return false
-    runAll(scope)
+    running = true
+    void runAll(scope)
       .then(({ passed, failed }) => {
         if (everySeconds > 0) return
         notifyRoot(
@@ -126,9 +128,15 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
         )
       })
       .catch((error: unknown) => relay.events.warning(`testing the channels failed: ${String(error)}`))
-      .then(() => (closed ? undefined : store.write((trx) => finishRun(trx, channelTestRun, now()))))
-      .catch((error: unknown) => relay.events.warning(`the end of the channel tests was not noted: ${String(error)}`))
+      .then(() => (closed ? undefined : noteEnd()))
     return true
+  }
+
+  async function noteEnd(): Promise<void> {
+    running = false
+    await store
+      .write((trx) => finishRun(trx, channelTestRun, now()))
+      .catch((error: unknown) => relay.events.warning(`the end of the channel tests was not noted: ${String(error)}`))
   }
 
   return {
@@ -144,8 +152,9 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
       const minutes = relay.settings().ChannelTestFrequency
       if (minutes > 0 && !closed) await start('all', minutes * 60)
     },
-    close() {
+    async close() {
       closed = true
+      if (running) await noteEnd()
     },
   }
 }

@@ -96,6 +96,32 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
+  test('a mailbox that is full holds up nobody else, and is tried again', async () => {
+    const bob = await api.addPerson({ username: 'bob', quota: 5000 })
+    await set({ email: 'bob@example.com' }, bob.id)
+    await run()
+    await set({ quota: 1 })
+    await set({ quota: 1 }, bob.id)
+    await using full = await startMailServer({ refuse: { code: 452, text: 'full', recipient: 'ada@example.com' } })
+    await mailThrough(api, full)
+    await run()
+    expect(full.mails.map(({ to }) => to)).toEqual([['bob@example.com']])
+    await mailThrough(api, smtp)
+    expect(await run()).toBe(1)
+    expect(smtp.mails[0]?.to).toEqual(['ada@example.com'])
+  })
+
+  test('a sender that the mail server does not take loses no reminder', async () => {
+    await run()
+    await set({ quota: 1 })
+    await using refusing = await startMailServer({ refuse: { code: 550, text: 'not your address', sender: true } })
+    await mailThrough(api, refusing)
+    await run()
+    expect(api.warnings.join()).toContain('not your address')
+    await mailThrough(api, smtp)
+    expect(await run()).toBe(1)
+  })
+
   test('threshold 0 and no mail server mean no reminders', async () => {
     await run()
     await set({ quota: 1 })

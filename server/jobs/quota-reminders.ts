@@ -51,9 +51,9 @@ async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing:
     warn(
       `the quota reminder of user ${id} could not be sent: ${error instanceof Error ? error.message : String(error)}`,
     )
-    if (!(error instanceof SmtpError) || error.permanent) return true
+    if (!(error instanceof SmtpError) || error.kind === 'refused') return true
     await store.write((trx) => armQuota(trx, [id], true))
-    return false
+    return error.kind === 'put-off'
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { crc32 } from 'node:zlib'
 import { awsFrame } from '../../test/helpers/aws-frames.ts'
 import { AwsEventFraming } from './aws-event-stream.ts'
 import { asEvents, type Framing, LineFraming, unreadableMessage } from './reframe.ts'
@@ -67,7 +68,6 @@ describe('event streams of AWS', () => {
 
 function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {
   expect(frame.length).toBe(16)
-  const { crc32 } = require('node:zlib') as typeof import('node:zlib')
   const out = Buffer.alloc(16 + head.length)
   out.writeUInt32BE(out.length, 0)
   out.writeUInt32BE(head.length, 4)

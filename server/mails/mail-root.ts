@@ -17,8 +17,12 @@ export function createMailRoot({
   return async (subject, text) => {
     if (!mailer.ready()) return
     const language = settings.current().MailLanguage as MailLanguage
-    for (const { email } of await rootsWithMail(store.read)) {
-      await mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))
-    }
+    const roots = await rootsWithMail(store.read)
+    // Each for itself: an address that takes no mails keeps the notice from nobody else.
+    const sent = await Promise.allSettled(
+      roots.map(({ email }) => mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))),
+    )
+    const failed = sent.find((each) => each.status === 'rejected')
+    if (failed) throw failed.reason
   }
 }

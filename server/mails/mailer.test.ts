@@ -125,6 +125,20 @@ forEachDatabase((database, openFresh) => {
       }
     })
 
+  test('a super admin whose address takes no mails keeps a notice from nobody else', async () => {
+    for (const username of ['first', 'second', 'third']) {
+      const { id } = await api.addPerson({ username, role: 100 })
+      const email = `${username}@example.com`
+      await api.store.write((trx) => trx.updateTable('users').set({ email }).where('id', '=', id).execute())
+    }
+    await using refusing = await startMailServer({
+      refuse: { code: 550, text: 'no such mailbox', recipient: 'first@example.com' },
+    })
+    await mailThrough(api, refusing)
+    await expect(createMailRoot(api)('channel 1 was disabled', 'text')).rejects.toThrow('no such mailbox')
+    expect(refusing.mails.map(({ to }) => to[0]).toSorted()).toEqual(['second@example.com', 'third@example.com'])
+  })
+
   test('notices go to every super admin with an address, in the language of the options', async () => {
     for (const [username, email, role] of [
       ['root', 'root+ops@example.com', 100],

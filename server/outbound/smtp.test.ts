@@ -51,7 +51,7 @@ test('checks certificates, with both', async () => {
     await using smtp = await startMailServer({ tls })
     const { ca: _, ...unbelieving } = server(smtp.port, { security: tls === 'implicit' ? 'tls' : 'starttls' })
     const error = await failureOf(sendMail(unbelieving, message))
-    expect([tls, error.message, error.permanent]).toEqual([tls, expect.stringContaining('certificate'), false])
+    expect([tls, error.message, error.kind]).toEqual([tls, expect.stringContaining('certificate'), 'failed'])
     expect(smtp.mails).toEqual([])
   }
 })
@@ -65,19 +65,19 @@ test('sends no password in the clear when STARTTLS is wanted and not offered', a
 test('says what the server said, and whether trying again can help', async () => {
   await using wrong = await startMailServer()
   const login = await failureOf(sendMail(server(wrong.port, { password: 'other' }), message))
-  expect([login.message, login.permanent]).toEqual([expect.stringContaining('wrong account or password'), false])
+  expect([login.message, login.kind]).toEqual([expect.stringContaining('wrong account or password'), 'failed'])
   await using gone = await startMailServer({ refuse: { code: 550, text: 'no such mailbox' } })
   const refused = await failureOf(sendMail(server(gone.port), message))
-  expect([refused.message, refused.permanent]).toEqual([expect.stringContaining('no such mailbox'), true])
+  expect([refused.message, refused.kind]).toEqual([expect.stringContaining('no such mailbox'), 'refused'])
   await using busy = await startMailServer({ refuse: { code: 450, text: 'come back later' } })
-  expect((await failureOf(sendMail(server(busy.port), message))).permanent).toBe(false)
+  expect((await failureOf(sendMail(server(busy.port), message))).kind).toBe('put-off')
 })
 
 test('does not wait for ever for a server that says nothing', async () => {
   const silent = createServer(() => undefined)
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as { port: number }
-  expect((await failureOf(sendMail(server(port), message))).permanent).toBe(false)
+  expect((await failureOf(sendMail(server(port), message))).kind).toBe('failed')
   silent.close()
 }, 20_000)
 

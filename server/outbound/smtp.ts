@@ -23,13 +23,16 @@ export interface Message {
   html: string
 }
 
-/** A mail that was not taken. `permanent`: the server refused this one; trying it again changes nothing. */
+/**
+ * A mail that was not taken: `refused`: its recipient is, and trying again changes nothing; `put-off`: its recipient is for
+ * now; `failed`: no mail can be sent just now, to nobody.
+ */
 export class SmtpError extends Error {
-  readonly permanent: boolean
+  readonly kind: 'refused' | 'put-off' | 'failed'
 
-  constructor(message: string, permanent: boolean, cause?: unknown) {
+  constructor(message: string, kind: SmtpError['kind'], cause?: unknown) {
     super(message, { cause })
-    this.permanent = permanent
+    this.kind = kind
   }
 }
 
@@ -73,13 +76,17 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
     )
     await Promise.race([sending, late])
   } catch (error) {
-    const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
-    const isRecipient = error instanceof Error && 'code' in error && error.code === 'EENVELOPE'
-    throw new SmtpError(error instanceof Error ? error.message : String(error), isRecipient && code >= 500, error)
+    throw new SmtpError(error instanceof Error ? error.message : String(error), kindOf(error), error)
   } finally {
     clearTimeout(timer)
     transport.close()
   }
+}
+
+/** What the server says of a recipient means that mail alone; what it says of the sender or an account means all. */
+function kindOf(error: unknown): SmtpError['kind'] {
+  if (!(error instanceof Error && 'command' in error && error.command === 'RCPT TO')) return 'failed'
+  return 'responseCode' in error && Number(error.responseCode) >= 500 ? 'refused' : 'put-off'
 }
 
 function tlsMode({ security, host, port }: SmtpServer): { secure: boolean; requireTLS?: true; ignoreTLS?: true } {

@@ -1,7 +1,9 @@
 import { anthropic, claudeCompatible } from './anthropic/index.ts'
 import { azure } from './azure/index.ts'
 import { bedrock } from './bedrock/index.ts'
+import { cohere } from './cohere/index.ts'
 import { gemini } from './gemini/index.ts'
+import { ollama } from './ollama/index.ts'
 import {
   aiProxyBalance,
   creditGrants,
@@ -87,6 +89,8 @@ export const providers: readonly Provider[] = [
   gemini,
   vertex,
   bedrock,
+  cohere,
+  ollama,
   relay(13, 'aigc2d', 'AIGC2D', 'purple', 'https://api.aigc2d.com', creditGrants('total_available')),
 ]
 

@@ -1,5 +1,6 @@
 import { logType } from '../../contract/log-types.ts'
 import { channelStatus } from '../../contract/statuses.ts'
+import { noCall } from './logs.ts'
 import type { Db, Trx } from './store.ts'
 
 /** Moves a channel from one status to another, with its abilities; false when it was not in the first any more. */
@@ -33,28 +34,15 @@ export async function addTestLog(
   await trx
     .insertInto('logs')
     .values({
+      ...noCall,
       user_id: 0,
+      username: '',
       created_at: test.at,
       type: logType.test,
       content: test.content,
-      username: '',
-      token_name: '',
       model_name: test.model,
-      quota: 0,
-      prompt_tokens: 0,
-      completion_tokens: 0,
       channel_id: test.channelId,
-      request_id: '',
       elapsed_time: test.elapsedMs,
-      is_stream: false,
-      system_prompt_reset: false,
-      token_id: 0,
-      first_byte_time: 0,
-      cached_tokens: 0,
-      reasoning_tokens: 0,
-      estimated: false,
-      outcome: '',
-      attempts: '',
     })
     .execute()
 }

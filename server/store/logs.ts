@@ -35,6 +35,27 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
   return [...byId.values()].sort((a, b) => b.id - a.id).slice(0, searchLimit)
 }
 
+/** What log rows that are no calls have nothing to say of. */
+export const noCall = {
+  token_name: '',
+  model_name: '',
+  quota: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  channel_id: 0,
+  request_id: '',
+  elapsed_time: 0,
+  is_stream: false,
+  system_prompt_reset: false,
+  token_id: 0,
+  first_byte_time: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  estimated: false,
+  outcome: '',
+  attempts: '',
+} as const
+
 /** Something other than a relayed call that concerns a user's quota, as people read it. */
 export interface AccountLog {
   user_id: number
@@ -49,25 +70,6 @@ export interface AccountLog {
 export async function addAccountLog(trx: Trx, log: AccountLog): Promise<void> {
   await trx
     .insertInto('logs')
-    .values({
-      quota: 0,
-      ...log,
-      token_name: '',
-      model_name: '',
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      channel_id: 0,
-      request_id: '',
-      elapsed_time: 0,
-      is_stream: false,
-      system_prompt_reset: false,
-      token_id: 0,
-      first_byte_time: 0,
-      cached_tokens: 0,
-      reasoning_tokens: 0,
-      estimated: false,
-      outcome: '',
-      attempts: '',
-    })
+    .values({ ...noCall, ...log })
     .execute()
 }

@@ -114,7 +114,9 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
   const lower = username.toLowerCase()
-  const found = await others.where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower]).executeTakeFirst()
+  const found = await others
+    .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower])
+    .executeTakeFirst()
   if (found || !hasOtherCase(username)) return found !== undefined
   // What the database takes for the other case of a letter differs: SQLite knows it of ASCII letters only.
   const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()

@@ -169,8 +169,7 @@ forEachDatabase((_, openFresh) => {
     for (let round = 0; round < 5; round++) {
       const person = await set.person()
       const cookies = await Promise.all([set.session(person), set.session(person)])
-      const manage = (action: string) =>
-        send('POST', '/api/user/manage', root, { username: person.username, action })
+      const manage = (action: string) => send('POST', '/api/user/manage', root, { username: person.username, action })
       const body = { username: person.username, password }
       undisturbed(
         await Promise.all([

@@ -1,7 +1,11 @@
 // Tests of channels: their history, the run over all of them, its progress, and what follows from it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, status } from '../helpers/fake-upstream.ts'
+import { startTestGateway } from '../helpers/test-gateway.ts'
 import { type ChannelBench, json, startChannelBench } from './setup.ts'
 
 setDefaultTimeout(30_000)
@@ -209,5 +213,31 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await bench.raw('PUT', '/api/option/', { key: 'NotifyWebhookURL', value: '' })).toMatchObject({
       success: true,
     })
+  })
+
+  test('a gateway that stops in the middle of a run leaves the way free for the next one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+    const url = await freshUrl()
+    const start = () =>
+      startTestGateway({ env: { DATA_DIR: folder }, ...(url.startsWith('postgres') && { databaseUrl: url }) })
+    const first = await start()
+    const gate = Promise.withResolvers<void>()
+    bench.upstream.always(behaviour('waits', (exchange) => gate.promise.then(() => okChat().run(exchange))))
+    for (let count = 0; count < 6; count++) await first.addChannel({ base_url: bench.upstream.url })
+    await first.api('GET', '/api/channel/test')
+    await bench.upstream.until(({ requests }) => requests.length > 0)
+    await first.close()
+    const second = await start()
+    try {
+      expect(await second.api<Progress>('GET', '/api/channel/test/progress')).toMatchObject({
+        running: false,
+        total: 6,
+      })
+      await second.api('GET', '/api/channel/test')
+    } finally {
+      gate.resolve()
+      await second.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })

@@ -16,6 +16,10 @@ const messages: ChatEndpoint = {
   // The caller's own version goes before ours.
   forwards: ['anthropic-version', 'anthropic-beta'],
   target: (upstream) => ({ url: joinPath(upstream.baseUrl, '/v1/messages'), headers: headersOf(upstream) }),
+  countTarget: (upstream) => ({
+    url: joinPath(upstream.baseUrl, '/v1/messages/count_tokens'),
+    headers: headersOf(upstream),
+  }),
 }
 
 function chat(model: string): ChatEndpoint {

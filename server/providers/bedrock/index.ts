@@ -1,6 +1,7 @@
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
 import { decodeFailure } from '../../dialects/bedrock-converse/failure.ts'
 import { bedrockConverse } from '../../dialects/bedrock-converse/index.ts'
+import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Upstream, UpstreamCall } from '../provider.ts'
 import { keyFault, keyForm, regional, regionOf, signedTarget } from './account.ts'
 import { embedReply, embedRequest } from './embeddings.ts'
@@ -43,6 +44,20 @@ const embeddings: ModeEndpoint = {
   },
 }
 
+/** Ranking models take the form of Cohere's, whoever made them (Bedrock user guide, "Use a reranker model"). */
+const rerank: ModeEndpoint = {
+  target: (upstream, call, signing) => signedTarget(upstream, path(upstream, call, 'invoke'), signing),
+  translation: {
+    request: (body, { model }) => ({
+      query: body['query'],
+      documents: rerankTexts(body),
+      ...(body['top_n'] !== undefined && { top_n: body['top_n'] }),
+      ...(model.includes('cohere') && { api_version: 2 }),
+    }),
+    reply: (answer, { model }, asked) => rerankOut(answer['results'], model, asked),
+  },
+}
+
 /** Amazon Bedrock. */
 export const bedrock: Provider = {
   meta: {
@@ -55,7 +70,7 @@ export const bedrock: Provider = {
     keyHint: keyForm,
   },
   keyFault,
-  modes: { embeddings },
+  modes: { embeddings, rerank },
   chat: (_upstream, model) => (model.includes('claude') ? [converse, claude] : [converse]),
   asksForStreamUsage: false,
 }

@@ -38,6 +38,10 @@ export const bedrockModels: readonly string[] = [
   'mistral.mistral-large-3-675b-instruct',
   'us.meta.llama4-maverick-17b-instruct-v1:0',
   'us.deepseek.r1-v1:0',
+  'amazon.titan-embed-text-v2:0',
+  'cohere.embed-multilingual-v3',
+  'amazon.rerank-v1:0',
+  'cohere.rerank-v3-5:0',
 ]
 
 /** The id of a model in a region; a name that is no name of ours is an id already. */

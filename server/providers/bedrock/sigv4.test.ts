@@ -28,7 +28,10 @@ describe('Signature Version 4, by the vectors of AWS', () => {
   })
 
   test('get-vanilla-query-order-key-case', () => {
-    const signed = signatureHeaders({ ...request, url: 'https://example.amazonaws.com/?Param2=value2&Param1=value1' }, keys)
+    const signed = signatureHeaders(
+      { ...request, url: 'https://example.amazonaws.com/?Param2=value2&Param1=value1' },
+      keys,
+    )
     expect(signatureOf(signed)).toBe('b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500')
   })
 })

@@ -26,6 +26,7 @@ const chat: ChatEndpoint = {
   wantsBytes: true,
   target: (upstream, call) =>
     address(upstream, modelPath(call.model, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),
+  countTarget: (upstream, call) => address(upstream, modelPath(call.model, 'countTokens')),
 }
 
 const embeddings: ModeEndpoint = {

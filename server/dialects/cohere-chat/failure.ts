@@ -1,0 +1,26 @@
+import { isObject } from '../../lib/json.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import type { Failure, FailureKind } from '../reply.ts'
+
+/** An error body of Cohere's: a text, of which the status is the kind. */
+export function decodeFailure(status: number, body: unknown): Failure {
+  return { status: status || 502, kind: kindOf(status), message: messageOf(body, status) }
+}
+
+function kindOf(status: number): FailureKind {
+  // "Invalid token" (Cohere docs, "Errors").
+  if (status === 498) return 'authentication'
+  return status === 499 ? 'timeout' : kindOfStatus(status)
+}
+
+/** Why an answer broke off, as its last event says. */
+export function endFailure(reason: string, delta: unknown): Failure {
+  const said = isObject(delta) && typeof delta['error'] === 'string' ? delta['error'] : ''
+  const isTimeout = reason === 'TIMEOUT'
+  return {
+    status: isTimeout ? 504 : 502,
+    kind: isTimeout ? 'timeout' : 'server',
+    message: said || `the upstream gave up its answer (${reason})`,
+    code: reason,
+  }
+}

@@ -1,0 +1,14 @@
+import type { UpstreamDialect } from '../dialect.ts'
+import { decodeFailure } from './failure.ts'
+import { decodeReply } from './reply.ts'
+import { encodeRequest } from './request-out.ts'
+import { CohereStreamDecoder } from './stream-in.ts'
+
+/** Cohere's Chat API in its second version. */
+export const cohereChat: UpstreamDialect = {
+  name: 'cohere-chat',
+  encodeRequest,
+  decodeReply,
+  streamDecoder: () => new CohereStreamDecoder(),
+  decodeFailure,
+}

@@ -1,0 +1,218 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, MediaPart, Message, Part, Tool, ToolChoice, ToolResultPart } from '../conversation.ts'
+import type { EncodedRequest } from '../dialect.ts'
+import { budgetOf, effortOf } from '../effort.ts'
+import { Losses } from '../losses.ts'
+import { addressOf, fromBase64 } from '../media.ts'
+import { freeformDescription, freeformSchema, wrapFreeform } from '../tool-input.ts'
+
+/** What the messages of a request are written with. */
+interface Context {
+  readonly losses: Losses
+  /** Documents stand beside the messages. */
+  readonly documents: JsonObject[]
+  /** The model takes back what it thought. */
+  readonly thinks: boolean
+}
+
+/** A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for what cannot be said. */
+export function encodeRequest(conversation: Conversation): EncodedRequest {
+  const losses = new Losses(conversation, 'cohere-chat')
+  const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
+  const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
+  const messages = messagesOut(conversation, context)
+  const tools = toolsOut(conversation, losses)
+  const choice = tools.length > 0 ? choiceOut(conversation.toolChoice) : undefined
+  losses.native(conversation.native)
+  loseUnknown(conversation, losses)
+  const body: JsonObject = {
+    model: conversation.model,
+    messages,
+    ...(conversation.stream && { stream: true }),
+    ...(context.documents.length > 0 && { documents: context.documents }),
+    ...(tools.length > 0 && { tools }),
+    ...(choice && { tool_choice: choice }),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
+    // Cohere's ends are open.
+    ...(topP !== undefined && { p: Math.min(0.99, Math.max(0.01, topP)) }),
+    ...(topK !== undefined && { k: Math.min(500, topK) }),
+    ...(frequencyPenalty !== undefined && { frequency_penalty: unit(frequencyPenalty) }),
+    ...(presencePenalty !== undefined && { presence_penalty: unit(presencePenalty) }),
+    ...(seed !== undefined && { seed }),
+    ...(stop && stop.length > 0 && { stop_sequences: stop.slice(0, 5) }),
+    ...formatOut(conversation),
+    ...thinkingOut(conversation, losses),
+  }
+  if (temperature !== undefined && temperature > 1) losses.lose('temperature', temperature)
+  if (stop && stop.length > 5) losses.lose('stop', stop)
+  return { body, dropped: losses.names }
+}
+
+/** Penalties are from 0 to 1. */
+function unit(value: number): number {
+  return Math.min(1, Math.max(0, value))
+}
+
+function loseUnknown(conversation: Conversation, losses: Losses): void {
+  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
+  losses.lose('logprobs', conversation.logprobs || undefined)
+  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
+  losses.lose('verbosity', conversation.verbosity)
+  losses.lose('userId', conversation.userId)
+  losses.lose('metadata', conversation.metadata)
+  losses.lose('cacheKey', conversation.cacheKey)
+  losses.lose('cacheRetention', conversation.cacheRetention)
+  losses.lose('cache', conversation.cache)
+  losses.lose('serviceTier', conversation.serviceTier === 'auto' ? undefined : conversation.serviceTier)
+  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
+}
+
+function messagesOut(conversation: Conversation, context: Context): JsonObject[] {
+  const system = conversation.system.map(({ text }) => text).join('\n\n')
+  for (const part of conversation.system) context.losses.lose('cacheMark', part.cache)
+  const messages = conversation.messages.flatMap((message) => messageOut(message, context))
+  return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
+}
+
+function messageOut(message: Message, context: Context): JsonObject[] {
+  const { losses } = context
+  losses.lose('speaker', message.name)
+  losses.native(message.native, 'message')
+  if (message.role === 'assistant') return assistantOut(message.parts, context)
+  const results = message.parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, losses)] : []))
+  const content = contentOut(message.parts, context)
+  return content === '' ? results : [...results, { role: message.role, content }]
+}
+
+/** Texts and images of a user's turn: one text where it is only that. */
+function contentOut(parts: readonly Part[], context: Context): unknown {
+  const content = parts.flatMap((part): JsonObject[] => {
+    if ('cache' in part) context.losses.lose('cacheMark', part.cache)
+    switch (part.type) {
+      case 'text':
+        context.losses.native(part.native, 'part')
+        return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+      case 'media':
+        return mediaOut(part, context)
+      case 'native':
+        if (part.text) return [{ type: 'text', text: part.text }]
+        context.losses.foreign(part.value, 'message')
+        return []
+      default:
+        return []
+    }
+  })
+  return content.every(({ type }) => type === 'text') ? content.map(({ text }) => text).join('\n') : content
+}
+
+function mediaOut(part: MediaPart, { losses, documents }: Context): JsonObject[] {
+  const { media, source } = part
+  losses.native(part.native, 'part')
+  if (media === 'image' && source.kind !== 'file') {
+    const url = addressOf(source)
+    return [{ type: 'image_url', image_url: { url, ...(part.detail && { detail: part.detail }) } }]
+  }
+  if (media !== 'document' || source.kind !== 'inline' || !source.mediaType.startsWith('text/'))
+    losses.refuse(part, media)
+  const data = { ...(part.name && { title: part.name }), text: fromBase64(source.data) }
+  documents.push({ id: `doc:${documents.length}`, data })
+  return []
+}
+
+function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
+  losses.lose('cacheMark', part.cache)
+  losses.native(part.native, 'part')
+  const texts = part.content.flatMap((each) => {
+    if (each.type === 'media') losses.refuse(each, `${each.media} in the answer of a tool`)
+    return each.text ?? []
+  })
+  return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }
+}
+
+/** What was thought before its calls is their plan for models that do not think otherwise. */
+function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
+  const { losses, thinks } = context
+  const said = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')
+  const calls = parts.flatMap((part) => {
+    if (part.type !== 'tool-call') return []
+    losses.native(part.native, 'part')
+    const input = part.freeform ? JSON.stringify(wrapFreeform(part.input)) : part.input || '{}'
+    return [{ id: part.id, type: 'function', function: { name: part.name, arguments: input } }]
+  })
+  const thoughts = parts.flatMap((part) => (part.type === 'reasoning' && !part.seal && part.text ? [part.text] : []))
+  const thought = thoughts.join('')
+  const isPlan = thought !== '' && !thinks && calls.length > 0
+  if (!thinks && !isPlan) losses.lose('thought', thought || undefined)
+  losses.lose(
+    'thought',
+    parts.find((part) => part.type === 'reasoning' && part.seal),
+  )
+  const content =
+    thinks && thought !== ''
+      ? [{ type: 'thinking', thinking: thought }, ...(said === '' ? [] : [{ type: 'text', text: said }])]
+      : said
+  if (content === '' && calls.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      ...(content !== '' && { content }),
+      ...(isPlan && { tool_plan: thought }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ]
+}
+
+/** Where some tools may be called or one must, the others are not offered. */
+function toolsOut({ tools, toolChoice }: Conversation, losses: Losses): JsonObject[] {
+  const names =
+    toolChoice?.mode === 'tool' ? [toolChoice.name] : toolChoice?.mode === 'allowed' ? toolChoice.names : undefined
+  const isOffered = (tool: Tool) => names === undefined || !('name' in tool) || names.includes(tool.name)
+  return tools.filter(isOffered).flatMap((tool): JsonObject[] => {
+    switch (tool.type) {
+      case 'function': {
+        losses.lose('cacheMark', tool.cache)
+        losses.native(tool.native, 'tool')
+        const parameters = tool.schema ?? { type: 'object', properties: {} }
+        return [functionOf(tool.name, tool.description, parameters)]
+      }
+      case 'freeform':
+        losses.lose('toolFormat', tool.format)
+        return [functionOf(tool.name, freeformDescription(tool.description, tool.format), freeformSchema)]
+      case 'web-search':
+        losses.lose('searchTool', tool)
+        return []
+      default:
+        losses.foreign(tool.value, 'tool')
+        return []
+    }
+  })
+}
+
+function functionOf(name: string, description: string | undefined, parameters: JsonObject): JsonObject {
+  return { type: 'function', function: { name, ...(description && { description }), parameters } }
+}
+
+function choiceOut(choice: ToolChoice | undefined): string | undefined {
+  if (choice?.mode === 'none') return 'NONE'
+  const isForced =
+    choice?.mode === 'required' || choice?.mode === 'tool' || (choice?.mode === 'allowed' && choice.required)
+  return isForced ? 'REQUIRED' : undefined
+}
+
+function formatOut({ format }: Conversation): JsonObject {
+  if (format?.type === 'json') return { response_format: { type: 'json_object' } }
+  if (format?.type !== 'schema') return {}
+  return { response_format: { type: 'json_object', json_schema: format.schema } }
+}
+
+function thinkingOut({ reasoning, model }: Conversation, losses: Losses): JsonObject {
+  if (!reasoning) return {}
+  if (!/reasoning|command-a-plus/.test(model)) {
+    losses.lose('reasoning', reasoning)
+    return {}
+  }
+  if (effortOf(reasoning) === 'none') return { thinking: { type: 'disabled' } }
+  const budget = budgetOf(reasoning)
+  return { thinking: { type: 'enabled', ...(budget !== undefined && budget > 0 && { token_budget: budget }) } }
+}

@@ -1,0 +1,67 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import type { Reply, ReplyPart, Stop } from '../reply.ts'
+
+/** A chat response of Ollama's (API reference). Calls without an id get one made of `idSeed`. */
+export function decodeReply(wire: JsonObject, idSeed: string): Reply {
+  const message = looseObject(wire['message'])
+  const { thinking, content } = message
+  const calls = callsIn(message, idSeed, 0)
+  const usage = usageIn(wire)
+  const model = looseText(wire['model'])
+  const created = createdIn(wire['created_at'])
+  const parts: ReplyPart[] = [
+    ...(looseText(thinking) ? [{ type: 'reasoning', text: looseText(thinking), full: true } as const] : []),
+    ...(looseText(content) ? [{ type: 'text', text: looseText(content) } as const] : []),
+    ...calls,
+  ]
+  return {
+    ...(model && { model }),
+    ...(created !== undefined && { createdAtSeconds: created }),
+    choices: [{ parts, stop: stopIn(wire['done_reason'], calls.length > 0) }],
+    ...(usage && { usage }),
+  }
+}
+
+/** `created_at` in seconds since 1970. */
+export function createdIn(time: unknown): number | undefined {
+  const ms = Date.parse(looseText(time))
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
+}
+
+/** The calls of a message; `before` of them came earlier. */
+export function callsIn(
+  message: JsonObject,
+  idSeed: string,
+  before: number,
+): Extract<ReplyPart, { type: 'tool-call' }>[] {
+  return looseList(message['tool_calls']).map((call, index) => {
+    const called = looseObject(call['function'])
+    const { arguments: input } = called
+    return {
+      type: 'tool-call',
+      id: looseText(call['id']) || `call_${idSeed}_${before + index}`,
+      name: looseText(called['name']),
+      input: isObject(input) ? JSON.stringify(input) : looseText(input) || '{}',
+    }
+  })
+}
+
+/** `done_reason` → Stop. Ollama says "stop" of a call, too, and older versions nothing. */
+export function stopIn(reason: unknown, hasCalls: boolean): Stop {
+  const said = looseText(reason)
+  if (said === 'length') return { reason: 'length' }
+  if (said === 'stop' || said === 'tool_calls' || said === '') return { reason: hasCalls ? 'tool-calls' : 'stop' }
+  return { reason: 'other' }
+}
+
+/** The counts of the last message. Undefined where a count is missing, as for a prompt that was in memory still. */
+export function usageIn(wire: JsonObject): Usage | undefined {
+  const { prompt_eval_count: prompt, eval_count: completion = 0 } = wire
+  return isCount(prompt) && isCount(completion) ? { promptTokens: prompt, completionTokens: completion } : undefined
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,178 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, MediaPart, Message, Native, Part, Tool } from '../conversation.ts'
+import type { EncodedRequest } from '../dialect.ts'
+import { effortOf } from '../effort.ts'
+import { Losses } from '../losses.ts'
+import { fromBase64 } from '../media.ts'
+import { freeformDescription, freeformSchema, inputObject, wrapFreeform } from '../tool-input.ts'
+
+/** A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for what cannot be said. */
+export function encodeRequest(conversation: Conversation): EncodedRequest {
+  const losses = new Losses(conversation, 'ollama-chat')
+  const { own, rest } = ownFields(conversation.native)
+  const { format, reasoning } = conversation
+  const tools = toolsOut(conversation, losses)
+  const messages = messagesOut(conversation, losses)
+  const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
+  losses.native(rest)
+  loseUnknown(conversation, losses)
+  const body: JsonObject = {
+    model: conversation.model,
+    messages,
+    // Streaming is what the service does unless told not to.
+    stream: conversation.stream,
+    ...(tools.length > 0 && { tools }),
+    ...(format && format.type !== 'text' && { format: format.type === 'schema' ? format.schema : 'json' }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(reasoning && { think: thinkOut(conversation) }),
+    ...(own['keep_alive'] !== undefined && { keep_alive: own['keep_alive'] }),
+  }
+  return { body, dropped: losses.names }
+}
+
+const ownNames = ['num_ctx', 'keep_alive']
+
+/** Fields that callers of any dialect send because they know that Ollama answers, and what else was not understood. */
+function ownFields(native: Native | undefined): { own: JsonObject; rest: Native | undefined } {
+  if (!native) return { own: {}, rest: undefined }
+  const entries = Object.entries(native.fields)
+  const isOwn = ([name]: [string, unknown]) => ownNames.includes(name)
+  const rest = entries.filter((entry) => !isOwn(entry))
+  return { own: Object.fromEntries(entries.filter(isOwn)), rest: { ...native, fields: Object.fromEntries(rest) } }
+}
+
+function loseUnknown(conversation: Conversation, losses: Losses): void {
+  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
+  losses.lose('logprobs', conversation.logprobs || undefined)
+  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
+  losses.lose('verbosity', conversation.verbosity)
+  losses.lose('userId', conversation.userId)
+  losses.lose('metadata', conversation.metadata)
+  losses.lose('cacheKey', conversation.cacheKey)
+  losses.lose('cacheRetention', conversation.cacheRetention)
+  losses.lose('cache', conversation.cache)
+  losses.lose('serviceTier', conversation.serviceTier === 'auto' ? undefined : conversation.serviceTier)
+  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
+  const mode = conversation.toolChoice?.mode
+  losses.lose('toolChoice', mode === 'required' || mode === 'tool' || mode === 'allowed' ? mode : undefined)
+}
+
+function optionsOut(conversation: Conversation): JsonObject {
+  const all = {
+    num_predict: conversation.maxTokens,
+    temperature: conversation.temperature,
+    top_p: conversation.topP,
+    top_k: conversation.topK,
+    frequency_penalty: conversation.frequencyPenalty,
+    presence_penalty: conversation.presencePenalty,
+    seed: conversation.seed,
+    stop: conversation.stop && conversation.stop.length > 0 ? conversation.stop : undefined,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+/** Whether the model is to think; OpenAI's open models think by a level and cannot be told not to. */
+function thinkOut({ reasoning, model }: Conversation): boolean | string {
+  const effort = reasoning && effortOf(reasoning)
+  if (!model.includes('gpt-oss')) return effort !== 'none'
+  if (effort === undefined) return true
+  if (effort === 'medium') return 'medium'
+  return effort === 'none' || effort === 'minimal' || effort === 'low' ? 'low' : 'high'
+}
+
+function messagesOut(conversation: Conversation, losses: Losses): JsonObject[] {
+  const names = new Map<string, string>()
+  for (const { parts } of conversation.messages)
+    for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name)
+  for (const part of conversation.system) losses.lose('cacheMark', part.cache)
+  const system = conversation.system.map(({ text }) => text).join('\n\n')
+  const messages = conversation.messages.flatMap((message) => messageOut(message, names, losses))
+  return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
+}
+
+function messageOut(message: Message, names: ReadonlyMap<string, string>, losses: Losses): JsonObject[] {
+  losses.lose('speaker', message.name)
+  losses.native(message.native, 'message')
+  const results = message.parts.flatMap((part): JsonObject[] => {
+    if (part.type !== 'tool-result') return []
+    losses.lose('cacheMark', part.cache)
+    const name = names.get(part.callId)
+    const said = saidOf(part.content, losses)
+    return [{ role: 'tool', ...said, ...(name && { tool_name: name }), tool_call_id: part.callId }]
+  })
+  const others = message.parts.filter(({ type }) => type !== 'tool-result')
+  if (others.length === 0) return results
+  const calls = others.flatMap((part): JsonObject[] => {
+    if (part.type !== 'tool-call') return []
+    const input = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
+    return [{ id: part.id, function: { name: part.name, arguments: input } }]
+  })
+  const thought = others.flatMap((part) => (part.type === 'reasoning' && !part.seal ? [part.text] : [])).join('')
+  losses.lose(
+    'thought',
+    others.find((part) => part.type === 'reasoning' && part.seal),
+  )
+  return [
+    ...results,
+    {
+      role: message.role,
+      ...saidOf(others, losses),
+      ...(thought !== '' && { thinking: thought }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ]
+}
+
+/** Text and images of a message: the service has one text, and the images beside it. */
+function saidOf(parts: readonly Part[], losses: Losses): { content: string; images?: string[] } {
+  const texts: string[] = []
+  const images: string[] = []
+  for (const part of parts) {
+    if ('cache' in part) losses.lose('cacheMark', part.cache)
+    if (part.type === 'text' || part.type === 'refusal') texts.push(part.text)
+    else if (part.type === 'media') addMedia(part, texts, images, losses)
+    else if (part.type === 'native') {
+      if (part.text) texts.push(part.text)
+      else losses.foreign(part.value, 'message')
+    }
+  }
+  return { content: texts.filter((text) => text !== '').join('\n'), ...(images.length > 0 && { images }) }
+}
+
+function addMedia(part: MediaPart, texts: string[], images: string[], losses: Losses): void {
+  const { media, source } = part
+  losses.native(part.native, 'part')
+  if (source.kind !== 'inline')
+    losses.refuse(part, source.kind === 'url' ? `${media} by address` : 'a file kept at a service')
+  if (media === 'image') images.push(source.data)
+  else if (source.mediaType.startsWith('text/')) texts.push(fromBase64(source.data))
+  else losses.refuse(part, media)
+}
+
+function toolsOut({ tools, toolChoice }: Conversation, losses: Losses): JsonObject[] {
+  if (toolChoice?.mode === 'none') return []
+  const names =
+    toolChoice?.mode === 'tool' ? [toolChoice.name] : toolChoice?.mode === 'allowed' ? toolChoice.names : undefined
+  const isOffered = (tool: Tool) => names === undefined || !('name' in tool) || names.includes(tool.name)
+  return tools.filter(isOffered).flatMap((tool): JsonObject[] => {
+    switch (tool.type) {
+      case 'function':
+        losses.lose('cacheMark', tool.cache)
+        losses.native(tool.native, 'tool')
+        return [functionOf(tool.name, tool.description, tool.schema ?? { type: 'object', properties: {} })]
+      case 'freeform':
+        losses.lose('toolFormat', tool.format)
+        return [functionOf(tool.name, freeformDescription(tool.description, tool.format), freeformSchema)]
+      case 'web-search':
+        losses.lose('searchTool', tool)
+        return []
+      default:
+        losses.foreign(tool.value, 'tool')
+        return []
+    }
+  })
+}
+
+function functionOf(name: string, description: string | undefined, parameters: JsonObject): JsonObject {
+  return { type: 'function', function: { name, ...(description && { description }), parameters } }
+}

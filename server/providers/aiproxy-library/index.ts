@@ -1,0 +1,39 @@
+import { aiProxyLibrary } from '../../dialects/aiproxy-library/index.ts'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
+
+/** The knowledge base that a channel asks. Throws GatewayError where the channel names none. */
+function libraryOf({ config, other }: Upstream): string {
+  const id = config['library_id']
+  const found = typeof id === 'string' && id !== '' ? id : other
+  if (found !== '') return found
+  throw new GatewayError('do_request_failed', 'this channel names no knowledge base (config.library_id)')
+}
+
+const chatOf = (upstream: Upstream): ChatEndpoint => ({
+  dialect: aiProxyLibrary,
+  lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'more than one answer', 'logprobs'],
+  target: ({ baseUrl, key }) => ({
+    url: `${baseUrl}/api/library/ask`,
+    headers: { authorization: `Bearer ${key}` },
+  }),
+  finish: (body): JsonObject => ({ ...body, libraryId: libraryOf(upstream) }),
+})
+
+/** AI Proxy's knowledge bases. */
+export const aiProxyLibraryProvider: Provider = {
+  meta: {
+    type: 21,
+    name: 'ai-proxy-library',
+    label: 'AI Proxy knowledge base',
+    color: 'purple',
+    defaultBaseUrl: 'https://api.aiproxy.io',
+    models: ['gpt-3.5-turbo', 'gpt-4o-mini', 'gpt-4o'],
+    keyHint: 'sk-…',
+    otherLabel: 'Id of the knowledge base',
+  },
+  modes: {},
+  chat: (upstream) => [chatOf(upstream)],
+  asksForStreamUsage: true,
+}

@@ -1,0 +1,80 @@
+import { ollamaChat } from '../../dialects/ollama-chat/index.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { asEvents, LineFraming } from '../../lib/reframe.ts'
+import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
+import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
+
+/** One that runs at home knows no keys; in front of others stands something that does. */
+function address(upstream: Upstream, path: string): Target {
+  const { key } = upstream
+  return {
+    url: `${upstream.baseUrl.replace(/\/(?:api|v1)$/, '')}${path}`,
+    headers: key.trim() === '' ? {} : { authorization: `Bearer ${key}` },
+  }
+}
+
+const chat: ChatEndpoint = {
+  dialect: ollamaChat,
+  wantsBytes: true,
+  lacks: ['audio', 'documents', 'more than one answer', 'logprobs'],
+  target: (upstream) => address(upstream, '/api/chat'),
+  // A stream is told from a whole answer by what was asked for: some servers in front say anything of it.
+  read: (response, call) => (call.stream ? asEvents(response, new LineFraming()) : response),
+}
+
+const embeddings: ModeEndpoint = {
+  target: (upstream) => address(upstream, '/api/embed'),
+  translation: {
+    request: (body, { model }) => ({
+      model,
+      input: embeddingTexts(body),
+      ...(body['dimensions'] !== undefined && { dimensions: body['dimensions'] }),
+    }),
+    reply(answer, { model }, asked) {
+      const { embeddings: found } = answer
+      const vectors = Array.isArray(found) ? (found as unknown[]) : []
+      return embeddingsOut(vectors, model, asked, countAt(answer, 'prompt_eval_count'))
+    },
+  },
+}
+
+/** The models that were pulled (Ollama API reference, "List models"). */
+async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
+  const { url, headers } = address(upstream, '/api/tags')
+  const list: unknown = (await fetchJson(url, headers))['models']
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  return (list as unknown[]).flatMap((each) =>
+    isObject(each) && typeof each['name'] === 'string' ? [each['name']] : [],
+  )
+}
+
+/** Ollama, on one's own machine or in its cloud. */
+export const ollama: Provider = {
+  meta: {
+    type: 30,
+    name: 'ollama',
+    label: 'Ollama',
+    color: 'black',
+    defaultBaseUrl: 'http://localhost:11434',
+    models: [
+      'llama3:latest',
+      'gpt-oss:120b',
+      'gpt-oss:20b',
+      'qwen3:14b',
+      'gemma3:1b',
+      'nomic-embed-text',
+      'llama2:latest',
+      'llama2:7b',
+      'codellama:7b-instruct',
+      'phi3:latest',
+      'qwen:7b',
+      'qwen:0.5b-chat',
+    ],
+    keyHint: 'any; sent as a bearer key',
+  },
+  modes: { embeddings },
+  chat: () => [chat],
+  asksForStreamUsage: false,
+  listModels,
+}

@@ -1,0 +1,28 @@
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/** The documents of a call for ranking as texts. Throws GatewayError (400) for one that is none. */
+export function rerankTexts(body: JsonObject): string[] {
+  const { documents } = body
+  const list: readonly unknown[] = Array.isArray(documents) ? documents : []
+  return list.map((each) => {
+    const text = isObject(each) ? each['text'] : each
+    if (typeof text === 'string') return text
+    const message = 'documents must be texts, or objects with a text'
+    throw new GatewayError('invalid_field_value', message, { param: 'documents' })
+  })
+}
+
+/** The answer to a call for ranking: what the service found, with the documents where they were asked for. */
+export function rerankOut(results: unknown, model: string, asked: JsonObject): JsonObject {
+  const list: readonly unknown[] = Array.isArray(results) ? results : []
+  const texts = asked['return_documents'] === true ? rerankTexts(asked) : undefined
+  return {
+    model,
+    results: list.filter(isObject).map((each) => {
+      const { index } = each
+      const text = typeof index === 'number' ? texts?.[index] : undefined
+      return { index, relevance_score: each['relevance_score'], ...(text !== undefined && { document: { text } }) }
+    }),
+  }
+}

@@ -1,0 +1,21 @@
+import { createHmac } from 'node:crypto'
+
+/** What an address is signed with. */
+interface SparkKey {
+  readonly apiKey: string
+  readonly apiSecret: string
+}
+
+/**
+ * The address of a WebSocket with its signature, which holds for five minutes (iFlytek docs, "General URL
+ * authentication"). The date is that of HTTP, in GMT.
+ */
+export function signedAddress(url: string, { apiKey, apiSecret }: SparkKey, nowMs: number): string {
+  const { host, pathname } = new URL(url)
+  const date = new Date(nowMs).toUTCString()
+  const text = `host: ${host}\ndate: ${date}\nGET ${pathname} HTTP/1.1`
+  const signature = createHmac('sha256', apiSecret).update(text).digest('base64')
+  const said = `api_key="${apiKey}", algorithm="hmac-sha256", headers="host date request-line", signature="${signature}"`
+  const authorization = Buffer.from(said).toString('base64')
+  return `${url}?${new URLSearchParams({ authorization, date, host })}`
+}

@@ -1,0 +1,66 @@
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+
+/** Frames of one exchange over a WebSocket, in order; ends with the connection. */
+export interface Frames {
+  /** The next frame; undefined when the connection is closed. Rejects with GatewayError when it breaks. */
+  next(): Promise<JsonObject | undefined>
+  close(): void
+}
+
+/**
+ * Opens a WebSocket, sends one message and gives the frames that come back. The runtime cannot make the other side wait,
+ * so frames that nobody has asked for yet are kept: they are one answer, and small.
+ */
+export function exchange(url: string, message: string, signal: AbortSignal): Frames {
+  const socket = new WebSocket(url)
+  const kept: JsonObject[] = []
+  const state: {
+    waiting: (() => void) | undefined
+    isClosed: boolean
+    isOpened: boolean
+    failure: GatewayError | undefined
+  } = {
+    waiting: undefined,
+    isClosed: false,
+    isOpened: false,
+    failure: undefined,
+  }
+  const wake = () => {
+    state.waiting?.()
+    state.waiting = undefined
+  }
+  const close = () => socket.close()
+  socket.addEventListener('open', () => {
+    state.isOpened = true
+    socket.send(message)
+  })
+  socket.addEventListener('message', ({ data }) => {
+    const frame = typeof data === 'string' ? tryParse(data) : undefined
+    if (isObject(frame)) kept.push(frame)
+    else state.failure = new GatewayError('bad_response_body', 'the upstream sent a frame that cannot be read')
+    wake()
+  })
+  const end = () => {
+    if (!state.isOpened) state.failure ??= new GatewayError('do_request_failed', 'the upstream refused the connection')
+    state.isClosed = true
+    signal.removeEventListener('abort', close)
+    wake()
+  }
+  socket.addEventListener('close', end)
+  socket.addEventListener('error', end)
+  signal.addEventListener('abort', close, { once: true })
+  return {
+    async next() {
+      while (kept.length === 0 && !state.failure && !state.isClosed) {
+        await new Promise<void>((resolve) => {
+          state.waiting = resolve
+        })
+      }
+      const frame = kept.shift()
+      if (!frame && state.failure) throw state.failure
+      return frame
+    },
+    close,
+  }
+}

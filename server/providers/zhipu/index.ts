@@ -1,0 +1,162 @@
+import { createHmac } from 'node:crypto'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
+import { zhipuFailure } from '../../dialects/zhipu-failure.ts'
+import { eventIn, zhipuV3 } from '../../dialects/zhipu-v3/index.ts'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { asEvents, type Framing } from '../../lib/reframe.ts'
+import { SseSplitter } from '../../lib/sse.ts'
+import { joinPath } from '../openai-compatible/index.ts'
+import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
+
+/** Long enough for clocks that differ by some minutes. */
+const tokenLifeMs = 60 * 60_000
+
+const prefix = '/api/paas/v4'
+
+/** The token of a key `id.secret` (Zhipu docs, "JWT"): milliseconds, and the secret as it is written. */
+export function jwt(key: string, nowMs: number): string {
+  const [id = '', secret = ''] = key.split('.')
+  const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+  const header = encoded({ alg: 'HS256', sign_type: 'SIGN' })
+  const claims = encoded({ api_key: id, exp: nowMs + tokenLifeMs, timestamp: nowMs })
+  const signature = createHmac('sha256', secret).update(`${header}.${claims}`).digest('base64url')
+  return `${header}.${claims}.${signature}`
+}
+
+function fourth(upstream: Upstream, path: string, nowMs: number): Target {
+  // A base with the version at its end is that of another plan, or of the service abroad.
+  return {
+    url: joinPath(upstream.baseUrl, path, prefix),
+    headers: { authorization: `Bearer ${jwt(upstream.key, nowMs)}` },
+  }
+}
+
+const olderChat: ChatEndpoint = {
+  dialect: zhipuV3,
+  lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'more than one answer', 'logprobs'],
+  target: (upstream, { model, stream }, { nowMs }) => ({
+    url: `${upstream.baseUrl}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? 'sse-invoke' : 'invoke'}`,
+    // This form wants no word before the token.
+    headers: { authorization: jwt(upstream.key, nowMs), ...(stream && { accept: 'text/event-stream' }) },
+  }),
+  read: (response, { stream }) => (stream && !isJson(response) ? asEvents(response, new EventFraming()) : response),
+}
+
+function isJson(response: Response): boolean {
+  return (response.headers.get('content-type') ?? '').startsWith('application/json')
+}
+
+/** Events whose kind and usage stand outside their data. */
+class EventFraming implements Framing {
+  readonly #splitter = new SseSplitter(Number.POSITIVE_INFINITY)
+
+  push(bytes: Uint8Array): string[] {
+    const { text, events } = this.#splitter.push(bytes)
+    return events.flatMap(({ from, to }) => message(text.slice(from, to)))
+  }
+
+  finish(): string[] {
+    return message(this.#splitter.finish().text)
+  }
+}
+
+function message(block: string): string[] {
+  const event = eventIn(block)
+  return event ? [JSON.stringify(event)] : []
+}
+
+const chat: ChatEndpoint = {
+  dialect: { ...openaiChat, decodeFailure: zhipuFailure },
+  options: { reasoningField: 'reasoning_content' },
+  lacks: ['audio', 'more than one answer', 'logprobs'],
+  target: (upstream, _call, { nowMs }) => fourth(upstream, '/v1/chat/completions', nowMs),
+  finish: (body, { model }) => finished(body, model),
+}
+
+/** Older models take no numbers at the ends of their ranges; newer ones are told in a word of their own to think. */
+function finished(body: JsonObject, model: string): JsonObject {
+  const { reasoning_effort: effort, ...rest } = body
+  const isNewer = /^glm-(?:4\.[5-9]|[5-9])/.test(model)
+  const thinking = { type: effort === 'none' ? 'disabled' : 'enabled' }
+  const told = isNewer && effort !== undefined && body['thinking'] === undefined ? { ...rest, thinking } : rest
+  return { ...told, ...within(told, 'temperature', isNewer ? 0 : 0.01, isNewer ? 1 : 0.99), ...topP(told) }
+}
+
+const topP = (body: JsonObject) => within(body, 'top_p', 0.01, 0.99)
+
+function within(body: JsonObject, name: string, least: number, most: number): JsonObject {
+  const value = body[name]
+  return typeof value === 'number' ? { [name]: Math.min(most, Math.max(least, value)) } : {}
+}
+
+const passed: ModeEndpoint = { target: (upstream, { path }, { nowMs }) => fourth(upstream, path, nowMs) }
+
+const images: ModeEndpoint = {
+  ...passed,
+  translation: {
+    request(body, { model }) {
+      const { prompt, size, quality, user, response_format: format, n = 1 } = body
+      if (format === 'b64_json') throw wrong('this channel answers with addresses of images only', 'response_format')
+      if (n !== 1) throw wrong('this channel makes one image at a time', 'n')
+      return { model, prompt, size, quality, user_id: user }
+    },
+    reply: (answer) => answer,
+  },
+}
+
+function wrong(message: string, param: string): GatewayError {
+  return new GatewayError('invalid_field_value', message, { param })
+}
+
+/** Zhipu: chatglm models in the form that was theirs, all others in OpenAI's. */
+export const zhipu: Provider = {
+  meta: {
+    type: 16,
+    name: 'zhipu',
+    label: 'Zhipu ChatGLM',
+    color: 'violet',
+    defaultBaseUrl: 'https://open.bigmodel.cn',
+    models: [
+      'glm-5.3',
+      'glm-5.3-flash',
+      'glm-5.2',
+      'glm-5.1',
+      'glm-5',
+      'glm-5-turbo',
+      'glm-4.7',
+      'glm-4.7-flashx',
+      'glm-4.5-air',
+      'glm-4-plus',
+      'glm-4-0520',
+      'glm-4-airx',
+      'glm-4-air',
+      'glm-4-long',
+      'glm-4-flashx',
+      'glm-4-flash',
+      'glm-4',
+      'glm-4v-plus',
+      'glm-4v-flash',
+      'glm-zero-preview',
+      'glm-3-turbo',
+      'charglm-4',
+      'emohaa',
+      'codegeex-4',
+      'chatglm_pro',
+      'chatglm_std',
+      'chatglm_lite',
+      'cogview-3-plus',
+      'cogview-3',
+      'cogview-3-flash',
+      'cogviewx',
+      'cogviewx-flash',
+      'embedding-2',
+      'embedding-3',
+    ],
+    keyHint: 'id.secret',
+  },
+  keyFault: (key) => (/^[^.\s]+\.[^.\s]+$/.test(key) ? undefined : 'The key must be id.secret, with one dot.'),
+  modes: { embeddings: passed, images, speech: passed, transcriptions: passed },
+  chat: (_upstream, model) => [model.startsWith('chatglm_') ? olderChat : chat],
+  asksForStreamUsage: false,
+}

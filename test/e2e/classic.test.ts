@@ -1,0 +1,164 @@
+// Specification: 7. The console with a server that has the calls of the specification alone: everything works, nothing
+// fails, and what needs more is not offered.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { onlySpecifiedCalls } from './support/classic.ts'
+import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { choose, rowOf, rowsOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+let user: Account
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(ok({ text: 'an answer', promptTokens: 12 }))
+  const channel = { type: 8, key: 'k', models: 'gpt-4o,gpt-4o-mini', group: 'default', base_url: upstream.url }
+  await site.api('POST', '/api/channel/', { ...channel, name: 'serving' })
+  user = await site.addUser('classic', { quota: 10_000_000 })
+  for (const account of [user, rootAccount]) {
+    const fields = { name: `of ${account.username}`, remain_quota: 500_000, expired_time: -1 }
+    const { key } = await site.apiAs<{ key: string }>(account, 'POST', '/api/token/', fields)
+    for (let call = 0; call < 3; call++) {
+      const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] }
+      await (await site.gateway.post('/v1/chat/completions', body, `sk-${key}`)).text()
+    }
+  }
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+
+/** What a page says of failures, in its place or as a message. */
+async function complaints(page: Page): Promise<string[]> {
+  await page.waitForLoadState('networkidle')
+  await page.waitForFunction(() => document.querySelector('.skeleton, [data-toast-waiting]') === null)
+  return page.locator('[data-toast="error"], main [role="alert"]').allTextContents()
+}
+
+async function classicVisit(as: Account | undefined) {
+  const visit = await site.visit(as ? { as } : {})
+  await onlySpecifiedCalls(visit.page)
+  return visit
+}
+
+const pages = {
+  nobody: ['/', '/login', '/register', '/reset', '/user/reset?email=a@example.com&token=x', '/about', '/chat'],
+  everybody: [
+    '/',
+    '/token',
+    '/token/add',
+    '/log',
+    '/usage',
+    '/usage?group=token',
+    '/topup',
+    '/setting',
+    '/user/edit',
+    '/playground',
+    '/about',
+    '/chat',
+  ],
+  admins: [
+    '/channel',
+    '/channel?view=board',
+    '/channel?view=models',
+    '/channel?peek=1',
+    '/channel/add',
+    '/channel/edit/1',
+    '/redemption',
+    '/redemption/add',
+    '/user',
+    '/user?peek=2',
+    '/user/add',
+    '/user/edit/2',
+    '/token?peek=2',
+    '/log?type=2',
+    '/setting?tab=operation',
+    '/setting?tab=system',
+    '/setting?tab=other',
+  ],
+}
+
+for (const [who, paths] of Object.entries(pages)) {
+  test(`spec 7: no page complains to ${who}`, async () => {
+    await using visit = await classicVisit(who === 'nobody' ? undefined : who === 'admins' ? rootAccount : user)
+    const found: string[] = []
+    for (const path of paths) {
+      await visit.open(path)
+      found.push(...(await complaints(visit.page)).map((text) => `${path}: ${text}`))
+    }
+    expect(found).toEqual([])
+  })
+}
+
+test('spec 7: people log in, make a token, find their logs and use the playground', async () => {
+  await using visit = await classicVisit(undefined)
+  const { page } = visit
+  await visit.open('/login')
+  await page.getByLabel('Username').fill(user.username)
+  await page.getByLabel('Password', { exact: true }).fill(user.password)
+  await page.keyboard.press('Enter')
+  await toastOf(page, 'success', 'login succeeded!').waitFor()
+  await page.getByText('Remaining quota').first().waitFor()
+  await visit.open('/token/add')
+  await page.getByLabel('Name').fill('classic token')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await toastOf(page, 'success', 'token created successfully').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+  await rowOf(page, 'classic token').waitFor()
+  await page.getByRole('button', { name: 'Disable: classic token' }).click()
+  await rowOf(page, 'classic token').getByText('disabled').waitFor()
+  await choose(page, 'classic token', 'Delete')
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await rowOf(page, 'classic token').waitFor({ state: 'detached' })
+  await visit.open('/log?model=gpt-4o')
+  await rowsOf(page).first().waitFor()
+  await visit.open('/usage')
+  await page.getByText('based on', { exact: false }).first().waitFor()
+  await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
+  await visit.open('/playground')
+  await page.getByLabel('Model', { exact: true }).waitFor()
+  await page.getByLabel('Model', { exact: true }).selectOption('gpt-4o')
+  await page.getByRole('textbox', { name: 'Message' }).fill('hello')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('an answer').waitFor()
+  expect(await complaints(page)).toEqual([])
+})
+
+test('spec 7: admins add a channel with the models of its type, test it, make codes and users, save settings', async () => {
+  await using visit = await classicVisit(rootAccount)
+  const { page } = visit
+  await visit.open('/channel/add')
+  await page.getByLabel('Type', { exact: true }).fill('ERNIE')
+  await page.getByRole('option', { name: /ERNIE/ }).first().click()
+  await page.getByRole('button', { name: 'Remove ERNIE-Bot', exact: true }).waitFor()
+  await page.getByLabel('Type', { exact: true }).fill('Custom')
+  await page
+    .getByRole('option', { name: /Custom/ })
+    .first()
+    .click()
+  await page.getByLabel('Name', { exact: true }).fill('made classic')
+  await page.getByLabel('Key', { exact: true }).fill('sk-x')
+  await page.getByLabel('Base URL').fill(upstream.url)
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await toastOf(page, 'success', 'channel created successfully!').waitFor()
+  await visit.open('/channel')
+  await page.getByRole('button', { name: 'Test: serving' }).click()
+  await toastOf(page, 'info', 'channel serving tested successfully').waitFor()
+  await page.getByRole('button', { name: 'Test all' }).click()
+  await toastOf(page, 'info', 'started testing all enabled channels').waitFor()
+  await visit.open('/redemption/add')
+  await page.getByLabel('Name').fill('classic')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await toastOf(page, 'success', 'redemption code created successfully!').waitFor()
+  await visit.open('/user/add')
+  await page.getByLabel('Username').fill('oldschool')
+  await page.getByLabel('Password', { exact: true }).fill('long enough')
+  await page.getByRole('button', { name: 'Submit' }).click()
+  await toastOf(page, 'success', 'user account created successfully!').waitFor()
+  await visit.open('/setting?tab=operation')
+  await page.locator('[id="RetryTimes"] input').fill('2')
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click()
+  await toastOf(page, 'success', 'operation completed successfully!').waitFor()
+  expect((await complaints(page)).filter((text) => !text.includes('test'))).toEqual([])
+})

@@ -1,0 +1,140 @@
+// Specification: 8 (failed calls, specific messages), 9 (durations of messages, clipboard), 4 (resend), 2 (top-up).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { startService } from '../helpers/outside-services.ts'
+import { openConsole, rootAccount } from './support/console.ts'
+import { choose, rowOf } from './support/lists.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+
+/** An upstream that knows what is left. */
+let billing: Awaited<ReturnType<typeof startService>>
+beforeAll(async () => {
+  billing = await startService(({ url }, response) => {
+    const usage = url.includes('usage')
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(usage ? { total_usage: 250 } : { hard_limit_usd: 10, has_payment_method: true }))
+  })
+})
+afterAll(() => billing[Symbol.asyncDispose]())
+
+/** Brings the page's clock to a stand and gives what a message of that kind does in the time given. */
+async function staysFor(page: Page, kind: Parameters<typeof toastOf>[1], text: string, ms: number): Promise<void> {
+  const message = toastOf(page, kind, text)
+  await message.waitFor()
+  await page.clock.runFor(ms - 300)
+  expect([kind, await message.count()]).toEqual([kind, 1])
+  await page.clock.runFor(600)
+  await message.waitFor({ state: 'detached' })
+}
+
+describe('how long messages stay', () => {
+  test('spec 9: success 1.5 s, info 3 s, error 5 s', async () => {
+    const user = await site.addUser('durable')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await page.clock.install()
+    await visit.open('/topup')
+    await page.getByRole('button', { name: 'Redeem' }).click()
+    await staysFor(page, 'info', 'please enter the top-up code!', 3000)
+    await page.getByRole('button', { name: 'Get a code' }).click()
+    await staysFor(page, 'error', 'the super admin has not set a top-up link!', 5000)
+    await visit.open('/setting')
+    await page.getByRole('button', { name: 'Copy invite link' }).click()
+    await staysFor(page, 'success', 'invite link copied', 1500)
+  })
+
+  test('spec 9: a warning 10 s; a notice until it is closed', async () => {
+    const user = await site.addUser('warned')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    })
+    await page.clock.install()
+    await visit.open('/setting')
+    await page.getByRole('button', { name: 'Copy invite link' }).click()
+    await staysFor(page, 'warning', 'cannot copy to clipboard, please copy manually', 10_000)
+    await site.api('PUT', '/api/option/', { key: 'Notice', value: 'We move on Monday' })
+    await visit.open('/')
+    await toastOf(page, 'notice', 'We move on Monday').waitFor()
+    await page.clock.runFor(120_000)
+    expect(await toastOf(page, 'notice', 'We move on Monday').count()).toBe(1)
+    await site.api('PUT', '/api/option/', { key: 'Notice', value: '' })
+  })
+})
+
+describe('balances', () => {
+  test('spec 8: each update is told for its channel; all are told at once', async () => {
+    const channel = { type: 8, key: 'k', models: 'm', group: 'default', base_url: billing.url }
+    await site.api('POST', '/api/channel/', { ...channel, name: 'paid' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel')
+    await choose(page, 'paid', 'Update balance')
+    await toastOf(page, 'info', 'channel paid balance updated').waitFor()
+    await rowOf(page, 'paid').getByText('$7.50').waitFor()
+    await page.getByRole('button', { name: 'Update balances' }).click()
+    await toastOf(page, 'info', 'all enabled channels balances updated').waitFor()
+  })
+})
+
+describe('topping up', () => {
+  test('spec 2, 8: the button opens the configured link; a call that gets no answer says "request failed"', async () => {
+    await site.api('PUT', '/api/option/', { key: 'TopUpLink', value: `${site.gateway.url}/about?shop` })
+    const user = await site.addUser('buyer')
+    await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    await visit.open('/topup')
+    const [shop] = await Promise.all([
+      visit.context.waitForEvent('page'),
+      page.getByRole('button', { name: 'Get a code' }).click(),
+    ])
+    expect(shop.url()).toEndWith('/about?shop')
+    await shop.close()
+    await page.route('**/api/user/topup', (route) => route.abort())
+    await page.getByLabel('Redemption code').fill('a-code')
+    await page.getByRole('button', { name: 'Redeem' }).click()
+    await toastOf(page, 'error', 'request failed').waitFor()
+  })
+})
+
+describe('answers that are none', () => {
+  test('spec 8: the envelope, a lost network, and an answer that cannot be read', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_|status of/ })
+    const { page } = visit
+    await visit.open('/redemption')
+    await page.getByText('No redemption codes yet').waitFor()
+    const ask = async (answer: { json?: object; body?: string }) => {
+      await page.unroute('**/api/redemption/?**')
+      await page.route('**/api/redemption/?**', (route) => route.fulfill(answer))
+      await page.getByRole('button', { name: 'Refresh' }).press('Enter')
+    }
+    await ask({ json: { success: false, message: 'the database sleeps' } })
+    await toastOf(page, 'error', 'Error: the database sleeps').waitFor()
+    await ask({ body: '<html>' })
+    await toastOf(page, 'error', 'Error: the answer of the server cannot be read').waitFor()
+    await page.unroute('**/api/redemption/?**')
+    await page.route('**/api/redemption/?**', (route) => route.abort())
+    await page.getByRole('button', { name: 'Refresh' }).press('Enter')
+    await toastOf(page, 'error', 'Error: the server cannot be reached').waitFor()
+  })
+
+  test('without a network the page says so, and what is there stays', async () => {
+    const user = await site.addUser('offline')
+    await site.apiAs(user, 'POST', '/api/token/', { name: 'kept', remain_quota: 1 })
+    await using visit = await site.visit({ as: user, expectedErrors: /ERR_INTERNET_DISCONNECTED/ })
+    const { page } = visit
+    await visit.open('/token')
+    await rowOf(page, 'kept').waitFor()
+    await visit.context.setOffline(true)
+    await page.getByText('You are offline.').waitFor()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByText('These rows are from before the error.').waitFor()
+    await rowOf(page, 'kept').waitFor()
+    await visit.context.setOffline(false)
+    await page.getByText('You are offline.').waitFor({ state: 'detached' })
+  })
+})

@@ -1,0 +1,235 @@
+// Specification: 2 (login, register and reset screens, OAuth callback), 4 (OAuth callback, countdown, WeChat dialog,
+// registration), 5 (bot check, reset), 8 (messages), 9 (countdown, waits, code validity).
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { type MailServer, startMailServer } from '../helpers/mail-server.ts'
+import {
+  type OAuthServer,
+  startOAuthServer,
+  startTurnstile,
+  startWeChatHelper,
+  type WeChatHelper,
+} from '../helpers/outside-services.ts'
+import { openConsole } from './support/console.ts'
+import { toastOf } from './support/toasts.ts'
+
+const site = openConsole()
+let mail: MailServer
+let hub: OAuthServer
+let helper: WeChatHelper
+
+const setOptions = async (options: Record<string, string>) => {
+  for (const [key, value] of Object.entries(options)) await site.api('PUT', '/api/option/', { key, value })
+}
+const storedUser = (page: Page) => page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? 'null'))
+
+beforeAll(async () => {
+  ;[mail, hub, helper] = [await startMailServer(), await startOAuthServer(), await startWeChatHelper()]
+  await setOptions({
+    SMTPServer: '127.0.0.1',
+    SMTPPort: String(mail.port),
+    SMTPAccount: 'mailer',
+    SMTPToken: 'mail secret',
+    SMTPFrom: 'gate@example.com',
+    GitHubClientId: hub.clientId,
+    GitHubClientSecret: hub.clientSecret,
+    GitHubOAuthBaseURL: hub.url,
+    GitHubApiBaseURL: hub.url,
+    WeChatServerAddress: helper.url,
+    WeChatServerToken: helper.token,
+    WeChatAccountQRCodeImageURL:
+      'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
+    WeChatAuthEnabled: 'true',
+    GitHubOAuthEnabled: 'true',
+  })
+})
+afterAll(async () => {
+  for (const each of [mail, hub, helper]) await each[Symbol.asyncDispose]()
+})
+
+describe('WeChat', () => {
+  test('spec 2, 4, 8: a dialog with the QR code and a box for the code; the login closes it', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/login')
+    await page.getByRole('button', { name: 'Continue with WeChat' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Log in with WeChat' })
+    await dialog.getByRole('img', { name: 'QR code of the WeChat account' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Continue with WeChat' }).click()
+    await dialog.getByLabel('Verification code').fill('not a code')
+    await dialog.getByRole('button', { name: 'Log in' }).click()
+    await toastOf(page, 'error', 'Error: ').waitFor()
+    await dialog.getByLabel('Verification code').fill(helper.codeFor('wechat-1'))
+    await dialog.getByRole('button', { name: 'Log in' }).click()
+    await toastOf(page, 'success', 'login succeeded!').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).pathname).toBe('/')
+    expect(await storedUser(page)).toMatchObject({ role: 1 })
+  })
+
+  test('spec 9: the code is valid for three minutes, which are counted down', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await page.clock.install()
+    await visit.open('/login')
+    await page.getByRole('button', { name: 'Continue with WeChat' }).click()
+    await page.getByRole('dialog').getByText('is valid for three minutes').waitFor()
+    await page.clock.runFor(1000)
+    await page
+      .getByRole('dialog')
+      .getByText(/Valid for 2:5\d/)
+      .waitFor()
+    // Each second waits for the one before it to be drawn.
+    for (let second = 0; second < 180; second += 1) await page.clock.runFor(1000)
+    await page.getByText('The three minutes are over.').waitFor()
+    await page.getByRole('button', { name: 'I have a new code' }).click()
+    await page.getByText(/Valid for (?:3:00|2:5\d)/).waitFor()
+  })
+})
+
+describe('the code-hosting account', () => {
+  test('spec 4, 7, 8: goes to the service with client id and scope; its callback logs in and leads home', async () => {
+    await using visit = await site.visit({ expectedErrors: new RegExp(`${hub.url}|404`) })
+    const { page } = visit
+    await visit.open('/login')
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click()
+    await page.waitForURL(`${hub.url}/**`)
+    const asked = new URL(page.url()).searchParams
+    expect([asked.get('client_id'), asked.get('scope')]).toEqual([hub.clientId, 'user:email'])
+    const { code, state } = hub.agree(page.url(), { id: 5, login: 'octo' })
+    await page.goto(`/oauth/github?code=${code}&state=${state}`)
+    await toastOf(page, 'success', 'logged in successfully!').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/')
+    expect(await storedUser(page)).toMatchObject({ role: 1 })
+  })
+
+  test('spec 4, 9: a callback that gets no answer is tried again after 2, 4, 6 seconds, and says which try it is', async () => {
+    await using visit = await site.visit({ expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    let tries = 0
+    await page.route('**/api/oauth/github?*', (route) => {
+      tries++
+      return route.abort()
+    })
+    await page.clock.install()
+    await page.goto('/oauth/github?code=c&state=s')
+    await page.getByText('retry 1').waitFor()
+    expect(tries).toBe(1)
+    await page.clock.runFor(1900)
+    expect(tries).toBe(1)
+    await page.clock.runFor(200)
+    await page.getByText('retry 2').waitFor()
+    await page.clock.runFor(3900)
+    expect(tries).toBe(2)
+    await page.clock.runFor(200)
+    await page.getByText('retry 3').waitFor()
+    expect(tries).toBe(3)
+  })
+})
+
+describe('the bot check', () => {
+  test('spec 2, 5: registering waits for its answer and sends it', async () => {
+    await using turnstile = await startTurnstile()
+    await setOptions({
+      TurnstileVerifyURL: turnstile.url,
+      TurnstileSiteKey: 'site key',
+      TurnstileSecretKey: turnstile.secret,
+      TurnstileCheckEnabled: 'true',
+    })
+    try {
+      await using visit = await site.visit({ expectedErrors: /challenges\.cloudflare\.com/ })
+      const { page } = visit
+      // The widget of the challenge provider, as far as a page sees it.
+      await page.route('https://challenges.cloudflare.com/**', (route) =>
+        route.fulfill({
+          contentType: 'text/javascript',
+          body: `window.turnstile = {
+            render(place, options) { window.solve = options.callback; place.textContent = options.sitekey; return 'w' },
+            remove() {},
+          }`,
+        }),
+      )
+      await visit.open('/register')
+      await page.getByText('site key').waitFor()
+      await page.getByLabel('Username').fill('human')
+      await page.getByLabel('Password', { exact: true }).fill('long enough')
+      await page.getByLabel('Repeat the password').fill('long enough')
+      await page.getByRole('button', { name: 'Register', exact: true }).click()
+      const words = 'please retry in a few seconds, Turnstile is checking the user environment!'
+      await toastOf(page, 'info', words).waitFor()
+      expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
+      const answer = turnstile.solve()
+      await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)
+      await page.getByRole('button', { name: 'Register', exact: true }).click()
+      await toastOf(page, 'success', 'registration succeeded!').waitFor()
+      expect(visit.calls()).toContain(`POST /api/user/register?turnstile=${answer}`)
+    } finally {
+      await setOptions({ TurnstileCheckEnabled: 'false' })
+    }
+  })
+})
+
+describe('waiting', () => {
+  test('spec 2: the register button is busy while the request is under way', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/user/register*', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/register')
+    await page.getByLabel('Username').fill('patient')
+    await page.getByLabel('Password', { exact: true }).fill('long enough')
+    await page.getByLabel('Repeat the password').fill('long enough')
+    const submit = page.getByRole('button', { name: 'Register', exact: true })
+    await submit.click()
+    await page.locator('button[type="submit"][aria-busy="true"]').waitFor()
+    expect(await submit.isDisabled()).toBe(true)
+    held.resolve()
+    await page.waitForURL('**/login')
+  })
+
+  test('spec 2, 4, 5, 9: a reset needs an address; after a mail the button waits for 30 seconds', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await page.clock.install()
+    await visit.open('/reset')
+    const send = page.getByRole('button', { name: 'Send reset mail' })
+    expect(await send.isDisabled()).toBe(true)
+    await page.getByLabel('E-mail address').fill('nobody@example.com')
+    await send.click()
+    await toastOf(page, 'success', 'reset email sent successfully, please check your mailbox!').waitFor()
+    await page.getByLabel('E-mail address').fill('nobody@example.com')
+    expect(await page.getByRole('button', { name: /^retry \(\d+\)$/ }).isDisabled()).toBe(true)
+    for (let second = 0; second < 28; second++) await page.clock.runFor(1000)
+    expect(await page.getByRole('button', { name: /^retry \(\d\)$/ }).isDisabled()).toBe(true)
+    for (let second = 0; second < 3; second++) await page.clock.runFor(1000)
+    await page.getByRole('button', { name: 'Send reset mail' }).waitFor()
+    expect(await send.isEnabled()).toBe(true)
+  })
+
+  test('spec 5, 9: the e-mail code needs an address, and waits for 30 seconds', async () => {
+    await setOptions({ EmailVerificationEnabled: 'true' })
+    try {
+      await using visit = await site.visit()
+      const { page } = visit
+      await page.clock.install()
+      await visit.open('/register')
+      const send = page.getByRole('button', { name: 'Send code' })
+      expect(await send.isDisabled()).toBe(true)
+      await page.getByLabel('E-mail address').fill('coded@example.com')
+      await send.click()
+      const again = page.getByRole('button', { name: /^retry \(\d+\)$/ })
+      await again.waitFor()
+      for (let second = 0; second < 28; second++) await page.clock.runFor(1000)
+      expect(await again.isDisabled()).toBe(true)
+      for (let second = 0; second < 3; second++) await page.clock.runFor(1000)
+      await send.waitFor()
+    } finally {
+      await setOptions({ EmailVerificationEnabled: 'false' })
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../../server/lib/json.ts'
+
+/** Token counts of an answer: totals, and parts of them. */
+export interface Counted {
+  prompt: number
+  completion: number
+  cached: number
+  reasoning: number
+}
+
+/** Why an answer ended, in words of no dialect. */
+export type End = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'refusal' | 'content-filter' | 'pause' | 'other'
+
+/** A call of a tool; `id` is undefined where the service gives none. */
+export interface LearnedCall {
+  id: string | undefined
+  name: string
+  /** Parsed arguments, or the text of a freeform call. */
+  input: unknown
+}
+
+/** What a program must learn of an answer, whatever is between it and the service. */
+export interface Learned {
+  text: string
+  thought: string
+  calls: LearnedCall[]
+  end: End
+  usage: Counted | undefined
+}
+
+/** An answer as its service reported it, with the price of its usage at the prices of these tests. */
+export interface Recorded extends Learned {
+  /** Quota; undefined when no usage was reported. */
+  quota: number | undefined
+}
+
+/** Reads recorded answers of one format without any of the gateway's code. */
+export interface WireReader {
+  whole(body: JsonObject): Recorded
+  /** The data of all events, in order. */
+  stream(data: readonly string[]): Recorded
+}
+
+/** An answer about which nothing is known yet. */
+export function nothing(): Recorded {
+  return { text: '', thought: '', calls: [], end: 'other', usage: undefined, quota: undefined }
+}
+
+/** Arguments as a program parses them. */
+export function parsedInput(text: string): unknown {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
