@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { statusApi } from '../../contract/api/status.ts'
 import { SafeHtml } from '../components/safe-html.tsx'
 import { Dialog } from '../components/ui/dialog.tsx'
 import { Loading } from '../components/ui/states.tsx'
-import { call } from '../lib/call.ts'
+import { noticeQuery } from '../lib/notice.ts'
 import { useText } from '../lib/text.ts'
 
 /** The notice of the installation, to be read again. */
 export function Notices({ onClose }: { onClose(): void }) {
   const t = useText()
-  const notice = useQuery({ queryKey: ['notice'], queryFn: ({ signal }) => call(statusApi.notice, {}, { signal }) })
+  const notice = useQuery(noticeQuery)
   return (
     <Dialog open onClose={onClose} title={t('app.notices')} width="large">
       {notice.isPending && <Loading what={t('app.notices')} />}

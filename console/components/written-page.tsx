@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
-import { type CallInput, call } from '../lib/call.ts'
+import { CallError, type CallInput, type CallOptions, call, showFailure } from '../lib/call.ts'
 import { readStored, type StorageKey, writeStored } from '../lib/storage.ts'
 import { useText } from '../lib/text.ts'
 import { ErrorState, Skeleton } from './ui/states.tsx'
@@ -31,7 +31,7 @@ export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
   const t = useText()
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: ['written', storageKey],
-    queryFn: async ({ signal }) => String((await call(endpoint, input, { signal, quiet })) ?? ''),
+    queryFn: ({ signal }) => textOf(endpoint, input, { signal, quiet }),
     initialData: () => readStored(storageKey),
     initialDataUpdatedAt: 0,
   })
@@ -67,4 +67,15 @@ export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
       <SafeHtml source={data} />
     </Suspense>
   )
+}
+
+/** The text; a server that has no such text has written none. */
+async function textOf<E extends Endpoint>(endpoint: E, input: CallInput<E>, options: CallOptions): Promise<string> {
+  try {
+    return String((await call(endpoint, input, { ...options, quiet: true })) ?? '')
+  } catch (error) {
+    if (error instanceof CallError && error.status === 404) return ''
+    if (error instanceof CallError && error.status !== 401 && !options.quiet) showFailure(error)
+    throw error
+  }
 }

@@ -71,7 +71,7 @@ export async function callFull<E extends Endpoint>(
     await wordsForFailures()
     const failure = error instanceof CallError ? error : networkFailure(error)
     if (failure.status === 401) expireSession()
-    else if (!options.quiet) show(failure)
+    else if (!options.quiet) showFailure(failure)
     throw failure
   }
 }
@@ -143,7 +143,8 @@ function networkFailure(error: unknown): CallError {
   return failure
 }
 
-function show(failure: CallError): void {
+/** Tells of a failed call by the rules of the product. */
+export function showFailure(failure: CallError): void {
   if (failure.status === 405) toast.info(failure.message)
   else
     toast.error(

@@ -69,4 +69,6 @@ export const homeEn = {
   'home.step.call': 'Make the first call',
   'home.step.call.why': 'From the playground or from a program. This is ticked when the call arrives.',
   'home.step.call.do': 'Open playground',
+  'home.fromRows':
+    'Summed up from the newest {count, plural, one {# call} other {# calls}} of the log: this server cannot tell more.',
 } as const

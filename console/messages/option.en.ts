@@ -178,6 +178,9 @@ export const optionEn = {
   'option.MessagePusherToken.hint': 'Token of that server.',
   'option.RetryTimes': 'Retries on failure',
   'option.RetryTimes.hint': 'How many further channels are tried when one fails.',
+  'option.StrictTranslationEnabled': 'Strict translation',
+  'option.StrictTranslationEnabled.hint':
+    'Refuse a request of which something cannot be said to the channel in its dialect, instead of leaving it out and naming it in the answer.',
   'option.RetryAfterLimit': 'Longest pause of a channel',
   'option.RetryAfterLimit.hint': 'A channel that answers Retry-After is left alone for that long, but not longer.',
   'option.ConnectTimeout': 'Reach the upstream within',

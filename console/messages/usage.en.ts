@@ -48,4 +48,6 @@ export const usageEn = {
   'usage.error': 'The usage cannot be shown',
   'usage.csv': 'Download as CSV',
   'usage.ms': '{value} ms',
+  'usage.fromRows':
+    'Summed up from the newest {count, plural, one {# call} other {# calls}} of the log: this server cannot tell more.',
 } as const

@@ -49,4 +49,5 @@ export const usageZh = {
   'usage.error': '无法显示用量',
   'usage.csv': '下载 CSV',
   'usage.ms': '{value} 毫秒',
+  'usage.fromRows': '根据日志中最新的 {count} 条调用汇总：此服务器无法提供更多。',
 } as const satisfies Translation<'usage'>

@@ -2,9 +2,9 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { logApi } from '../../../contract/api/log.ts'
 import { tokenApi } from '../../../contract/api/token.ts'
-import { usageApi } from '../../../contract/api/usage.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
+import { readUsage } from '../../lib/read-usage.ts'
 
 /** Days that the line of the start page shows, today included. */
 export const spendDays = 14
@@ -31,7 +31,7 @@ export const usageQuery = (days: number, username: string | undefined) =>
         utc_offset: -new Date().getTimezoneOffset(),
         username,
       }
-      return call(usageApi.read, { query }, { signal, quiet: true })
+      return readUsage(query, signal)
     },
     placeholderData: keepPreviousData,
   })

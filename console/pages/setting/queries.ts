@@ -2,11 +2,11 @@ import { queryOptions } from '@tanstack/react-query'
 import { type AuditRow, auditApi } from '../../../contract/api/audit.ts'
 import { authApi } from '../../../contract/api/auth.ts'
 import { type OptionDefinitionEntry, optionApi } from '../../../contract/api/option.ts'
-import { usageApi } from '../../../contract/api/usage.ts'
 import { userApi } from '../../../contract/api/user.ts'
 import { CallError, call } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
+import { readUsage } from '../../lib/read-usage.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { setSessionUser } from '../../lib/session.ts'
 import { loadStatus } from '../../lib/status.ts'
@@ -84,7 +84,7 @@ export const weekQuery = queryOptions({
   queryFn: ({ signal }) => {
     const start_timestamp = Math.floor(Date.now() / 1000) - weekSeconds
     const query = { start_timestamp, group_by: 'model', top: mostModels }
-    return call(usageApi.read, { query }, { signal, quiet: true })
+    return readUsage(query, signal)
   },
   staleTime: 60_000,
 })

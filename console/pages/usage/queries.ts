@@ -1,6 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { usageApi } from '../../../contract/api/usage.ts'
-import { call } from '../../lib/call.ts'
+import { readUsage } from '../../lib/read-usage.ts'
 import type { UsageSearch } from './search.ts'
 
 const rangeSeconds = { '24h': 86_400, '7d': 7 * 86_400, '30d': 30 * 86_400, '90d': 90 * 86_400 } as const
@@ -45,7 +44,7 @@ export const usageQuery = (view: UsageView) =>
         top,
         compare: 'previous',
       }
-      return call(usageApi.read, { query }, { signal, quiet: true })
+      return readUsage(query, signal)
     },
     placeholderData: keepPreviousData,
   })

@@ -27,6 +27,9 @@ export function UsagePage() {
         <Skeleton className="h-[34rem] w-full rounded-lg" />
       ) : (
         <div className="flex flex-col gap-4" aria-busy={isFetching}>
+          {data.fromRows !== undefined && (
+            <p className="text-sm text-muted">{t('usage.fromRows', { count: data.fromRows })}</p>
+          )}
           <Figures usage={data} />
           {data.total.requests === 0 ? (
             <Card>

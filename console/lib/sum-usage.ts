@@ -1,0 +1,98 @@
+import type { Log } from '../../contract/api/log.ts'
+import type { Usage, UsageFiguresView } from '../../contract/api/usage.ts'
+import type { UsageQuery } from './read-usage.ts'
+
+function figuresOf(rows: readonly Log[]): UsageFiguresView {
+  const total = (of: (row: Log) => number | undefined) => rows.reduce((sum, row) => sum + (of(row) ?? 0), 0)
+  const answered = rows.filter((row) => row.first_byte_time > 0)
+  const mean = (sum: number, count: number) => (count > 0 ? sum / count : 0)
+  return {
+    requests: rows.length,
+    quota: total((row) => row.quota),
+    prompt_tokens: total((row) => row.prompt_tokens),
+    completion_tokens: total((row) => row.completion_tokens),
+    tokens: total((row) => row.prompt_tokens + row.completion_tokens),
+    cached_tokens: total((row) => row.cached_tokens),
+    failed: rows.filter((row) => row.outcome === 'interrupted' || row.outcome === 'failed').length,
+    duration: mean(
+      total((row) => row.elapsed_time),
+      rows.length,
+    ),
+    first_byte: mean(
+      answered.reduce((sum, row) => sum + row.first_byte_time, 0),
+      answered.length,
+    ),
+  }
+}
+
+const seconds = { hour: 3600, day: 86_400, week: 7 * 86_400 } as const
+/** The first Monday of the epoch was its fifth day. */
+const mondayShift = 4 * 86_400
+
+/** When the bucket of a moment begins, and when the next one does. `offset` in seconds. */
+function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset: number): [number, number] {
+  const local = at + offset
+  if (rollup === 'month') {
+    const date = new Date(local * 1000)
+    const month = (ahead: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + ahead) / 1000 - offset
+    return [month(0), month(1)]
+  }
+  const size = seconds[rollup]
+  const shift = rollup === 'week' ? mondayShift : 0
+  const start = Math.floor((local - shift) / size) * size + shift - offset
+  return [start, start + size]
+}
+
+/** Sums rows up as the server would. */
+export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
+  const now = Math.floor(Date.now() / 1000)
+  const end = Number(query.end_timestamp ?? now) + 1
+  const oldest = all.reduce((first, row) => Math.min(first, row.created_at), now)
+  const start = Number(query.start_timestamp ?? oldest)
+  const rows = all.filter((row) => row.created_at >= start && row.created_at < end)
+  const rollup = (query.rollup ?? 'day') as 'hour' | 'day' | 'week' | 'month'
+  const offset = Number(query.utc_offset ?? 0) * 60
+  const buckets: number[] = []
+  for (let [at, next] = bucketOf(start, rollup, offset); at < end; [at, next] = bucketOf(next, rollup, offset))
+    buckets.push(at)
+  const metric = (query.metric ?? 'quota') as keyof UsageFiguresView
+  const valuesOf = (some: readonly Log[]) => {
+    const parts = new Map<number, Log[]>()
+    for (const row of some) {
+      const [at] = bucketOf(row.created_at, rollup, offset)
+      parts.set(at, [...(parts.get(at) ?? []), row])
+    }
+    return buckets.map((at) => figuresOf(parts.get(at) ?? [])[metric])
+  }
+  const ranked = groupsOf(rows, String(query.group_by ?? 'none'))
+    .map(({ key, name, rows: own }) => ({ key, name, total: figuresOf(own), previous: null, rows: own }))
+    .sort((a, b) => b.total[metric] - a.total[metric])
+  const top = Number(query.top ?? 6)
+  const rest = ranked.slice(top)
+  const others = rest.flatMap((group) => group.rows)
+  return {
+    start,
+    end,
+    buckets,
+    total: figuresOf(rows),
+    // The rows may not reach so far back.
+    previous: null,
+    values: valuesOf(rows),
+    groups: ranked.slice(0, top).map(({ rows: own, ...group }) => ({ ...group, values: valuesOf(own) })),
+    other: rest.length > 0 ? { groups: rest.length, total: figuresOf(others), values: valuesOf(others) } : null,
+  }
+}
+
+function groupsOf(rows: readonly Log[], by: string): { key: string; name: string; rows: Log[] }[] {
+  const names: Record<string, (row: Log) => string> = {
+    model: (row) => row.model_name,
+    token: (row) => row.token_name,
+    user: (row) => row.username,
+    channel: (row) => String(row.channel ?? ''),
+  }
+  const nameOf = names[by]
+  if (!nameOf) return []
+  const groups = new Map<string, Log[]>()
+  for (const row of rows) groups.set(nameOf(row), [...(groups.get(nameOf(row)) ?? []), row])
+  return [...groups].map(([name, own]) => ({ key: name, name, rows: own }))
+}
