@@ -74,10 +74,11 @@ export class TranslatingReader implements StreamReader {
       return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : this.#decoder.push(data))))
     }
     const data = sseData(this.#splitter.finish().text)
-    const left = data === undefined ? [] : this.#decoder.push(data)
-    const events = [...left, ...(this.#tally.ended ? [] : this.#decoder.finish())]
-    // Why it is not complete is known better here than by the decoder.
-    const told = events.filter((event) => event.type !== 'error' || event.failure !== brokenOff)
+    const events = [...(data === undefined ? [] : this.#decoder.push(data)), ...this.#decoder.finish()]
+    // Why it is not complete, or its last event torn, is known better here than by the decoder.
+    const told = events.filter(
+      (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
+    )
     return [...this.#written(told), piece]
   }
 

@@ -1,0 +1,241 @@
+// What happens around a translated call: endings, money, what cannot be said, and services that lack a dialect.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chargedUnits, eventsOf, see, startBench } from './setup.ts'
+
+let bench: Bench
+let channel: number
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { PreConsumedQuota: '20', HoldWaitTime: '0.2' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' })
+  channel = await bench.channel()
+})
+
+const turn = { role: 'user', content: 'Hi' }
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+/** The same question in each dialect, and where it goes. */
+const dialects = {
+  'openai-responses': { path: '/v1/responses', body: { model: 'm', input: 'Hi' }, stream: { stream: true } },
+  'anthropic-messages': {
+    path: '/v1/messages',
+    body: { model: 'm', max_tokens: 1000, messages: [turn] },
+    stream: { stream: true },
+  },
+  gemini: { path: '/v1beta/models/m:generateContent', body: { contents }, stream: {} },
+} as const
+type Name = keyof typeof dialects
+const names = Object.keys(dialects) as Name[]
+
+const streamPath = (name: Name) =>
+  name === 'gemini' ? '/v1beta/models/m:streamGenerateContent?alt=sse' : dialects[name].path
+
+const ask = (name: Name, token?: string, fields: object = {}) =>
+  see(bench.gateway.post(dialects[name].path, { ...dialects[name].body, ...fields }, token))
+const stream = (name: Name, token?: string, init?: RequestInit) =>
+  bench.gateway.post(streamPath(name), { ...dialects[name].body, ...dialects[name].stream }, token, init)
+
+/** The last event of a stream, as far as it tells of an error. */
+function failureIn(name: Name, text: string): unknown {
+  const last = JSON.parse(eventsOf(text).at(-1) ?? '{}') as {
+    message?: unknown
+    error?: { message?: unknown }
+    response?: { error?: { message?: unknown } }
+  }
+  // OpenAI has two: the stream failed, and the answer failed.
+  const message = name === 'openai-responses' ? (last.message ?? last.response?.error?.message) : last.error?.message
+  return message
+}
+
+/** The end that programs of a dialect wait for. */
+const ends: Record<Name, string> = {
+  'openai-responses': 'response.completed',
+  'anthropic-messages': 'message_stop',
+  gemini: '"finishReason":"STOP"',
+}
+
+describe.each(names)('a caller of %s', (name) => {
+  beforeEach(async () => {
+    // The service says that it has no such address, which is found out once; here it is known.
+    bench.upstream.next(fake.status(404))
+    if (name === 'openai-responses') await ask(name)
+  })
+
+  test('pays what the upstream counted, for a whole answer and for a stream', async () => {
+    const caller = await bench.caller()
+    bench.upstream.clear()
+    expect((await ask(name, caller.token)).status).toBe(200)
+    const seen = await see(stream(name, caller.token))
+    expect(seen.text).toContain(ends[name])
+    const { units, rows } = await chargedUnits(bench, caller)
+    expect(units).toBe(30)
+    expect(
+      rows.map(({ prompt_tokens, completion_tokens, outcome }) => [prompt_tokens, completion_tokens, outcome]),
+    ).toEqual([
+      [10, 5, 'complete'],
+      [10, 5, 'complete'],
+    ])
+  })
+
+  test('learns that the upstream broke off, and pays what came', async () => {
+    const caller = await bench.caller()
+    bench.upstream.clear()
+    bench.upstream.next(fake.cutsInsideEvent('fin'))
+    const seen = await see(stream(name, caller.token))
+    expect(failureIn(name, seen.text)).toMatch(/ended its answer|broke/)
+    expect(seen.text).not.toContain(ends[name])
+    const { units, rows } = await chargedUnits(bench, caller)
+    expect(units).toBeGreaterThan(0)
+    expect(rows[0]?.outcome).toBe('interrupted')
+  })
+
+  test('learns of an error that the upstream sends within its stream', async () => {
+    bench.upstream.clear()
+    bench.upstream.next(fake.errorEvent())
+    const seen = await see(stream(name))
+    expect(failureIn(name, seen.text)).toBeString()
+    expect(seen.text).not.toContain(ends[name])
+  })
+
+  test('learns in the middle of a stream that the quota has run out', async () => {
+    const caller = await bench.caller({ user: 100, token: 1000 })
+    bench.upstream.clear()
+    bench.upstream.next(fake.endlessStream())
+    const seen = await see(stream(name, caller.token))
+    expect(failureIn(name, seen.text)).toContain('the quota ran out')
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    expect([balances.holds, balances.quota >= 0]).toEqual([0, true])
+  })
+
+  test('who leaves stops the upstream and pays what came', async () => {
+    const caller = await bench.caller()
+    bench.upstream.clear()
+    bench.upstream.next(fake.endlessStream())
+    const controller = new AbortController()
+    const response = await stream(name, caller.token, { signal: controller.signal })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    controller.abort()
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ outcome: 'aborted' })
+  })
+
+  test('gets the errors of gateway and upstream in its own form', async () => {
+    bench.upstream.clear()
+    const form = (text: string) => {
+      const body = JSON.parse(text) as { type?: string; error: Record<string, unknown> }
+      if (name === 'gemini') return [typeof body.error['code'], typeof body.error['status']]
+      return name === 'anthropic-messages'
+        ? [body.type, typeof body.error['type']]
+        : [typeof body.error['code'], 'param' in body.error]
+    }
+    const wanted = {
+      gemini: ['number', 'string'],
+      'anthropic-messages': ['error', 'string'],
+      'openai-responses': ['string', true],
+    }
+    bench.upstream.next(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
+    const busy = await ask(name)
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '7'])
+    expect(busy.text).toContain('slow down')
+    expect(form(busy.text)).toEqual(wanted[name])
+    const unknown = await ask(name, 'sk-nobody')
+    expect(unknown.status).toBe(401)
+    expect(form(unknown.text)).toEqual(wanted[name])
+  })
+
+  test('is held to what the balance affords', async () => {
+    const caller = await bench.caller({ user: 200, token: 200 })
+    bench.upstream.clear()
+    const limit = {
+      'openai-responses': { max_output_tokens: 5000 },
+      'anthropic-messages': { max_tokens: 5000 },
+      gemini: { generationConfig: { maxOutputTokens: 5000 } },
+    }
+    expect((await ask(name, caller.token, limit[name])).status).toBe(200)
+    const sent = bench.upstream.last.fields['max_tokens']
+    expect(sent).toBeNumber()
+    expect(sent).toBeLessThan(200)
+  })
+
+  test('has its instructions replaced by those of the channel', async () => {
+    await bench.clear()
+    await bench.channel({ system_prompt: 'Be brief.' })
+    bench.upstream.next(fake.status(404))
+    if (name === 'openai-responses') await ask(name)
+    bench.upstream.clear()
+    const own = {
+      'openai-responses': { instructions: 'Be long.' },
+      'anthropic-messages': { system: 'Be long.' },
+      gemini: { systemInstruction: { parts: [{ text: 'Be long.' }] } },
+    }
+    expect((await ask(name, undefined, own[name])).status).toBe(200)
+    expect(bench.upstream.last.fields['messages']).toEqual([{ role: 'system', content: 'Be brief.' }, turn])
+  })
+})
+
+describe('what a channel cannot be told', () => {
+  const topK = { ...dialects['anthropic-messages'].body, top_k: 5 }
+
+  test('is left out and named', async () => {
+    const seen = await see(bench.gateway.post('/v1/messages', topK))
+    expect([seen.status, seen.headers.get('x-tollgate-dropped')]).toEqual([200, 'top_k'])
+    expect(bench.upstream.last.fields).not.toHaveProperty('top_k')
+  })
+
+  test('is refused where translation is strict, and nothing is sent or charged', async () => {
+    await bench.gateway.setOption('StrictTranslationEnabled', 'true')
+    const caller = await bench.caller()
+    const seen = await see(bench.gateway.post('/v1/messages', topK, caller.token))
+    expect(seen.status).toBe(400)
+    expect(seen.text).toContain('top_k')
+    expect(bench.upstream.requests).toEqual([])
+    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
+  })
+
+  test('an answer that another service keeps is asked of nobody else', async () => {
+    await bench.channel({ name: 'second' })
+    const seen = await ask('openai-responses', undefined, { previous_response_id: 'resp_1' })
+    expect(seen.status).toBe(400)
+    expect(seen.error?.param).toBe('previous_response_id')
+    expect(bench.upstream.requests).toEqual([])
+    const chosen = `${bench.gateway.token}-${channel}`
+    bench.upstream.next(fake.okChat())
+    await ask('openai-responses', chosen, { previous_response_id: 'resp_1' })
+    expect(bench.upstream.requests[0]?.path).toBe('/v1/responses')
+  })
+})
+
+describe('a service without the Responses API', () => {
+  test('is asked once, then in its own form, and not asked again', async () => {
+    bench.upstream.next(fake.status(404))
+    expect((await ask('openai-responses')).status).toBe(200)
+    expect((await ask('openai-responses')).status).toBe(200)
+    expect(bench.upstream.requests.map(({ path }) => path)).toEqual([
+      '/v1/responses',
+      '/v1/chat/completions',
+      '/v1/chat/completions',
+    ])
+  })
+
+  test('a model that nobody has is 404 all the same', async () => {
+    bench.upstream.always(fake.status(404, { message: 'no such model' }))
+    const seen = await ask('openai-responses')
+    expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining('no such model')])
+  })
+})
+
+test('an array is well-formed JSON, also when the stream ends in an error', async () => {
+  const path = '/v1beta/models/m:streamGenerateContent'
+  const whole = JSON.parse((await see(bench.gateway.post(path, { contents }))).text) as object[]
+  expect(whole.length).toBeGreaterThan(1)
+  bench.upstream.next(fake.cutsInsideEvent('fin'))
+  const cut = JSON.parse((await see(bench.gateway.post(path, { contents }))).text) as { error?: object }[]
+  expect(cut.at(-1)?.error).toBeObject()
+})
