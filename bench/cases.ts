@@ -1,4 +1,5 @@
 import type { Job } from './load/job.ts'
+import { MESSAGES_MODEL } from './targets.ts'
 
 /** One thing to measure. */
 export interface Case {
@@ -17,6 +18,8 @@ export interface Case {
   readonly targets: readonly ('direct' | 'gateway' | 'peer')[]
   /** Rounds, when not the usual number. */
   readonly rounds?: number
+  /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
+  readonly translated?: boolean
   /** Restarts what is measured before each round, so that memory is that of this case alone. */
   readonly fresh?: boolean
 }
@@ -47,6 +50,14 @@ export function allCases(quick: boolean): Case[] {
     { ...plain, id: 'plain-1m', title: 'plain, 1 MB body, 8 connections', bodyBytes: 1_048_576, connections: 8 },
     { ...stream, id: 'sse', title: 'stream of 32 chunks in 4 writes, 32 connections' },
     { ...stream, id: 'sse-each', title: 'stream of 32 chunks in 32 writes, 32 connections', model: 'gpt-4' },
+    {
+      ...stream,
+      id: 'sse-messages',
+      title: 'stream of 32 events of an Anthropic upstream in 4 writes, 32 connections',
+      model: MESSAGES_MODEL,
+      translated: true,
+      targets: ['gateway', 'peer'],
+    },
     { ...plain, ...rate, id: 'plain-rate', title: 'plain, 1 KB body, 200 per second', rate: 200 },
     { ...stream, ...rate, id: 'sse-rate', title: 'stream of 32 chunks in 4 writes, 150 per second', rate: 150 },
     {

@@ -71,7 +71,7 @@ function jobOf(one: Case, target: Target): Job {
     mode: one.mode,
     port: target.port,
     path: target.path,
-    headers: target.headers(one.tls),
+    headers: target.headers(one.tls, one.translated === true),
     model: target.model(one.model, one.tls),
     stream: one.stream,
     bodyBytes: one.bodyBytes,

@@ -18,8 +18,8 @@ export interface Target {
   readonly running: Running | undefined
   readonly port: number
   readonly path: string
-  /** Headers for the plain and for the TLS upstream. */
-  headers(tls: boolean): Readonly<Record<string, string>>
+  /** Headers for the plain and for the TLS upstream, and for one that speaks another dialect. */
+  headers(tls: boolean, translated: boolean): Readonly<Record<string, string>>
   /** The model to ask for so that the call goes to the TLS upstream in place of the plain one. */
   model(model: string, tls: boolean): string
   readonly version: string
@@ -31,6 +31,8 @@ const BUN = join(ROOT, 'node_modules/.bin/bun')
 const ROOT_TOKEN = 'benchbenchbenchbenchbenchbenchbenchbenchbench123'
 const ACCESS_TOKEN = 'bench0access0token0bench0access0'
 const MODELS = 'gpt-4o-mini,gpt-4o,gpt-4,gpt-4-turbo,gpt-3.5-turbo'
+/** Served by a channel that speaks Anthropic's dialect. */
+export const MESSAGES_MODEL = 'claude-sonnet-4-5'
 /** Served over TLS by a channel of its own. */
 const TLS_MODEL = 'gpt-4.1-mini'
 
@@ -73,6 +75,12 @@ export async function startGateway(mock: Mock, folder: string): Promise<Target> 
   const url = `http://127.0.0.1:${port}`
   await answers(`${url}/readyz`, running)
   await addChannel(url, { name: 'plain', base_url: `http://127.0.0.1:${mock.port}`, models: MODELS })
+  await addChannel(url, {
+    name: 'messages',
+    type: 14,
+    base_url: `http://127.0.0.1:${mock.port}`,
+    models: MESSAGES_MODEL,
+  })
   await addChannel(url, { name: 'tls', base_url: `https://127.0.0.1:${mock.tlsPort}`, models: TLS_MODEL })
   return {
     name: 'gateway',
@@ -105,9 +113,9 @@ export async function startPeer(mock: Mock): Promise<Target> {
     running,
     port,
     path: '/v1/chat/completions',
-    headers: (tls) => ({
+    headers: (tls, translated) => ({
       authorization: 'Bearer key',
-      'x-portkey-provider': 'openai',
+      'x-portkey-provider': translated ? 'anthropic' : 'openai',
       'x-portkey-custom-host': host(tls),
     }),
     model: (model) => model,
@@ -128,7 +136,10 @@ function installPeer(module: string): void {
   if (installed.status !== 0) throw new Error(`the peer could not be installed:\n${installed.stderr}`)
 }
 
-async function addChannel(url: string, channel: { name: string; base_url: string; models: string }): Promise<void> {
+async function addChannel(
+  url: string,
+  channel: { name: string; type?: number; base_url: string; models: string },
+): Promise<void> {
   const body = JSON.stringify({ type: 1, key: 'bench-key', group: 'default', ...channel })
   const headers = { 'content-type': 'application/json', authorization: ACCESS_TOKEN }
   const response = await fetch(`${url}/api/channel/`, { method: 'POST', headers, body })

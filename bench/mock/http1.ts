@@ -1,5 +1,5 @@
 import type { Socket } from 'bun'
-import { BURST, CONTENT_EVENT, EVENTS, LAST_EVENTS, PLAIN, type Wanted, wanted } from './payloads.ts'
+import { BURST, CONTENT_EVENT, EVENTS, LAST_EVENTS, MESSAGE_EVENTS, PLAIN, type Wanted, wanted } from './payloads.ts'
 
 const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 const ANSWER = Buffer.from(
@@ -7,12 +7,16 @@ const ANSWER = Buffer.from(
 )
 const FIRST = Buffer.from(STREAM_HEAD + chunk(EVENTS[0] ?? ''))
 /** Four writes of eight events: what a loaded network makes of a burst, at a price that the mock can pay. */
-const GROUPS = [0, 1, 2, 3].map((group) => {
-  const events = EVENTS.slice(group * 8, group * 8 + 8)
-    .map(chunk)
-    .join('')
-  return Buffer.from(`${group === 0 ? STREAM_HEAD : ''}${events}${group === 3 ? '0\r\n\r\n' : ''}`)
-})
+const inGroups = (all: readonly string[]) =>
+  [0, 1, 2, 3].map((group) => {
+    const events = all
+      .slice(group * 8, group * 8 + 8)
+      .map(chunk)
+      .join('')
+    return Buffer.from(`${group === 0 ? STREAM_HEAD : ''}${events}${group === 3 ? '0\r\n\r\n' : ''}`)
+  })
+const GROUPS = inGroups(EVENTS)
+const MESSAGE_GROUPS = inGroups(MESSAGE_EVENTS)
 const MIDDLE = EVENTS.slice(1, -1).map((event) => Buffer.from(chunk(event)))
 const LAST = Buffer.from(`${chunk(EVENTS.at(-1) ?? '')}0\r\n\r\n`)
 const SLOW = Buffer.from(chunk(CONTENT_EVENT))
@@ -88,6 +92,10 @@ export class MockHttp1 {
     }
     if (this.#wanted === 'stream') {
       for (const group of GROUPS) this.#write(group)
+      return
+    }
+    if (this.#wanted === 'messages') {
+      for (const group of MESSAGE_GROUPS) this.#write(group)
       return
     }
     this.#write(FIRST)

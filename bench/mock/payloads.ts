@@ -30,6 +30,32 @@ export const EVENTS: readonly string[] = [
   'data: [DONE]\n\n',
 ]
 
+/** The same answer as 32 events of Anthropic's Messages API. */
+export const MESSAGE_EVENTS: readonly string[] = [
+  messageEvent('message_start', {
+    message: {
+      id: 'msg_bench',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5-20250929',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 200, output_tokens: 1 },
+    },
+  }),
+  messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  ...Array.from({ length: 27 }, (_, index) =>
+    messageEvent('content_block_delta', { index: 0, delta: { type: 'text_delta', text: ` ${words(1, index)}` } }),
+  ),
+  messageEvent('content_block_stop', { index: 0 }),
+  messageEvent('message_delta', {
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { input_tokens: 200, output_tokens: 30 },
+  }),
+  messageEvent('message_stop', {}),
+]
+
 /** One event of content, sent again and again by the slow and the endless streams. */
 export const CONTENT_EVENT = event(delta(1))
 
@@ -40,12 +66,13 @@ export const LAST_EVENTS = EVENTS.slice(29).join('')
 export const BURST = CONTENT_EVENT.repeat(Math.ceil(16_384 / CONTENT_EVENT.length))
 
 /** What a request asks for; the model is the switch, so that every gateway can pass it on. */
-export type Wanted = 'plain' | 'stream' | 'each' | 'paced' | 'slow' | 'endless'
+export type Wanted = 'plain' | 'stream' | 'messages' | 'each' | 'paced' | 'slow' | 'endless'
 
 /** Reads model and stream flag from the first bytes of a body, without parsing it. */
 export function wanted(bodyStart: string): Wanted {
   if (!/"stream"\s*:\s*true/.test(bodyStart)) return 'plain'
   const model = /"model"\s*:\s*"([^"]*)"/.exec(bodyStart)?.[1]
+  if (model?.startsWith('claude')) return 'messages'
   if (model === 'gpt-4') return 'each'
   if (model === 'gpt-4o') return 'paced'
   if (model === 'gpt-4-turbo') return 'slow'
@@ -66,6 +93,10 @@ function event(part: object): string {
     model: 'gpt-4o-mini-2024-07-18',
   }
   return `data: ${JSON.stringify({ ...head, system_fingerprint: 'fp_bench', ...part })}\n\n`
+}
+
+function messageEvent(type: string, rest: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
 }
 
 /** Ordinary words, the same ones on every run. */

@@ -1,3 +1,5 @@
+import { type JsonObject, tryParse } from './json.ts'
+
 /** Cuts a body into messages: fed with its bytes in order, cut anywhere. What it returns is the messages complete by then. */
 export interface Framing {
   push(bytes: Uint8Array): string[]
@@ -45,11 +47,16 @@ export const unreadableMessage = '(unreadable)'
 /** A message is not waited for beyond this. */
 const mostBytes = 64 * 1024 * 1024
 
-/** Messages that are a line each, as of newline-delimited JSON. Empty lines are none. */
+/** Messages that are a line each, as of newline-delimited JSON. Empty lines are none, unless they are asked for. */
 export class LineFraming implements Framing {
   readonly #decoder = new TextDecoder()
+  readonly #keepsEmpty: boolean
   #open: string[] = []
   #length = 0
+
+  constructor(keepsEmpty = false) {
+    this.#keepsEmpty = keepsEmpty
+  }
 
   push(bytes: Uint8Array): string[] {
     const [first = '', ...rest] = this.#decoder.decode(bytes, { stream: true }).split('\n')
@@ -60,12 +67,18 @@ export class LineFraming implements Framing {
     const last = rest.pop() ?? ''
     this.#open = [last]
     this.#length = last.length
-    return [whole, ...rest].map((line) => line.trim()).filter((line) => line !== '')
+    return [whole, ...rest].flatMap((line) => this.#message(line))
   }
 
   finish(): string[] {
-    const last = (this.#take() + this.#decoder.decode()).trim()
-    return last === '' ? [] : [last]
+    const last = this.#take() + this.#decoder.decode()
+    return last === '' ? [] : this.#message(last)
+  }
+
+  #message(line: string): string[] {
+    if (this.#keepsEmpty) return [line.replace(/\r$/, '')]
+    const text = line.trim()
+    return text === '' ? [] : [text]
   }
 
   #take(): string {
@@ -79,4 +92,59 @@ export class LineFraming implements Framing {
     this.#take()
     return [unreadableMessage]
   }
+}
+
+/** Server-sent events with the names that they have, each as an object of `event` and `data`: JSON where it is that. */
+export class NamedEventFraming implements Framing {
+  readonly #lines = new LineFraming(true)
+  #event = ''
+  #data: string[] = []
+
+  push(bytes: Uint8Array): string[] {
+    return this.#lines.push(bytes).flatMap((line) => this.#line(line))
+  }
+
+  finish(): string[] {
+    return [...this.#lines.finish(), ''].flatMap((line) => this.#line(line))
+  }
+
+  #line(line: string): string[] {
+    const [, name, value = ''] = /^(event|data):? ?([\s\S]*)$/.exec(line) ?? []
+    if (name === 'event') this.#event = value
+    if (name === 'data') this.#data.push(value)
+    if (line !== '') return []
+    const event = this.#event
+    const text = this.#data.join('\n')
+    const isEmpty = event === '' && this.#data.length === 0
+    this.#event = ''
+    this.#data = []
+    return isEmpty ? [] : [JSON.stringify({ event, data: tryParse(text) ?? text })]
+  }
+}
+
+/** The answer as one JSON object that is made of all messages of its framing, once the last of them has come. */
+export function asJson(
+  response: Response,
+  framing: Framing,
+  whole: (messages: readonly string[]) => JsonObject,
+): Response {
+  const headers = new Headers(response.headers)
+  headers.set('content-type', 'application/json')
+  headers.delete('content-length')
+  const reader = response.body?.getReader()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const messages: string[] = []
+      for (;;) {
+        const { done, value } = reader ? await reader.read() : { done: true, value: undefined }
+        messages.push(...(value ? framing.push(value) : []))
+        if (done) break
+      }
+      messages.push(...framing.finish())
+      controller.enqueue(encoder.encode(JSON.stringify(whole(messages))))
+      controller.close()
+    },
+    cancel: (reason) => reader?.cancel(reason),
+  })
+  return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }

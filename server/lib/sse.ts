@@ -173,6 +173,11 @@ export function eventAt(text: string, from: number): SseEvent {
   if (text.startsWith('data: ', from) && text.charCodeAt(line + 1) === lf) {
     return { data: text.slice(from + 6, line), from, to: line + 2 }
   }
+  // The other usual form: the event's name before it.
+  if (text.startsWith('event: ', from) && text.startsWith('data: ', line + 1)) {
+    const end = text.indexOf('\n', line + 1)
+    if (text.charCodeAt(end + 1) === lf) return { data: text.slice(line + 7, end), from, to: end + 2 }
+  }
   const at = text.indexOf('\n\n', from)
   const to = at < 0 ? text.length : at + 2
   return { data: sseData(text.slice(from, to)), from, to }

@@ -12,6 +12,8 @@ import { usageOut } from './usage.ts'
 interface WrittenPart {
   part: ReplyPart
   call: number | undefined
+  /** Text or input that came since, not yet in the part. */
+  more: string
 }
 
 /** One choice as far as it was written; text is remembered only as far as what follows needs it. */
@@ -27,6 +29,8 @@ export class ChunkStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #choices = new Map<number, ChoiceState>()
   #names: JsonObject
+  /** What stands before and after the text in a chunk of the first choice that holds nothing else. */
+  #around: readonly [string, string] | undefined
   #usage: Usage | undefined
 
   constructor(frame: Frame) {
@@ -39,6 +43,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     switch (event.type) {
       case 'start':
         this.#names = this.#namesOf(event.id, event.model, event.createdAtSeconds)
+        this.#around = undefined
         this.#usage = event.usage
         return ''
       case 'part':
@@ -97,11 +102,11 @@ export class ChunkStreamEncoder implements StreamEncoder {
     const opened = this.#open(choice)
     const state = this.#state(choice)
     if (part.type !== 'tool-call') {
-      state.parts.set(index, { part, call: undefined })
+      state.parts.set(index, { part, call: undefined, more: '' })
       return opened + this.#text(choice, part, 'text' in part ? (part.text ?? '') : '') + this.#media(choice, part)
     }
     const call = state.calls++
-    state.parts.set(index, { part, call })
+    state.parts.set(index, { part, call, more: '' })
     // Free text that comes as JSON is read when it is whole.
     if (!part.freeform && this.#freeform.has(part.name)) return opened
     return opened + this.#call(choice, call, part)
@@ -120,7 +125,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     if (!known || text === '') return ''
     const { part, call } = known
     if (part.type === 'tool-call') {
-      known.part = { ...part, input: part.input + text }
+      known.more += text
       if (call === undefined || this.#freeform.has(part.name)) {
         if (!part.freeform) return ''
         return this.#chunk(choice, { tool_calls: [{ index: call, custom: { input: text } }] })
@@ -130,15 +135,21 @@ export class ChunkStreamEncoder implements StreamEncoder {
       return this.#chunk(choice, { tool_calls: [{ index: call, function: delta }] })
     }
     if (part.type === 'media') return part.media === 'audio' ? this.#chunk(choice, { audio: { data: text } }) : ''
-    if ('text' in part) known.part = { ...part, text: `${part.text ?? ''}${text}` } as ReplyPart
+    known.more += text
     return this.#text(choice, part, text)
   }
 
   #text(choice: number, { type }: ReplyPart, text: string): string {
     if (text === '') return ''
-    if (type === 'text') return this.#chunk(choice, { content: text })
+    if (type === 'text') return choice === 0 ? this.#plainText(text) : this.#chunk(choice, { content: text })
     if (type === 'refusal') return this.#chunk(choice, { refusal: text })
     return type === 'reasoning' ? this.#chunk(choice, { reasoning_content: text }) : ''
+  }
+
+  /** The chunk that most of a stream consists of, with only its text written anew. */
+  #plainText(text: string): string {
+    this.#around ??= aroundText(this.#chunk(0, { content: '' }))
+    return this.#around[0] + JSON.stringify(text) + this.#around[1]
   }
 
   #media(choice: number, part: ReplyPart): string {
@@ -152,7 +163,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
   #detail(choice: number, index: number, detail: PartDetail): string {
     const known = this.#state(choice).parts.get(index)
     if (!known) return ''
-    const { part } = known
+    const part = whole(known)
     if (detail.seal) known.part = { ...part, seal: detail.seal } as ReplyPart
     if (detail.citations && part.type === 'text')
       known.part = { ...part, citations: [...(part.citations ?? []), ...detail.citations] }
@@ -162,7 +173,8 @@ export class ChunkStreamEncoder implements StreamEncoder {
   #partEnd(choice: number, index: number): string {
     const known = this.#state(choice).parts.get(index)
     if (!known) return ''
-    const { part, call } = known
+    const part = whole(known)
+    const { call } = known
     if (part.type !== 'tool-call' || call === undefined) return this.#seal(choice, index, part)
     return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
   }
@@ -187,7 +199,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
   #end(): string {
     const opened = this.#choices.size === 0 ? this.#open(0) : ''
     const last = [...this.#choices].map(([choice, { parts, stop }]) => {
-      const all = [...parts.values()].map(({ part }) => part)
+      const all = [...parts.values()].map(whole)
       const annotations = annotationsOf(all)
       const delta = annotations.length > 0 ? { annotations } : {}
       return this.#chunk(choice, delta, stopOut(stop ?? { reason: 'stop' }, this.#frame.request.oldFunctions))
@@ -200,4 +212,21 @@ export class ChunkStreamEncoder implements StreamEncoder {
 
 function written(chunk: JsonObject): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
+}
+
+/** A part with what came since. */
+function whole(known: WrittenPart): ReplyPart {
+  const { part, more } = known
+  if (more === '') return part
+  known.more = ''
+  if (part.type === 'tool-call') known.part = { ...part, input: part.input + more }
+  else if ('text' in part) known.part = { ...part, text: `${part.text ?? ''}${more}` } as ReplyPart
+  return known.part
+}
+
+/** Cuts a chunk with an empty text at that text. */
+function aroundText(chunk: string): readonly [string, string] {
+  const mark = '"delta":{"content":""'
+  const at = chunk.indexOf(mark) + mark.length
+  return [chunk.slice(0, at - 2), chunk.slice(at)]
 }
