@@ -85,6 +85,7 @@ export const notServedPaths = [
   '/v1/evals',
   '/v1/videos',
   '/v1/organization',
+  '/v1/oneapi/proxy',
   '/v1/chat/completions',
   '/v1/models',
 ] as const

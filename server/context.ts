@@ -22,6 +22,7 @@ import { createMailRoot } from './mails/mail-root.ts'
 import { createMailer, type Mailer } from './mails/mailer.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createFetchJson } from './outbound/fetch-json.ts'
+import { createFetchMedia } from './outbound/fetch-media.ts'
 import { createMetadataGuard, type Resolve, systemResolve } from './outbound/metadata-guard.ts'
 import { providers } from './providers/registry.ts'
 import { createAccessTokens } from './relay/access-tokens.ts'
@@ -290,6 +291,7 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, guard, 
     missingPlaces: createMissingPlaces(nowMs),
     accessTokens: createAccessTokens(nowMs),
     fetchJson: createFetchJson(tokenTimeoutMs, guard),
+    fetchMedia: createFetchMedia(),
     clock,
     random: Math.random,
     events: metrics.events,

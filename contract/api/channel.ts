@@ -48,6 +48,8 @@ export const channelConfigSchema = z.strictObject({
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
   /** Azure: take the dots out of every deployment name, as one-api did. */
   strip_deployment_dots: z.optional(z.boolean()),
+  /** DashScope: speak its OpenAI layer instead of its own form. */
+  compatible: z.optional(z.boolean()),
 })
 
 export type ChannelConfig = z.output<typeof channelConfigSchema>

@@ -142,6 +142,8 @@ export interface Provider {
   readonly keyFault?: (key: string) => string | undefined
   /** Every kind of call but conversations. */
   readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
+  /** Its channels are also reached by their number, by everybody whom their groups and models allow. */
+  readonly byNumber?: true
   /** Where conversations with a model go: one endpoint per dialect, the best for callers of other dialects first. */
   chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
   /** False where the service refuses `stream_options` or reports usage in every stream without being asked. */

@@ -1,8 +1,15 @@
+import { aiProxyLibraryProvider } from './aiproxy-library/index.ts'
 import { anthropic, claudeCompatible } from './anthropic/index.ts'
 import { azure } from './azure/index.ts'
 import { bedrock } from './bedrock/index.ts'
+import { cloudflare } from './cloudflare/index.ts'
 import { cohere } from './cohere/index.ts'
+import { coze } from './coze/index.ts'
+import { dashscopeProvider } from './dashscope/index.ts'
+import { deepl } from './deepl/index.ts'
+import { ernieProvider } from './ernie/index.ts'
 import { gemini } from './gemini/index.ts'
+import { hunyuanProvider } from './hunyuan/index.ts'
 import { ollama } from './ollama/index.ts'
 import {
   aiProxyBalance,
@@ -13,8 +20,14 @@ import {
 } from './openai-compatible/balance.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
 import { openaiModels } from './openai-compatible/openai-models.ts'
+import { presets } from './openai-compatible/presets.ts'
+import { palmProvider } from './palm/index.ts'
 import type { Provider } from './provider.ts'
+import { proxy } from './proxy/index.ts'
+import { replicate } from './replicate/index.ts'
+import { sparkProvider } from './spark/index.ts'
 import { vertex } from './vertex/index.ts'
+import { zhipu } from './zhipu/index.ts'
 
 /** A service that resells the OpenAI API under its own address. */
 const relay = (
@@ -91,7 +104,20 @@ export const providers: readonly Provider[] = [
   bedrock,
   cohere,
   ollama,
+  cloudflare,
+  coze,
+  replicate,
+  deepl,
   relay(13, 'aigc2d', 'AIGC2D', 'purple', 'https://api.aigc2d.com', creditGrants('total_available')),
+  palmProvider,
+  ernieProvider,
+  zhipu,
+  dashscopeProvider,
+  sparkProvider,
+  hunyuanProvider,
+  aiProxyLibraryProvider,
+  proxy,
+  ...presets,
 ]
 
 const byType = new Map(providers.map((provider) => [provider.meta.type, provider]))

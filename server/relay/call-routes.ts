@@ -14,6 +14,8 @@ export interface CallRoute extends RelayPath {
   embeds?: 'one' | 'batch'
   /** Model named in the address. */
   model?: string
+  /** Channel named in the address, of those that pass calls on to any service. */
+  proxyChannel?: number
   /** The answer's events are written as one JSON array: what Google does without `alt=sse`. */
   asArray?: true
 }
@@ -31,9 +33,12 @@ const methods = new Map<string, DialectPath>(
 )
 const modelAddress = /^\/v1(?:alpha|beta)?\/models\/(.+):([A-Za-z]+)\/?$/
 
+const proxyPath = '/v1/oneapi/proxy/'
+
 /** The relayed call that a POST to an absolute address means, or undefined. A final slash is forgiven. */
 export function callRouteOf(url: string): CallRoute | undefined {
   const from = url.indexOf('/', url.indexOf('://') + 3)
+  if (url.startsWith(proxyPath, from)) return proxyRouteOf(url, from)
   const query = url.indexOf('?', from)
   const pathname = query < 0 ? url.slice(from) : url.slice(from, query)
   const known = byPath.get(pathname.endsWith('/') ? pathname.slice(0, -1) : pathname)
@@ -47,6 +52,13 @@ export function callRouteOf(url: string): CallRoute | undefined {
     stream: method.stream === true,
     ...(method.stream && !/[?&]alt=sse\b/.test(url.slice(query < 0 ? url.length : query)) && { asArray: true }),
   }
+}
+
+/** A call behind the number of a channel: `/v1/oneapi/proxy/7/v1/chat/completions`. */
+function proxyRouteOf(url: string, from: number): CallRoute | undefined {
+  const [, id, rest] = /^(\d{1,15})(\/.*)$/.exec(url.slice(from + proxyPath.length)) ?? []
+  const route = rest === undefined ? undefined : callRouteOf(url.slice(0, from) + rest)
+  return route && !route.proxyChannel ? { ...route, proxyChannel: Number(id) } : undefined
 }
 
 function decoded(text: string): string {

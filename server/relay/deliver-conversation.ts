@@ -55,7 +55,9 @@ async function deliverWhole(
   const text = await readWhole(deps, open, response, sentAtMs)
   const body = tryParse(text)
   if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
-  const failure = from.failureWithin?.(body) ?? (isObject(body['error']) ? from.decodeFailure(0, body) : undefined)
+  // Some services send an `error` beside every answer.
+  const isFailed = isObject(body['error']) && !Array.isArray(body['choices'])
+  const failure = from.failureWithin?.(body) ?? (isFailed ? from.decodeFailure(0, body) : undefined)
   if (failure) throw failureWithin(failure, response.status, open.channel.upstream.key)
   const reply = from.decodeReply(body, open.call.requestId)
   if (reply.choices.length === 0) throw badBody('the answer of the upstream holds no answer', response.status)

@@ -2,6 +2,7 @@ import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FetchMedia } from '../outbound/fetch-media.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { AccessTokens, FetchJson } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -26,6 +27,8 @@ export interface RelayDeps {
   /** What providers sign and log in with. */
   accessTokens: AccessTokens
   fetchJson: FetchJson
+  /** Reads files that callers name by their addresses. */
+  fetchMedia: FetchMedia
   clock: Clock
   random(): number
   events: Events

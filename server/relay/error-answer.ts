@@ -41,7 +41,7 @@ export function statusFailure(
   const { message, shaped } = readErrorBody(text, response.status)
   // A redirect is not followed, and its status means nothing to the caller.
   const status = response.status >= 400 && response.status <= 599 ? response.status : 502
-  const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs)
+  const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs) ?? failure?.retryAfterSeconds
   const told = shaped || !failure ? message : failure.message
   const error = new GatewayError('bad_response_status_code', told, {
     status,

@@ -32,7 +32,8 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
   const { encodeFailure } = callerDialects[dialect]
   if (dialect === 'openai-responses') {
     const { error: told } = encodeFailure(failure, requestId) as { error: JsonObject }
-    return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 0, ...told })}\n\n`
+    // The event's own type goes before the error's; OpenAI's SDK throws only what stands in `error`.
+    return `event: error\ndata: ${JSON.stringify({ ...told, type: 'error', sequence_number: 0, error: told })}\n\n`
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
   return dialect === 'gemini' ? `data: ${body}\n\n` : `event: error\ndata: ${body}\n\n`
@@ -57,6 +58,10 @@ function sameDialect(attempt: AttemptFailed | undefined, dialect: DialectName): 
 }
 
 function otherBody(known: GatewayError, failure: Failure | undefined, requestId: string, dialect: DialectName): string {
-  const told = failure ?? { ...failureOf(known), message: known.message }
+  const { retryAfterSeconds } = known
+  const told = {
+    ...(failure ?? { ...failureOf(known), message: known.message }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
   return JSON.stringify(callerDialects[dialect].encodeFailure(told, requestId))
 }

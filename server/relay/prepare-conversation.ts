@@ -8,6 +8,7 @@ import { type JsonObject, tryStringify } from '../lib/json.ts'
 import type { ChatEndpoint } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
+import { inlineMedia } from './inline-media.ts'
 import { type Attempting, type Codec, edited, type Prepared, prepare } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
@@ -50,8 +51,11 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
 
 async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prepared> {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
+  refuseLacking(conversationOf(call), attempting)
+  // Kept with the call, so that another channel need not fetch them again.
+  if (endpoint.wantsBytes)
+    call.conversation = await inlineMedia(conversationOf(call), (url) => deps.fetchMedia(url, call.signal))
   const asked = conversationOf(call)
-  refuseLacking(asked, attempting)
   const systemPromptReset = channel.systemPrompt !== ''
   const conversation: Conversation = {
     ...asked,

@@ -1,30 +1,21 @@
-import type { RelayMode } from '../../contract/relay-modes.ts'
 import type { CallLimits } from '../billing/limits.ts'
-import { callerDialects } from '../dialects/callers.ts'
-import type { Conversation, DialectName } from '../dialects/conversation.ts'
-import type { RequestFacts } from '../dialects/dialect.ts'
-import { factsOf } from '../dialects/facts.ts'
-import { readRequest } from '../dialects/openai/request.ts'
+import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import { epochSeconds } from '../lib/clock.ts'
-import type { JsonObject } from '../lib/json.ts'
-import { hasTwice } from '../lib/json-edit.ts'
 import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
 import { asArray } from './array-framing.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
+import { buildCall, type Incoming } from './build-call.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
-import { Leaving } from './caller-left.ts'
 import { countCall } from './count-call.ts'
-import { quickEstimate } from './count-tokens.ts'
 import { credentialOf } from './credentials.ts'
 import type { RelayDeps } from './deps.ts'
 import { embeddingsIn, embeddingsOut } from './embed-content.ts'
 import { errorResponse } from './error-response.ts'
 import { readForm } from './form-body.ts'
-import { forwardedHeaders } from './headers.ts'
 import { readJson } from './json-body.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
 import { relay } from './relay.ts'
@@ -40,16 +31,6 @@ export interface RelayRouteDeps {
   exhausted(tokenId: number): void
   /** True once the process is asked to end: open calls go on, new ones are refused. */
   draining(): boolean
-}
-
-/** A request as it came in. */
-export interface Incoming {
-  request: Request
-  requestId: string
-  /** Where it came from; found out only for tokens that are bound to a subnet. */
-  address(): string
-  /** Model named in the path. */
-  pathModel?: string
 }
 
 /** Authenticates, relays, and turns every failure into an answer in the caller's dialect. */
@@ -109,10 +90,10 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let call: RelayCall | undefined
   try {
     if (route.embeds) {
-      call = buildCall(incoming, caller, route, embeddingsIn(body, route), startedAtMs)
+      call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), startedAtMs)
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
-    call = buildCall(incoming, caller, route, body, startedAtMs)
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, startedAtMs)
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await relay(deps.relay, call)
     return route.asArray ? asArray(response) : response
@@ -149,78 +130,4 @@ function refuseCompressed(request: Request): void {
     'unsupported_media_type',
     'a body with a Content-Encoding is not taken: send it without compression',
   )
-}
-
-function buildCall(
-  incoming: Incoming,
-  caller: Caller,
-  route: CallRoute,
-  body: CallBody,
-  startedAtMs: number,
-): RelayCall {
-  refuseAmbiguous(body, route.mode)
-  const { facts, conversation } = asked(body, route, incoming.pathModel)
-  if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
-    throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
-  }
-  const { signal } = incoming.request
-  return {
-    requestId: incoming.requestId,
-    mode: route.mode,
-    dialect: route.dialect,
-    path: route.mode === 'embeddings' ? '/v1/embeddings' : route.path,
-    caller,
-    body,
-    facts,
-    conversation,
-    promptGuess: quickEstimate(facts.prompt),
-    headers: forwardedHeaders(incoming.request.headers, route.dialect),
-    signal,
-    leaving: new Leaving(signal),
-    startedAtMs,
-  }
-}
-
-/** What is asked for. OpenAI's chat is read as far as it must be known; other dialects are read as a whole. */
-function asked(
-  body: CallBody,
-  route: CallRoute,
-  pathModel: string | undefined,
-): { facts: RequestFacts; conversation: Conversation | undefined } {
-  const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
-  if (route.mode !== 'chat' || route.dialect === 'openai-chat')
-    return { facts: readRequest(route.mode, fields, pathModel ?? route.model), conversation: undefined }
-  const conversation = callerDialects[route.dialect].decodeRequest(fields, {
-    ...(route.model !== undefined && { model: route.model }),
-    ...(route.stream !== undefined && { stream: route.stream }),
-    ...(route.countOnly && { countOnly: true }),
-  })
-  return { facts: factsOf(conversation), conversation }
-}
-
-/** Fields that decide what is served and charged. */
-const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])
-
-/** The price of images is known before they are made, by these beside the model. */
-const decisiveForImages = ['n', 'size', 'quality']
-
-/** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
-function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
-  const isTwice = (name: string) =>
-    body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
-  const twice = ['model', ...(mode.startsWith('image') ? decisiveForImages : [])].find(isTwice)
-  if (twice !== undefined)
-    throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
-  // Some parsers ignore case: a second spelling could be the one that counts upstream.
-  const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
-  const other = keys.find((key) => !decisive.has(key) && decisive.has(key.toLowerCase()))
-  if (other !== undefined)
-    throw new GatewayError('invalid_field_value', `${other} must be written ${other.toLowerCase()}`, { param: other })
-  if (body.kind === 'form' && body.form.names.has('model') && !body.form.fields.has('model'))
-    throw new GatewayError('invalid_field_value', 'model must be a plain field, not a file', { param: 'model' })
-}
-
-function formFacts(fields: ReadonlyMap<string, string>): JsonObject {
-  const stream = fields.get('stream')
-  return { ...Object.fromEntries(fields), ...(stream !== undefined && { stream: stream === 'true' }) }
 }

@@ -15,7 +15,7 @@ const encoder = new TextEncoder()
  */
 export class TranslatingReader implements StreamReader {
   /** What the stream has said so far. */
-  readonly meter: StreamMeter
+  readonly meter: TalliedMeter
   readonly #tally = new EventTally()
   readonly #from: UpstreamReader
   readonly #decoder: StreamDecoder
@@ -75,6 +75,7 @@ export class TranslatingReader implements StreamReader {
     }
     const data = sseData(this.#splitter.finish().text)
     const events = [...(data === undefined ? [] : this.#decoder.push(data)), ...this.#decoder.finish()]
+    this.meter.isCut = events.every(({ type }) => type !== 'end')
     // Why it is not complete, or its last event torn, is known better here than by the decoder.
     const told = events.filter(
       (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
@@ -104,6 +105,8 @@ function ready(text: string): StreamPiece[] {
 
 /** What a translated stream has said, as the charge asks for it. */
 class TalliedMeter implements StreamMeter {
+  /** The upstream went without its dialect's end: a reason to stop alone does not make the answer whole. */
+  isCut = false
   readonly endMark = ''
   readonly usage: JsonObject | undefined = undefined
   readonly error: JsonObject | undefined = undefined
@@ -130,7 +133,7 @@ class TalliedMeter implements StreamMeter {
   }
 
   get finished(): boolean {
-    return this.#tally.stopped
+    return this.#tally.stopped && !this.isCut
   }
 
   output(): string {

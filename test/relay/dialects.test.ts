@@ -128,14 +128,14 @@ describe.each(names)('a caller of %s', (name) => {
 
   test('gets the errors of gateway and upstream in its own form', async () => {
     bench.upstream.clear()
-    const form = (text: string) => {
+    const form = (text: string): unknown[] => {
       const body = JSON.parse(text) as { type?: string; error: Record<string, unknown> }
       if (name === 'gemini') return [typeof body.error['code'], typeof body.error['status']]
       return name === 'anthropic-messages'
         ? [body.type, typeof body.error['type']]
         : [typeof body.error['code'], 'param' in body.error]
     }
-    const wanted = {
+    const wanted: Record<Name, unknown[]> = {
       gemini: ['number', 'string'],
       'anthropic-messages': ['error', 'string'],
       'openai-responses': ['string', true],
@@ -238,4 +238,30 @@ test('an array is well-formed JSON, also when the stream ends in an error', asyn
   bench.upstream.next(fake.cutsInsideEvent('fin'))
   const cut = JSON.parse((await see(bench.gateway.post(path, { contents }))).text) as { error?: object }[]
   expect(cut.at(-1)?.error).toBeObject()
+})
+
+describe('a proxy channel', () => {
+  test('is reached by its number, with its key as it is, charged and logged', async () => {
+    const id = await bench.gateway.addChannel({ type: 43, base_url: bench.upstream.url, key: 'Basic abc', models: 'm' })
+    const caller = await bench.caller()
+    const path = `/v1/oneapi/proxy/${id}/v1/chat/completions`
+    expect((await bench.gateway.post(path, { model: 'm', messages: [turn] }, caller.token)).status).toBe(200)
+    expect(bench.upstream.last.headers.get('authorization')).toBe('Basic abc')
+    const { units, rows } = await chargedUnits(bench, caller)
+    expect([units, rows[0]?.channel_id]).toEqual([15, id])
+  })
+
+  test('is no way to other channels, groups, models or paths', async () => {
+    const fields = { type: 43, base_url: bench.upstream.url, models: 'm', group: 'vip' }
+    const [mine, other] = [channel, await bench.gateway.addChannel(fields)]
+    const caller = await bench.caller()
+    const call = async (path: string, model = 'm') =>
+      (await bench.gateway.post(path, { model, messages: [turn] }, caller.token)).status
+    expect(await call(`/v1/oneapi/proxy/${mine}/v1/chat/completions`)).toBe(400)
+    expect(await call(`/v1/oneapi/proxy/${other}/v1/chat/completions`)).toBe(400)
+    expect(await call(`/v1/oneapi/proxy/${other}/v1/chat/completions`, 'else')).toBe(400)
+    expect(await call(`/v1/oneapi/proxy/${other}/v1/files`)).toBe(501)
+    expect(await call(`/v1/oneapi/proxy/${other}/v1/oneapi/proxy/${other}/v1/chat/completions`)).toBe(501)
+    expect(bench.upstream.requests).toEqual([])
+  })
 })

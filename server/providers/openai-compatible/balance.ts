@@ -58,3 +58,25 @@ export const openRouterBalance: Balance = async (upstream, fetchJson) => {
 function dataOf(answer: Awaited<ReturnType<FetchJson>>, field: string): number {
   return amount(isObject(answer['data']) ? answer['data'][field] : undefined)
 }
+
+/** DeepSeek names a balance per currency (DeepSeek API reference, "Get user balance"); yuan first, as one-api has it. */
+export const deepSeekBalance: Balance = async (upstream, fetchJson) => {
+  const answer = await fetchJson(`${upstream.baseUrl.replace(/\/v1$/, '')}/user/balance`, bearer(upstream))
+  const list = Array.isArray(answer['balance_infos']) ? (answer['balance_infos'] as unknown[]).filter(isObject) : []
+  const entry = list.find((each) => each['currency'] === 'CNY') ?? list[0]
+  return amount(entry?.['total_balance'])
+}
+
+/** SiliconFlow says in the answer whether it is one (SiliconFlow API reference, "Get user info"). */
+export const siliconFlowBalance: Balance = async (upstream, fetchJson) => {
+  const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/user/info'), bearer(upstream))
+  if (answer['code'] !== 20_000) {
+    const said = typeof answer['message'] === 'string' ? answer['message'] : 'no reason given'
+    throw new GatewayError('bad_response_body', `the upstream refuses to name its balance: ${said}`)
+  }
+  return dataOf(answer, 'totalBalance')
+}
+
+/** Moonshot (Kimi API reference, "Check balance"). */
+export const moonshotBalance: Balance = async (upstream, fetchJson) =>
+  dataOf(await fetchJson(joinPath(upstream.baseUrl, '/v1/users/me/balance'), bearer(upstream)), 'available_balance')

@@ -80,6 +80,7 @@ export function openaiCompatible(options: Options): Provider {
     }
   })
   const endpoints = only.includes('chat') ? [chat, ...others] : []
+  const responses = others.filter(({ dialect }) => dialect === openaiResponses)
   return {
     meta: {
       type,
@@ -93,12 +94,19 @@ export function openaiCompatible(options: Options): Provider {
       ...(otherLabel !== undefined && { otherLabel }),
     },
     modes: modesOf(only, endpoint),
-    chat: () => endpoints,
+    chat: (_upstream, model) => (responses.length > 0 && answersResponsesOnly(model) ? responses : endpoints),
     asksForStreamUsage,
     ...(listsModels && { listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix) }),
     ...(options.balance && { balance: options.balance }),
     ...(options.keyFault && { keyFault: options.keyFault }),
   }
+}
+
+/** Models of OpenAI's that have no chat completions (OpenAI's pages of these models, "Endpoints"). */
+export function answersResponsesOnly(model: string): boolean {
+  return /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
+    model,
+  )
 }
 
 /** The names of `GET /v1/models` (OpenAI API reference, "List models"). */

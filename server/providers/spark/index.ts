@@ -1,6 +1,6 @@
 import { failureWithin } from '../../dialects/spark/failure.ts'
 import { isLastFrame, joinFrames, spark } from '../../dialects/spark/index.ts'
-import { sparkModel, takesFunctions } from '../../dialects/spark/model.ts'
+import { defaultVersion, sparkModel, takesFunctions } from '../../dialects/spark/model.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, OpenContext, Provider, Target, Upstream } from '../provider.ts'
@@ -120,7 +120,7 @@ export const sparkProvider: Provider = {
       'SparkDesk-v4.0',
     ],
     keyHint: keyForm,
-    otherDefault: 'v1.1',
+    otherDefault: defaultVersion,
     otherLabel: 'Version for models whose name has none',
   },
   keyFault: (key) => (/^[^|\s]+\|[^|\s]+\|[^|\s]+$/.test(key) ? undefined : `The key must be ${keyForm}.`),

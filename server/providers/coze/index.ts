@@ -1,0 +1,39 @@
+import { collected, cozeChat } from '../../dialects/coze/index.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { asEvents, asJson, NamedEventFraming } from '../../lib/reframe.ts'
+import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
+
+/** Whom a bot talks to, where the channel does not say. */
+const anyone = 'tollgate'
+
+const chatOf = ({ config }: Upstream): ChatEndpoint => ({
+  dialect: cozeChat,
+  lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'more than one answer', 'logprobs'],
+  target: ({ baseUrl, key }) => ({ url: `${baseUrl}/v3/chat`, headers: { authorization: `Bearer ${key}` } }),
+  finish: (body): JsonObject => {
+    const { user_id: user } = config
+    return { ...body, user_id: typeof user === 'string' && user !== '' ? user : anyone }
+  },
+  read(response, call) {
+    const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+    if (!isStream) return response
+    const framing = new NamedEventFraming()
+    return call.stream ? asEvents(response, framing) : asJson(response, framing, collected)
+  },
+})
+
+/** Coze: each model is a bot. */
+export const coze: Provider = {
+  meta: {
+    type: 34,
+    name: 'coze',
+    label: 'Coze',
+    color: 'blue',
+    defaultBaseUrl: 'https://api.coze.com',
+    models: [],
+    keyHint: 'access token; the models are named bot-<id>',
+  },
+  modes: {},
+  chat: (upstream) => [chatOf(upstream)],
+  asksForStreamUsage: true,
+}

@@ -1,0 +1,42 @@
+import { deeplTranslate } from '../../dialects/deepl/index.ts'
+import type { ChatEndpoint, Provider, Target, Upstream } from '../provider.ts'
+
+const paid = 'https://api.deepl.com'
+const free = 'https://api-free.deepl.com'
+
+/** Keys of free accounts end in `:fx` and are good at the free address alone (DeepL docs, "Authentication"). */
+function address({ baseUrl, key }: Upstream, path: string): Target {
+  const base = baseUrl === free && !key.endsWith(':fx') ? paid : baseUrl
+  return { url: `${base}${path}`, headers: { authorization: `DeepL-Auth-Key ${key}` } }
+}
+
+const chat: ChatEndpoint = {
+  dialect: deeplTranslate,
+  lacks: [
+    'tools',
+    'images',
+    'audio',
+    'documents',
+    'structured output',
+    'more than one answer',
+    'logprobs',
+    'streaming',
+  ],
+  target: (upstream) => address(upstream, '/v2/translate'),
+}
+
+/** DeepL, which translates the last message. */
+export const deepl: Provider = {
+  meta: {
+    type: 38,
+    name: 'deepl',
+    label: 'DeepL',
+    color: 'black',
+    defaultBaseUrl: free,
+    models: ['deepl-zh', 'deepl-en', 'deepl-ja'],
+    keyHint: 'authentication key',
+  },
+  modes: {},
+  chat: () => [chat],
+  asksForStreamUsage: false,
+}

@@ -1,0 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { NamedEventFraming } from '../../lib/reframe.ts'
+import type { OpenContext, Target } from '../provider.ts'
+
+const ownHost = /(?:^|\.)replicate\.com$/
+/** A prediction is asked for again after this. */
+const pauseMs = 1_000
+const over: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted'])
+
+/** The address of a model's predictions; a base address that an admin set may leave out what stands before the model. */
+export function predictionsUrl(baseUrl: string, model: string): string {
+  const base = /\/v\d+(?:\/|$)/.test(baseUrl) ? baseUrl.replace(/\/models$/, '') : `${baseUrl}/v1`
+  return `${base}/models/${model.split('/').map(encodeURIComponent).join('/')}/predictions`
+}
+
+/** A prediction, and where it is asked for, followed and given up. */
+interface Job {
+  readonly prediction: JsonObject
+  readonly get: string | undefined
+  readonly stream: string | undefined
+  readonly cancel: string | undefined
+}
+
+/**
+ * Makes a prediction and waits for its end, or hands on its stream. Who gives up gives the prediction up, too: it would
+ * go on costing money. Rejects with GatewayError, or when nobody waits any longer.
+ */
+export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
+  const { call, signal } = context
+  const headers = { ...target.headers, 'content-type': 'application/json', ...(!call.stream && { prefer: 'wait' }) }
+  const made = await fetch(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  if (!made.ok) return made
+  const job = jobOf(tryParse(await made.text()), context)
+  try {
+    if (call.stream && job.stream) return await followed(job, job.stream, target, context)
+    const ended = await waited(job, target, context)
+    return call.stream ? eventsOf(ended) : Response.json(ended)
+  } catch (error) {
+    giveUp(job, target, context)
+    throw error
+  }
+}
+
+function jobOf(prediction: unknown, context: OpenContext): Job {
+  if (!isObject(prediction)) throw new GatewayError('bad_response_body', 'the upstream answered with no prediction')
+  const urls = isObject(prediction['urls']) ? prediction['urls'] : {}
+  const at = (name: string) => ownAddress(urls[name], context)
+  return { prediction, get: at('get'), stream: at('stream'), cancel: at('cancel') }
+}
+
+/** An address that the service named: one of its own, or, where an admin set a base address, its path there. */
+function ownAddress(url: unknown, { upstream }: OpenContext): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined
+  const base = new URL(upstream.baseUrl)
+  const { hostname, pathname, search } = new URL(url)
+  if (!ownHost.test(base.hostname)) return `${base.origin}${pathname}${search}`
+  return ownHost.test(hostname) ? url : undefined
+}
+
+async function waited({ prediction, get }: Job, { headers }: Target, context: OpenContext): Promise<JsonObject> {
+  let latest = prediction
+  while (get && !over.has(latest['status'])) {
+    await pause(pauseMs, undefined, { signal: context.signal })
+    latest = await context.fetchJson(get, headers)
+  }
+  return latest
+}
+
+function giveUp({ cancel }: Job, { headers }: Target, { check }: OpenContext): void {
+  if (!cancel) return
+  const work = async () => {
+    await check(cancel)
+    const response = await fetch(cancel, { method: 'POST', headers, redirect: 'manual' })
+    await response.body?.cancel()
+  }
+  // Nobody is there any more whom it could be told that this failed.
+  void work().catch(() => undefined)
+}
+
+const encoder = new TextEncoder()
+
+const eventBytes = (event: string, data: unknown) => encoder.encode(`data: ${JSON.stringify({ event, data })}\n\n`)
+
+const streamHeaders = { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
+
+/** A prediction that has ended as events, of models that stream nothing. */
+function eventsOf(prediction: JsonObject): Response {
+  const { output } = prediction
+  const text = Array.isArray(output) ? (output as unknown[]).join('') : output
+  const events = [eventBytes('output', typeof text === 'string' ? text : ''), eventBytes('prediction', prediction)]
+  return new Response(Buffer.concat(events), streamHeaders)
+}
+
+/** The events of a prediction; behind the last of them comes the prediction itself, which knows what was used. */
+async function followed(job: Job, url: string, target: Target, context: OpenContext): Promise<Response> {
+  await context.check(url)
+  const headers = { ...target.headers, accept: 'text/event-stream' }
+  const response = await fetch(url, { headers, signal: context.signal, redirect: 'manual' })
+  if (!response.ok || !response.body) return response
+  const reader = response.body.getReader()
+  const framing = new NamedEventFraming()
+  const end = async () =>
+    job.get ? await context.fetchJson(job.get, target.headers) : { ...job.prediction, status: 'succeeded' }
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await reader.read()
+        const messages = done ? framing.finish() : framing.push(value)
+        for (const message of messages) {
+          const { event } = tryParse(message) as { event: string }
+          if (event === 'output' || event === 'error') controller.enqueue(encoder.encode(`data: ${message}\n\n`))
+          if (event !== 'done') continue
+          controller.enqueue(eventBytes('prediction', await end()))
+          controller.close()
+          await reader.cancel()
+          return
+        }
+        if (done) controller.close()
+        if (done || messages.length > 0) return
+      }
+    },
+    async cancel(reason) {
+      giveUp(job, target, context)
+      await reader.cancel(reason)
+    },
+  })
+  return new Response(body, streamHeaders)
+}

@@ -1,0 +1,113 @@
+import type { RelayMode } from '../../contract/relay-modes.ts'
+import { callerDialects } from '../dialects/callers.ts'
+import type { Conversation } from '../dialects/conversation.ts'
+import type { RequestFacts } from '../dialects/dialect.ts'
+import { factsOf } from '../dialects/facts.ts'
+import { readRequest } from '../dialects/openai/request.ts'
+import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { hasTwice } from '../lib/json-edit.ts'
+import type { CallBody, RelayCall } from './call.ts'
+import type { CallRoute } from './call-routes.ts'
+import type { Caller } from './caller.ts'
+import { Leaving } from './caller-left.ts'
+import { quickEstimate } from './count-tokens.ts'
+import { forwardedHeaders } from './headers.ts'
+import type { RoutingTable } from './routing-table.ts'
+
+/** A request as it came in. */
+export interface Incoming {
+  request: Request
+  requestId: string
+  /** Where it came from; found out only for tokens that are bound to a subnet. */
+  address(): string
+  /** Model named in the path. */
+  pathModel?: string
+}
+
+/** One call as it is asked for. Throws GatewayError (400, 403) for what no upstream could serve, or this caller may not ask. */
+export function buildCall(
+  routing: RoutingTable,
+  incoming: Incoming,
+  caller: Caller,
+  route: CallRoute,
+  body: CallBody,
+  startedAtMs: number,
+): RelayCall {
+  refuseAmbiguous(body, route.mode)
+  const { facts, conversation } = asked(body, route, incoming.pathModel)
+  if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
+    throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
+  }
+  const { signal } = incoming.request
+  return {
+    requestId: incoming.requestId,
+    mode: route.mode,
+    dialect: route.dialect,
+    path: route.mode === 'embeddings' ? '/v1/embeddings' : route.path,
+    caller: route.proxyChannel === undefined ? caller : throughProxy(routing, caller, route.proxyChannel, facts.model),
+    body,
+    facts,
+    conversation,
+    promptGuess: quickEstimate(facts.prompt),
+    headers: forwardedHeaders(incoming.request.headers, route.dialect),
+    signal,
+    leaving: new Leaving(signal),
+    startedAtMs,
+  }
+}
+
+/** The caller, bound to a channel that passes calls on and that its group may use for the model. */
+function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: string): Caller {
+  const candidates = routing.candidates(caller.group, model)
+  const found = candidates.find(({ channel }) => channel.id === id && channel.provider.byNumber === true)
+  if (found) return { ...caller, chosenChannel: found.channel }
+  throw new GatewayError(
+    'invalid_channel_id',
+    `channel ${id} is no proxy that serves model ${model} for group ${caller.group}`,
+  )
+}
+
+/** What is asked for. OpenAI's chat is read as far as it must be known; other dialects are read as a whole. */
+function asked(
+  body: CallBody,
+  route: CallRoute,
+  pathModel: string | undefined,
+): { facts: RequestFacts; conversation: Conversation | undefined } {
+  const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
+  if (route.mode !== 'chat' || route.dialect === 'openai-chat')
+    return { facts: readRequest(route.mode, fields, pathModel ?? route.model), conversation: undefined }
+  const conversation = callerDialects[route.dialect].decodeRequest(fields, {
+    ...(route.model !== undefined && { model: route.model }),
+    ...(route.stream !== undefined && { stream: route.stream }),
+    ...(route.countOnly && { countOnly: true }),
+  })
+  return { facts: factsOf(conversation), conversation }
+}
+
+/** Fields that decide what is served and charged. */
+const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])
+
+/** The price of images is known before they are made, by these beside the model. */
+const decisiveForImages = ['n', 'size', 'quality']
+
+/** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
+function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
+  const isTwice = (name: string) =>
+    body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
+  const twice = ['model', ...(mode.startsWith('image') ? decisiveForImages : [])].find(isTwice)
+  if (twice !== undefined)
+    throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
+  // Some parsers ignore case: a second spelling could be the one that counts upstream.
+  const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
+  const other = keys.find((key) => !decisive.has(key) && decisive.has(key.toLowerCase()))
+  if (other !== undefined)
+    throw new GatewayError('invalid_field_value', `${other} must be written ${other.toLowerCase()}`, { param: other })
+  if (body.kind === 'form' && body.form.names.has('model') && !body.form.fields.has('model'))
+    throw new GatewayError('invalid_field_value', 'model must be a plain field, not a file', { param: 'model' })
+}
+
+function formFacts(fields: ReadonlyMap<string, string>): JsonObject {
+  const stream = fields.get('stream')
+  return { ...Object.fromEntries(fields), ...(stream !== undefined && { stream: stream === 'true' }) }
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'bun:test'
+import { anthropicMessages } from '../dialects/anthropic-messages/index.ts'
+import { openaiChat } from '../dialects/openai-chat/index.ts'
+import type { FetchedMedia } from '../outbound/fetch-media.ts'
+import { inlineMedia } from './inline-media.ts'
+
+const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+const asking = (...content: object[]) => openaiChat.decodeRequest({ model: 'm', messages: [{ role: 'user', content }] })
+
+/** A reader that counts what it is asked for. */
+function reader(file: (url: string) => FetchedMedia = () => ({ data: 'AAAA', mediaType: 'image/png' })) {
+  const asked: string[] = []
+  const read = async (url: string) => {
+    asked.push(url)
+    return file(url)
+  }
+  return { asked, read }
+}
+
+const sources = (conversation: Awaited<ReturnType<typeof inlineMedia>>) =>
+  conversation.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'media' ? [part] : [])))
+
+describe('addresses of files become their bytes', () => {
+  test('each address read once, what is inline already untouched', async () => {
+    const { asked, read } = reader()
+    const conversation = asking(
+      image('https://a.example/1.png'),
+      image('https://a.example/1.png'),
+      image('data:image/gif;base64,BBBB'),
+      { type: 'video_url', video_url: { url: 'https://www.youtube.com/watch?v=x' } },
+    )
+    const media = sources(await inlineMedia(conversation, read))
+    expect(asked).toEqual(['https://a.example/1.png'])
+    expect(media.map(({ source }) => source)).toEqual([
+      { kind: 'inline', data: 'AAAA', mediaType: 'image/png' },
+      { kind: 'inline', data: 'AAAA', mediaType: 'image/png' },
+      { kind: 'inline', data: 'BBBB', mediaType: 'image/gif' },
+      { kind: 'url', url: 'https://www.youtube.com/watch?v=x' },
+    ])
+  })
+
+  test('within the answer of a tool, too, and a PDF is a document whatever it was called', async () => {
+    const { read } = reader(() => ({ data: 'JVBE', mediaType: 'application/pdf' }))
+    const source = { type: 'url', url: 'https://a.example/x' }
+    const conversation = anthropicMessages.decodeRequest({
+      model: 'm',
+      max_tokens: 1,
+      messages: [
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source }] }] },
+      ],
+    })
+    const [message] = (await inlineMedia(conversation, read)).messages
+    const [result] = message?.parts ?? []
+    expect(result?.type === 'tool-result' && result.content).toMatchObject([
+      { type: 'media', media: 'document', source: { kind: 'inline', data: 'JVBE', mediaType: 'application/pdf' } },
+    ])
+  })
+
+  test('without any, nothing is read and nothing changed', async () => {
+    const { asked, read } = reader()
+    const conversation = asking({ type: 'text', text: 'Hi' })
+    expect(await inlineMedia(conversation, read)).toBe(conversation)
+    expect(asked).toEqual([])
+  })
+
+  test('what cannot be read is the fault of the request', () => {
+    const read = () => Promise.reject(new Error('no'))
+    expect(inlineMedia(asking(image('https://a.example/1.png')), read)).rejects.toThrow('no')
+  })
+
+  test('too many, or too large together, are refused', async () => {
+    const many = Array.from({ length: 33 }, (_, index) => image(`https://a.example/${index}.png`))
+    const { asked, read } = reader()
+    expect(inlineMedia(asking(...many), read)).rejects.toThrow('no more than 32')
+    expect(asked).toEqual([])
+    const large = 'A'.repeat(20 * 1024 * 1024)
+    const heavy = reader(() => ({ data: large, mediaType: 'image/png' }))
+    expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large together')
+  })
+})

@@ -1,0 +1,70 @@
+import type { Conversation, MediaPart, Message, Part } from '../dialects/conversation.ts'
+import { mediaOf } from '../dialects/media.ts'
+import { GatewayError } from '../errors.ts'
+import { inParallel } from '../lib/in-parallel.ts'
+import type { FetchedMedia } from '../outbound/fetch-media.ts'
+
+/** More addresses than any model takes images. */
+const mostAddresses = 32
+/** All files of a conversation together, as base64. */
+const mostCharacters = 64 * 1024 * 1024
+const width = 4
+
+/** Reads what stands at an address. */
+type Fetch = (url: string) => Promise<FetchedMedia>
+
+/**
+ * The conversation with the bytes of images, sounds and documents in the place of their addresses, for services that
+ * open none; each address is read once. Videos, and addresses that are not of the web, stay as they are. Throws
+ * GatewayError (400) for what cannot be fetched.
+ */
+export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch): Promise<Conversation> {
+  const urls = [...new Set(conversation.messages.flatMap(({ parts }) => parts.flatMap(urlsIn)))]
+  if (urls.length === 0) return conversation
+  if (urls.length > mostAddresses)
+    throw new GatewayError('invalid_field_value', `no more than ${mostAddresses} files may be named by their addresses`)
+  const found = new Map<string, FetchedMedia>()
+  let characters = 0
+  await inParallel(urls, width, async (url) => {
+    if (characters > mostCharacters) throw tooMuch()
+    const file = await fetchMedia(url)
+    characters += file.data.length
+    if (characters > mostCharacters) throw tooMuch()
+    found.set(url, file)
+  })
+  return { ...conversation, messages: conversation.messages.map((message) => withBytes(message, found)) }
+}
+
+function tooMuch(): GatewayError {
+  return new GatewayError('request_too_large', 'the files named by their addresses are too large together')
+}
+
+/** The address of a part that is to be fetched. */
+function urlOf({ media, source }: MediaPart): string | undefined {
+  return media !== 'video' && source.kind === 'url' && /^https?:/i.test(source.url) ? source.url : undefined
+}
+
+function urlsIn(part: Part): string[] {
+  if (part.type === 'tool-result') return part.content.flatMap(urlsIn)
+  const url = part.type === 'media' ? urlOf(part) : undefined
+  return url === undefined ? [] : [url]
+}
+
+function withBytes(message: Message, found: ReadonlyMap<string, FetchedMedia>): Message {
+  return { ...message, parts: message.parts.map((part) => replaced(part, found)) }
+}
+
+function replaced(part: Part, found: ReadonlyMap<string, FetchedMedia>): Part {
+  if (part.type === 'tool-result') {
+    const content = part.content.map((each) => (each.type === 'media' ? replacedMedia(each, found) : each))
+    return { ...part, content }
+  }
+  return part.type === 'media' ? replacedMedia(part, found) : part
+}
+
+function replacedMedia(part: MediaPart, found: ReadonlyMap<string, FetchedMedia>): MediaPart {
+  const url = urlOf(part)
+  const file = url === undefined ? undefined : found.get(url)
+  if (!file) return part
+  return { ...part, media: mediaOf(file.mediaType), source: { kind: 'inline', ...file } }
+}
