@@ -33,6 +33,21 @@ export function useStatusState(): 'loading' | 'fresh' | 'failed' {
   return useObservable(loaded)
 }
 
+/**
+ * True for a server that has the calls of the specification alone, such as one-api: of the others each tells in its
+ * status whether one may register.
+ */
+export function isClassicServer(): boolean {
+  return loaded.get() === 'fresh' && current.get().register_enabled === undefined
+}
+
+/** As `isClassicServer`; follows changes. */
+export function useClassicServer(): boolean {
+  useServerStatus()
+  useStatusState()
+  return isClassicServer()
+}
+
 /** Gets the status document and keeps it for the next visit; says so when the server cannot be reached. */
 export async function loadStatus(): Promise<void> {
   loaded.set('loading')

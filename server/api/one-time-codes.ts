@@ -1,9 +1,9 @@
 import { tooManyRequests } from '../http/api-failure.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets.ts'
-import { saveCode, useCode } from '../store/codes.ts'
+import { isCode, saveCode, useCode } from '../store/codes.ts'
 import { type MailRule, takeMailTurn } from '../store/mail-limits.ts'
-import type { Store, Trx } from '../store/store.ts'
+import type { Db, Store, Trx } from '../store/store.ts'
 
 /** How long a code or a link of a mail works. */
 export const codeMinutes = 10
@@ -18,6 +18,8 @@ export interface OneTimeCodes {
   save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
   /** True once, for the right code in time. The transaction must be committed when it is false: wrong tries count. */
   use(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
+  /** True when `use` would say so now; nothing is counted and nothing used up. */
+  fits(db: Db, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
 }
 
 export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock: Clock }): OneTimeCodes {
@@ -32,6 +34,7 @@ export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock
       return saveCode(trx, { ...row(purpose, subject, code), created_time: now, expires_time: now + codeMinutes * 60 })
     },
     use: (trx, purpose, subject, code) => useCode(trx, row(purpose, subject, code), epochSeconds(clock), maxAttempts),
+    fits: (db, purpose, subject, code) => isCode(db, row(purpose, subject, code), epochSeconds(clock), maxAttempts),
   }
 }
 

@@ -77,6 +77,8 @@ export interface Failure {
   /** Whose code and type these are; absent = the gateway's own. */
   readonly dialect?: DialectName
   readonly param?: string
+  /** When the maker says a retry makes sense, where it says so within the error. */
+  readonly retryAfterSeconds?: number
 }
 
 /** One event of a streamed answer. Parts are numbered per choice, in the order of their starts. */

@@ -4,7 +4,8 @@ import { codeOfKind, statusOfKind, typeOfKind } from './openai-failure.ts'
 import type { Failure, FailureKind } from './reply.ts'
 
 /** What is said where a service finds that a signature was not made now. */
-export const clockHint = 'the clock of this gateway may be wrong: the service says that the time of the signature is off'
+export const clockHint =
+  'the clock of this gateway may be wrong: the service says that the time of the signature is off'
 
 /** A failure by what a service's own code says; `status` 200 or 0 = the usual one of its kind. */
 export function serviceFailure(status: number, kind: FailureKind, message: string, code: string): Failure {

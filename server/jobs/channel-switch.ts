@@ -2,10 +2,11 @@ import { maxReason } from '../../contract/api/channel-operations.ts'
 import { channelStatus } from '../../contract/statuses.ts'
 import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { keysIn } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import type { RoutingSource } from '../relay/routing-table.ts'
 import { moveChannelStatus } from '../store/channel-health.ts'
-import { addDeadKey, forgetDeadKeys } from '../store/channel-keys.ts'
+import { addDeadKey, forgetDeadKeys, type SealedKeys } from '../store/channel-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { NotifyRoot } from './notify.ts'
 
@@ -35,6 +36,15 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   const nameOf = (id: number) => `channel ${id} (${routing.current().channel(id)?.name ?? 'unknown'})`
   const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
 
+  /** Those of now: a call may have failed with a key that somebody replaced while it ran. */
+  function hashesOf({ key, key_mode }: SealedKeys): string[] {
+    try {
+      return keysIn(secrets.open(key, 'channel'), key_mode).map(hashOf)
+    } catch {
+      return []
+    }
+  }
+
   async function move(id: number, from: number, to: number): Promise<boolean> {
     const moved = await store.write((trx) => moveChannelStatus(trx, id, from, to))
     if (moved) await store.notices.publish({ topic: 'channels', id })
@@ -61,7 +71,7 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
         since: epochSeconds(clock),
       }
       const result = await store
-        .write((trx) => addDeadKey(trx, dead))
+        .write((trx) => addDeadKey(trx, dead, (keys) => hashesOf(keys).includes(dead.key_hash)))
         .finally(() => routing.current().channel(id)?.keyRing?.stored(key))
       if (result?.added) {
         await store.notices.publish({ topic: 'channels', id })

@@ -5,3 +5,8 @@ export function keyLines(text: string): string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '')
 }
+
+/** The keys that the key text of a channel holds. */
+export function keysIn(text: string, mode: 'single' | 'multi'): string[] {
+  return mode === 'multi' ? keyLines(text) : [text]
+}

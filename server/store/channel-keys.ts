@@ -1,15 +1,15 @@
 import type { Selectable } from 'kysely'
 import { needsRowLocks } from './search.ts'
 import type { Db, Trx } from './store.ts'
-import type { ChannelDeadKeysTable } from './tables.ts'
+import type { ChannelDeadKeysTable, ChannelsTable } from './tables.ts'
 
 export type DeadKey = Selectable<ChannelDeadKeysTable>
 
-/** The sealed key text of a channel and how to read it; its row is locked when a transaction asks. */
-export function sealedKeys(
-  db: Db,
-  id: number,
-): Promise<{ key: string; key_mode: 'single' | 'multi'; key_count: number } | undefined> {
+/** The sealed key text of a channel and how to read it. */
+export type SealedKeys = Pick<Selectable<ChannelsTable>, 'key' | 'key_mode' | 'key_count'>
+
+/** The keys of a channel; its row is locked when a transaction asks. */
+export function sealedKeys(db: Db, id: number): Promise<SealedKeys | undefined> {
   return db
     .selectFrom('channels')
     .select(['key', 'key_mode', 'key_count'])
@@ -22,11 +22,18 @@ export function deadKeysOf(db: Db, channelId: number): Promise<DeadKey[]> {
   return db.selectFrom('channel_dead_keys').selectAll().where('channel_id', '=', channelId).execute()
 }
 
-/** Sets a key aside. `added` is false when it was already; `left` says how many keys of the channel are in use. */
-export async function addDeadKey(trx: Trx, dead: DeadKey): Promise<{ added: boolean; left: number } | undefined> {
+/**
+ * Sets a key aside. `added` is false when it was already; `left` says how many keys of the channel are in use. Undefined
+ * when the channel is gone, or the key is none of its keys any more.
+ */
+export async function addDeadKey(
+  trx: Trx,
+  dead: DeadKey,
+  isAmong: (keys: SealedKeys) => boolean,
+): Promise<{ added: boolean; left: number } | undefined> {
   // Locked first: of two nodes that set different keys aside, the second sees that none is left.
   const channel = await sealedKeys(trx, dead.channel_id)
-  if (!channel) return undefined
+  if (!channel || !isAmong(channel)) return undefined
   const result = await trx
     .insertInto('channel_dead_keys')
     .values(dead)

@@ -1,5 +1,5 @@
 import { needsRowLocks } from './search.ts'
-import type { Trx } from './store.ts'
+import type { Db, Trx } from './store.ts'
 
 /** A code that can be used once; only its keyed hash is stored. */
 export interface OneTimeCode {
@@ -28,14 +28,8 @@ export async function saveCode(
  * is dead: the transaction must be committed in either case.
  */
 export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
-  const row = await trx
-    .selectFrom('one_time_codes')
-    .select(['id', 'code_hash', 'attempts', 'expires_time'])
-    .where('purpose', '=', code.purpose)
-    .where('subject', '=', code.subject)
-    .$if(needsRowLocks(trx), (query) => query.forUpdate())
-    .executeTakeFirst()
-  if (!row || row.expires_time <= nowSeconds || row.attempts >= maxAttempts) return false
+  const row = await codeRow(trx, code, nowSeconds, maxAttempts)
+  if (!row) return false
   if (row.code_hash !== code.code_hash) {
     await trx
       .updateTable('one_time_codes')
@@ -46,6 +40,28 @@ export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, m
   }
   await trx.deleteFrom('one_time_codes').where('id', '=', row.id).execute()
   return true
+}
+
+/** True when `useCode` would say so now; nothing is counted and nothing used up. */
+export async function isCode(db: Db, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
+  return (await codeRow(db, code, nowSeconds, maxAttempts))?.code_hash === code.code_hash
+}
+
+/** The code of that purpose and subject while it lives; locked when a transaction asks. */
+async function codeRow(
+  db: Db,
+  { purpose, subject }: OneTimeCode,
+  nowSeconds: number,
+  maxAttempts: number,
+): Promise<{ id: number; code_hash: string } | undefined> {
+  const row = await db
+    .selectFrom('one_time_codes')
+    .select(['id', 'code_hash', 'attempts', 'expires_time'])
+    .where('purpose', '=', purpose)
+    .where('subject', '=', subject)
+    .$if(db.isTransaction && needsRowLocks(db), (query) => query.forUpdate())
+    .executeTakeFirst()
+  return row && row.expires_time > nowSeconds && row.attempts < maxAttempts ? row : undefined
 }
 
 /** Removes what nobody can use any more; for an hourly job. */

@@ -41,6 +41,17 @@ forEachDatabase((_, openFresh) => {
     for (const how of [{ cookie: next }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
   })
 
+  test('a login that was on its way when the account was banned leaves no session behind', async () => {
+    for (let round = 0; round < 5; round++) {
+      const login = set.session(person)
+      await manage('disable')
+      await login
+      await manage('enable')
+      const left = (await set.rows('sessions')).filter((row) => row['user_id'] === person.id)
+      expect([round, left]).toEqual([round, []])
+    }
+  })
+
   test('8.6-3 the role is read with every call: a demotion takes effect with the next one', async () => {
     const cookie = await set.session(person)
     expect((await set.api.call('GET', '/api/user/', { cookie })).json.success).toBe(true)

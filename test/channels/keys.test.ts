@@ -1,7 +1,7 @@
 // Several keys in one channel: used in turn, each with a health of its own.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
-import { okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
+import { behaviour, okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
 import { type ChannelBench, startChannelBench } from './setup.ts'
 
 setDefaultTimeout(30_000)
@@ -82,6 +82,26 @@ forEachDatabaseUrl((_, freshUrl) => {
     await bench.until(async () => (await bench.chat()) === 503)
     await bench.until(() => bench.notices().some((text) => text.includes('was disabled')))
     expect(await everything()).not.toMatch(/upstream-key/)
+  })
+
+  test('a call that fails with a key that was replaced meanwhile takes nothing from the new ones', async () => {
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    const gate = Promise.withResolvers<void>()
+    const late = behaviour('refuses late', (exchange) => gate.promise.then(() => invalid('an old key').run(exchange)))
+    for (const key of [one, two, three]) bench.upstream.forKey(key, late)
+    const asked = bench.chat()
+    await bench.upstream.until(({ requests }) => requests.length === 1)
+    await bench.raw('PUT', '/api/channel/', { id, key: 'upstream-key-new' })
+    gate.resolve()
+    await asked
+    // What a failure leads to is done behind the answer; a switch of the same channel comes after it.
+    const other = await bench.channel({ key: 'upstream-key-other', models: 'n', key_mode: 'multi' })
+    bench.upstream.forKey('upstream-key-other', invalid('upstream-key-other'))
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"n":1}')
+    await bench.gateway.post('/v1/chat/completions', { model: 'n', messages: [{ role: 'user', content: 'hi' }] })
+    await bench.until(async () => (await bench.shown(other)).status === 3)
+    expect(await bench.shown(id)).toMatchObject({ status: 1, key_count: 1, keys_dead: 0 })
+    expect(await bench.chat()).toBe(200)
   })
 
   test('enabling it by hand tries the keys again', async () => {

@@ -174,6 +174,100 @@ describe('the form of a channel', () => {
     expect((await channelsNamed('azure made'))[0]).toMatchObject({ type: 3, other: '2023-06-01-preview' })
   })
 
+  test('spec 2, 9: it starts as a channel of type 1 for the group default, with a proxy field', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Proxy').waitFor()
+    expect(await page.getByLabel('Type', { exact: true }).inputValue()).toBe('OpenAI')
+    await page.getByRole('button', { name: 'Remove default' }).waitFor()
+    const choose = async (words: string) => {
+      await page.getByLabel('Type', { exact: true }).fill(words)
+      await page.getByRole('option', { name: words, exact: true }).click()
+    }
+    await choose('Custom')
+    await page.getByLabel('Base URL').waitFor()
+    expect(await page.getByLabel('Proxy').count()).toBe(0)
+    await choose('Azure OpenAI')
+    await page.getByLabel('Endpoint').waitFor()
+    expect(await page.getByLabel('Default API version').getAttribute('placeholder')).toBe('2023-06-01-preview')
+  })
+
+  test('spec 5: another type brings its models when none were chosen, and keeps those that were', async () => {
+    const types = await site.api<{ type: number; label: string; models: string[]; keyHint: string }[]>(
+      'GET',
+      '/api/channel/types',
+    )
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    for (const type of [14, 11, 15, 17, 16, 18, 19]) {
+      const entry = types.find((each) => each.type === type)
+      expect([type, (entry?.models.length ?? 0) > 0]).toEqual([type, true])
+      await visit.open('/channel/add')
+      await page.getByLabel('Type', { exact: true }).fill(entry?.label ?? '')
+      await page.getByRole('option', { name: entry?.label ?? '', exact: true }).click()
+      await page.getByRole('button', { name: `Remove ${entry?.models[0]}`, exact: true }).waitFor()
+    }
+    await page.getByLabel('Type', { exact: true }).fill('Anthropic Claude')
+    await page.getByRole('option', { name: 'Anthropic Claude', exact: true }).click()
+    const [first = ''] = types.find((each) => each.type === 19)?.models ?? []
+    await page.getByRole('button', { name: `Remove ${first}`, exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^Remove claude/ }).count()).toBe(0)
+    expect(types.find((each) => each.type === 15)?.keyHint).toContain('APIKey|SecretKey')
+    expect(types.find((each) => each.type === 18)?.keyHint).toContain('APPID|APISecret|APIKey')
+  })
+
+  test('spec 5: type 18 gets its default version, an edit says that it was saved', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Type', { exact: true }).fill('Spark')
+    await page.getByRole('option', { name: /Spark/ }).first().click()
+    expect(await page.getByLabel('Model version').getAttribute('placeholder')).toBe('v2.1')
+    await page.getByLabel('Name', { exact: true }).fill('spark made')
+    await page.getByLabel('Key', { exact: true }).fill('app|secret|key')
+    await submit(page)
+    await toastOf(page, 'success', 'channel created successfully!').waitFor()
+    const [made] = await channelsNamed('spark made')
+    expect(made).toMatchObject({ type: 18, other: 'v2.1' })
+    await visit.open(`/channel/edit/${made?.id}`)
+    await page.getByLabel('Name', { exact: true }).fill('spark renamed')
+    await submit(page)
+    await toastOf(page, 'success', 'channel updated successfully!').waitFor()
+    expect(await channelsNamed('spark renamed')).toHaveLength(1)
+  })
+
+  test('spec 5: names of models are added as typed; empty and listed ones are not; Escape takes none away', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    const box = page.getByLabel('Models', { exact: true })
+    for (const words of [' my-model ', 'gpt-4', '   ', 'gpt-4', 'my-model']) {
+      await box.fill(words)
+      await box.press('Enter')
+    }
+    await page.getByText('2 chosen').waitFor()
+    await box.press('Escape')
+    await box.press('Escape')
+    await page.getByText('2 chosen').waitFor()
+    for (const name of ['my-model', 'gpt-4'])
+      await page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor()
+    expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
+  })
+
+  test('spec 9: the mapping can be filled with the example', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByRole('button', { name: 'Fill in an example' }).click()
+    await page.getByText('JSON', { exact: true }).click()
+    expect(JSON.parse(await page.getByLabel('Model mapping').last().inputValue())).toEqual({
+      'gpt-3.5-turbo-0301': 'gpt-3.5-turbo',
+      'gpt-4-0314': 'gpt-4',
+      'gpt-4-32k-0314': 'gpt-4-32k',
+    })
+  })
+
   test('an edit keeps the stored key, and can be tested at once', async () => {
     const [id] = await addChannel({ name: 'to edit' })
     await using visit = await site.visit({ as: rootAccount })

@@ -81,6 +81,30 @@ describe('the logs', () => {
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
   })
 
+  test('spec 2, 7: type, model and time range narrow the list, and are sent to the list and to the figures', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log')
+    await rowWith(page, 'laptop').waitFor()
+    await page.getByLabel('Type', { exact: true }).selectOption('consumption')
+    await page.getByLabel('Model name').fill('gpt-4o-mini')
+    await page.getByLabel('Model name').press('Enter')
+    await rowWith(page, 'laptop').waitFor({ state: 'detached' })
+    await rowWith(page, 'server').waitFor()
+    const query = (path: string) => {
+      const last = visit.calls().findLast((call) => call.startsWith(`GET ${path}?`)) ?? ''
+      return Object.fromEntries(new URLSearchParams(last.slice(last.indexOf('?'))))
+    }
+    for (const path of ['/api/log/self', '/api/log/self/stat'])
+      expect(query(path)).toMatchObject({ type: '2', model_name: 'gpt-4o-mini' })
+    await page.getByText('own range').click()
+    await page.getByLabel('From').fill('2001-01-01T00:00:00')
+    await page.getByLabel('To', { exact: true }).fill('2001-01-02T00:00:00')
+    await page.getByText('No results found.').waitFor()
+    const { start_timestamp, end_timestamp } = query('/api/log/self')
+    expect(Number(end_timestamp) - Number(start_timestamp)).toBe(86_400)
+  })
+
   test('spec 9: quota has six decimals; the drawer explains the price', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit

@@ -85,22 +85,23 @@ describe('the guard', () => {
     expect(page.url()).toEndWith('/token?sort=-name')
   })
 
-  test('every page of the route table that needs a login asks for one', async () => {
+  test('spec 2: every page of the route table that needs a login asks for one, the others do not', async () => {
     await using visit = await site.visit()
-    const guarded = [
-      '/channel',
-      '/channel/add',
-      '/token',
-      '/token/add',
-      '/redemption',
-      '/user',
-      '/setting',
-      '/topup',
-      '/log',
-    ]
-    for (const path of guarded) {
+    const pages = {
+      open: ['/', '/login', '/register', '/reset', '/user/reset', '/about', '/chat', '/no-such-page'],
+      guarded: [
+        ...['/channel', '/channel/add', '/channel/edit/1', '/token', '/token/add', '/token/edit/1'],
+        ...['/redemption', '/redemption/add', '/redemption/edit/1', '/user', '/user/add', '/user/edit/1', '/user/edit'],
+        ...['/setting', '/topup', '/log', '/usage', '/playground'],
+      ],
+    }
+    for (const path of pages.open) {
       await visit.open(path)
-      expect(new URL(visit.page.url()).pathname).toBe('/login')
+      expect(new URL(visit.page.url()).pathname).toBe(path)
+    }
+    for (const path of pages.guarded) {
+      await visit.open(path)
+      expect([path, new URL(visit.page.url()).pathname]).toEqual([path, '/login'])
     }
   })
 

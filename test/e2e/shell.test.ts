@@ -64,6 +64,14 @@ describe('the menu', () => {
     await drawer.getByRole('link', { name: 'Logs' }).click()
     await drawer.waitFor({ state: 'detached' })
     await page.waitForURL('**/log')
+    for (const [width, shown] of [
+      [600, true],
+      [601, false],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 })
+      const visible = page.getByRole('button', { name: 'Open menu' }).isVisible()
+      expect([width, await visible]).toEqual([width, shown])
+    }
     await using nobody = await site.visit({ width: 390 })
     await nobody.open('/about')
     await nobody.page.getByRole('button', { name: 'Open menu' }).click()

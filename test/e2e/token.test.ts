@@ -252,18 +252,26 @@ describe('the list of tokens', () => {
     expect(page.url()).toEndWith('/token')
   })
 
-  test('client apps get links with key and server address', async () => {
+  test('spec 2: client apps get links with key and server address', async () => {
+    await site.api('PUT', '/api/option/', { key: 'ChatLink', value: 'https://chat.example' })
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
-    await page.getByRole('button', { name: `Actions for ${first?.name}`, exact: true }).click()
-    await page.getByRole('menuitem', { name: 'Copy link: OpenCat' }).click()
-    await toastOf(page, 'success', 'copied to clipboard!').waitFor()
-    const link = await page.evaluate(() => navigator.clipboard.readText())
-    expect(link).toBe(
-      `opencat://team/join?domain=${encodeURIComponent(new URL(page.url()).origin)}&token=sk-${first?.key}`,
-    )
+    const { origin } = new URL(page.url())
+    const server = encodeURIComponent(origin)
+    const links = {
+      OpenCat: `opencat://team/join?domain=${server}&token=sk-${first?.key}`,
+      'AMA (BotGem)': `ama://set-api-key?server=${server}&key=sk-${first?.key}`,
+      'ChatGPT Next Web': `https://chat.example/#/?settings={"key":"sk-${first?.key}","url":"${origin}"}`,
+    }
+    for (const [app, link] of Object.entries(links)) {
+      await page.getByRole('button', { name: `Actions for ${first?.name}`, exact: true }).click()
+      await page.getByRole('menuitem', { name: `Copy link: ${app}` }).click()
+      await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, link)
+      await toastOf(page, 'success', 'copied to clipboard!').first().waitFor()
+    }
+    await site.api('PUT', '/api/option/', { key: 'ChatLink', value: '' })
   })
 
   test('an account without tokens is shown the way to the first one', async () => {
@@ -313,6 +321,17 @@ describe('the form of a token', () => {
     await row(page, 'laptop').waitFor()
   })
 
+  test('spec 5: a new token needs a name; nothing is sent without one', async () => {
+    const user = await site.addUser('nameless')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.locator('input[aria-invalid="true"]').waitFor()
+    expect(await page.getByLabel('Name').evaluate((box) => box === document.activeElement)).toBe(true)
+    expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
+  })
+
   test('presets set the expiry, counted from now', async () => {
     const user = await site.addUser('presets')
     const presets = { 'one month': 30 * 86_400, 'one day': 86_400, 'one hour': 3600, 'one minute': 60 }
@@ -323,6 +342,7 @@ describe('the form of a token', () => {
       await page.getByLabel('Name').fill(preset)
       const before = Math.floor(Date.now() / 1000)
       await page.getByRole('button', { name: preset, exact: true }).click()
+      expect(await page.getByLabel('Expiry').inputValue()).toMatch(/^\d{4}-\d\d-\d\dT/)
       const after = Math.ceil(Date.now() / 1000)
       await page.getByRole('button', { name: 'Submit' }).click()
       await page.waitForURL('**/token?start=*')

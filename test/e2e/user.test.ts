@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
 import { toastOf } from './support/toasts.ts'
 
@@ -123,6 +124,27 @@ describe('the forms', () => {
     expect((await sent).postDataJSON()).toEqual({ id, group: 'vip', quota: 0, rpm_limit: 60 })
     await toastOf(page, 'success', 'user information updated successfully!').waitFor()
     expect(await userBy(id)).toMatchObject({ group: 'vip', quota: 0, rpm_limit: 60 })
+  })
+
+  test('spec 2: bound accounts are shown and cannot be written; a group that is not there gives no result', async () => {
+    const { id } = await site.addUser('bound')
+    using database = openDatabase(site)
+    database.run(`update users set email = 'b@example.com', github_id = 'octo', wechat_id = 'wx-1' where id = ${id}`)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/user/edit/${id}`)
+    for (const text of ['b@example.com', 'octo', 'wx-1']) await page.getByText(text, { exact: true }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'E-mail address' }).count()).toBe(0)
+    await page.getByLabel('Group').fill('no group like this')
+    await page.getByText('No results found.').waitFor()
+  })
+
+  test('spec 2: the way to a new account is a button of the list', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    await visit.open('/user')
+    await visit.page.getByRole('link', { name: 'Add user' }).first().click()
+    await visit.page.getByRole('heading', { name: 'create a user account' }).waitFor()
+    expect(new URL(visit.page.url()).pathname).toBe('/user/add')
   })
 
   test('spec 2: people edit their own profile, without group and quota', async () => {

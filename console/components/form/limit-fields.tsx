@@ -1,6 +1,7 @@
 import type { Control, FieldPath, FieldValues } from 'react-hook-form'
 import * as z from 'zod/mini'
 import { useFormatQuota } from '../../lib/format.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { NumberField, QuotaField } from './number-field.tsx'
 
@@ -41,13 +42,15 @@ interface LimitFieldsProps<T extends FieldValues> {
   spent?: { spent_today: number; spent_month: number } | undefined
 }
 
-/** The fields for limits, as a group of a form. */
+/** The fields for limits, as a group of a form; nothing where the server knows no limits. */
 export function LimitFields<T extends FieldValues>({ control, spent }: LimitFieldsProps<T>) {
   const t = useText()
+  const classic = useClassicServer()
   const formatQuota = useFormatQuota()
   const at = (name: keyof LimitValues) => name as string as FieldPath<T>
   const used = (quota: number | undefined) =>
     quota === undefined ? {} : { hint: t('form.limits.spent', { quota: formatQuota(quota) }) }
+  if (classic) return null
   return (
     <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
       <legend className="float-left w-full text-base font-medium">{t('form.limits')}</legend>

@@ -3,6 +3,7 @@ import type { Channel } from '../../../contract/api/channel.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
 import { copyText } from '../../lib/clipboard.ts'
+import { isClassicServer } from '../../lib/status.ts'
 import { type Text, text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
@@ -81,7 +82,9 @@ export function channelActions(channel: Channel, t: Text, on: Handlers): RowActi
       hint: hasBalance(channel.type) ? undefined : t('channel.balance.unsupported'),
       run: () => quietly(askBalance(channel)),
     },
-    { id: 'duplicate', label: t('channel.copy'), icon: <CopyPlus />, run: () => quietly(duplicate(channel)) },
+    ...(isClassicServer()
+      ? []
+      : [{ id: 'duplicate', label: t('channel.copy'), icon: <CopyPlus />, run: () => quietly(duplicate(channel)) }]),
     { id: 'copy id', label: t('channel.copyId'), icon: <Copy />, run: () => void copyText(String(channel.id)) },
     { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(channel) },
   ]
@@ -103,7 +106,9 @@ export function channelBulk(t: Text, edit: (rows: readonly Channel[]) => void): 
       applies: isEnabled,
       run: (channel) => setChannelStatus(channel, channelStatus.disabled),
     },
-    { id: 'edit', label: t('channel.bulkEdit'), open: edit, run: async () => undefined },
+    ...(isClassicServer()
+      ? []
+      : [{ id: 'edit', label: t('channel.bulkEdit'), open: edit, run: async () => undefined }]),
     {
       id: 'delete',
       label: t('do.delete'),

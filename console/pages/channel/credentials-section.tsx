@@ -3,6 +3,7 @@ import type { UseFormReturn } from 'react-hook-form'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { SelectField, SwitchField } from '../../components/form/choice-fields.tsx'
 import { PasswordField, TextAreaField, TextField } from '../../components/form/text-field.tsx'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType, keyLines, otherDefault } from './form-values.ts'
@@ -12,13 +13,14 @@ import { typesQuery } from './queries.ts'
 export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
   const { form, channel } = props
   const t = useText()
+  const classic = useClassicServer()
   const { control } = form
   const type = Number(form.watch('type'))
   const entry = useQuery(typesQuery).data?.find((each) => each.type === type)
   const uses = [
     { value: 'one', label: t('channel.form.batch.one') },
     ...(channel ? [] : [{ value: 'each', label: t('channel.form.batch.each') }]),
-    { value: 'multi', label: t('channel.form.batch.multi') },
+    ...(classic ? [] : [{ value: 'multi', label: t('channel.form.batch.multi') }]),
   ]
   return (
     <FormSection title={t('channel.form.credentials')}>

@@ -7,6 +7,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { AdvancedSection } from './advanced-section.tsx'
@@ -50,6 +51,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
   const navigate = useNavigate()
   const form = useAppForm<ChannelValues>({ schema: channelFormSchema, values: channelValues(channel) })
   const [test, setTest] = useState<TestState>()
+  const classic = useClassicServer()
 
   /** Saves; gives the id of the channel, undefined where there is none or nothing was saved. */
   const save = async (values: ChannelValues): Promise<number | undefined> => {
@@ -94,7 +96,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
         <CredentialsSection form={form} channel={channel} />
         <ModelsSection form={form} channel={channel} />
         <MappingField form={form} />
-        <AdvancedSection form={form} />
+        {!classic && <AdvancedSection form={form} />}
         <ChannelFormFooter
           busy={form.formState.isSubmitting}
           test={test}

@@ -12,6 +12,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { EmptyState, Loading } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { useUrlState } from '../../lib/url-state.ts'
@@ -125,6 +126,7 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
 /** What is done with all channels, and the way to a new one. */
 function PageActions() {
   const t = useText()
+  const classic = useClassicServer()
   const [ask, question] = useConfirm()
   const [busy, setBusy] = useState(false)
   const balances = async () => {
@@ -163,7 +165,9 @@ function PageActions() {
       <Button icon={<RefreshCw />} busy={busy} onClick={() => void balances()}>
         {t('channel.balances')}
       </Button>
-      <Menu entries={entries} trigger={<IconButton label={t('channel.more')} icon={<Ellipsis />} />} align="end" />
+      {!classic && (
+        <Menu entries={entries} trigger={<IconButton label={t('channel.more')} icon={<Ellipsis />} />} align="end" />
+      )}
       <AddLink />
       {question}
     </>

@@ -4,6 +4,7 @@ import type { UseFormReturn } from 'react-hook-form'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { ComboboxField } from '../../components/form/combobox-field.tsx'
 import { Button } from '../../components/ui/button.tsx'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { FormSection } from './form-section.tsx'
@@ -16,6 +17,7 @@ const isBasic = (model: string) => model.startsWith('gpt-3') || model.startsWith
 export function ModelsSection(props: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
   const { form, channel } = props
   const t = useText()
+  const classic = useClassicServer()
   const known = useQuery(modelsQuery)
   const types = useQuery(typesQuery)
   const [type, models] = form.watch(['type', 'models'])
@@ -55,7 +57,7 @@ export function ModelsSection(props: { form: UseFormReturn<ChannelValues>; chann
         <Button size="small" disabled={ofType.length === 0} onClick={() => fill([...models, ...ofType])}>
           {t('channel.form.fillType')}
         </Button>
-        {channel && (
+        {channel && !classic && (
           <Button size="small" busy={asking} onClick={() => void ask(channel.id)}>
             {t('channel.form.fillUpstream')}
           </Button>

@@ -7,6 +7,7 @@ import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { test } from './actions.tsx'
@@ -47,6 +48,7 @@ export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel
 function Details({ channel }: { channel: Channel }) {
   const t = useText()
   const formatQuota = useFormatQuota()
+  const classic = useClassicServer()
   const mapping = channel.model_mapping.trim()
   return (
     <>
@@ -58,14 +60,14 @@ function Details({ channel }: { channel: Channel }) {
           <ResponseTime channel={channel} />
         </Fact>
         <Fact name={t('channel.balance')}>{balanceText(channel, t)}</Fact>
-        <Fact name={t('channel.used')}>{formatQuota(channel.used_quota)}</Fact>
+        {!classic && <Fact name={t('channel.used')}>{formatQuota(channel.used_quota)}</Fact>}
         <Fact name={t('channel.group')}>
           <Groups group={channel.group} />
         </Fact>
-        <Fact name={t('channel.priority')}>{channel.priority}</Fact>
-        <Fact name={t('channel.weight')}>{channel.weight}</Fact>
+        {!classic && <Fact name={t('channel.priority')}>{channel.priority}</Fact>}
+        {!classic && <Fact name={t('channel.weight')}>{channel.weight}</Fact>}
         <Fact name={t('channel.peek.address')}>{channel.base_url || t('channel.peek.defaultAddress')}</Fact>
-        <Fact name={t('channel.created')}>{formatTime(channel.created_time)}</Fact>
+        {!classic && <Fact name={t('channel.created')}>{formatTime(channel.created_time)}</Fact>}
       </dl>
       <Tests id={channel.id} />
       {channel.key_count > 1 && <Keys channel={channel} />}
@@ -101,7 +103,9 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function Tests({ id }: { id: number }) {
   const t = useText()
-  const tests = useQuery(testsQuery(id))
+  const classic = useClassicServer()
+  const tests = useQuery({ ...testsQuery(id), enabled: !classic })
+  if (classic) return null
   return (
     <section aria-label={t('channel.peek.tests')}>
       <h3 className="mb-2 text-sm font-medium">{t('channel.peek.tests')}</h3>

@@ -9,7 +9,7 @@ import {
 import type { batchBody } from '../../../contract/api/channel-operations.ts'
 import { groupApi } from '../../../contract/api/group.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
-import { call, callFull } from '../../lib/call.ts'
+import { CallError, call, callFull } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 
@@ -46,7 +46,14 @@ export const watchedQuery = queryOptions({
 /** The catalogue of channel types. */
 export const typesQuery = queryOptions({
   queryKey: ['channel', 'types'],
-  queryFn: ({ signal }) => call(channelApi.types, {}, { signal, quiet: true }),
+  queryFn: async ({ signal }) => {
+    try {
+      return await call(channelApi.types, {}, { signal, quiet: true })
+    } catch (error) {
+      if (!(error instanceof CallError) || error.status !== 404) throw error
+      return (await import('./known-types.ts')).knownTypes
+    }
+  },
   staleTime: Number.POSITIVE_INFINITY,
 })
 

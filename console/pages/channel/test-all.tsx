@@ -5,18 +5,25 @@ import { channelApi } from '../../../contract/api/channel.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { call } from '../../lib/call.ts'
 import { queryClient } from '../../lib/query-client.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { progressQuery, refreshChannels } from './queries.ts'
 
 const pollMs = 1000
+/** A server that does not tell how far it is: its rows are looked at so often, so many times. */
+const lookMs = 3000
+const looks = 20
 
 /** Starts the test of all channels and shows how far it is; rows fill as their tests end. */
 export function TestAllButton() {
   const t = useText()
   const [starting, setStarting] = useState(false)
+  const classic = useClassicServer()
+  const look = useLooking()
   const progress = useQuery({
     ...progressQuery,
+    enabled: !classic,
     refetchInterval: ({ state }) => (state.data?.running ? pollMs : false),
   })
   const { running = false, done = 0, total = 0, failed = 0 } = progress.data ?? {}
@@ -26,7 +33,8 @@ export function TestAllButton() {
     try {
       await call(channelApi.testAll, { query: {} })
       toast.info(t('channel.testAll.started'))
-      await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
+      if (classic) look()
+      else await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
     } catch {
       // The call has shown what was wrong.
     }
@@ -43,6 +51,20 @@ export function TestAllButton() {
       )}
     </Button>
   )
+}
+
+/** Asks for the rows again and again for a while, once it is told to. */
+function useLooking(): () => void {
+  const [left, setLeft] = useState(0)
+  useEffect(() => {
+    if (left === 0) return
+    const timer = setTimeout(() => {
+      void refreshRows()
+      setLeft(left - 1)
+    }, lookMs)
+    return () => clearTimeout(timer)
+  }, [left])
+  return () => setLeft(looks)
 }
 
 /** Asks for the channels again while tests end, and says how it went after the last one. */

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Strip } from '../../components/chart/strip.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { formatTime } from '../../lib/format.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { latencyColor, secondsOf } from './channel-parts.tsx'
 import { testsQuery } from './queries.ts'
@@ -12,7 +13,9 @@ const fullMs = 8000
 /** The last tests of a channel, oldest first. */
 export function TestStrip({ id }: { id: number }) {
   const t = useText()
-  const { data, isPending, isError } = useQuery(testsQuery(id))
+  const classic = useClassicServer()
+  const { data, isPending, isError } = useQuery({ ...testsQuery(id), enabled: !classic })
+  if (classic) return null
   if (isPending) return <Skeleton className="h-5 w-28" />
   if (isError) return <span className="text-sm text-muted">{t('channel.board.error')}</span>
   if (data.length === 0) return <span className="text-sm text-muted">{t('channel.board.none')}</span>

@@ -73,6 +73,9 @@ function Figures({ username }: { username: string | undefined }) {
   const blank = '\u00a0'
   return (
     <section aria-label={t('home.figures')} className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      {week.data?.fromRows !== undefined && (
+        <p className="col-span-full text-sm text-muted">{t('home.fromRows', { count: week.data.fromRows })}</p>
+      )}
       <Kpi
         label={t('home.remaining')}
         loading={self.isPending}

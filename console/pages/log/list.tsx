@@ -5,6 +5,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { logColumns } from './columns.tsx'
@@ -24,6 +25,7 @@ const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogP
 export function LogListPage() {
   const t = useText()
   const admin = isAdmin(useSessionUser())
+  const classic = useClassicServer()
   const [search, setSearch] = useUrlState(parseLogSearch)
   const everybody = admin && search.mine === undefined
   // The end of the range moves with the clock; it is read anew only when the address changes.
@@ -50,11 +52,13 @@ export function LogListPage() {
       </div>
       <Statistics filter={filter} everybody={everybody} rows={list.total} />
       <Suspense fallback={<Skeleton className="mb-3 h-[8.5rem] w-full rounded-lg" />}>
-        <Histogram
-          filter={filter}
-          everybody={everybody}
-          onRange={(from, to) => setSearch({ from: String(from), to: String(to), page: undefined })}
-        />
+        {!classic && (
+          <Histogram
+            filter={filter}
+            everybody={everybody}
+            onRange={(from, to) => setSearch({ from: String(from), to: String(to), page: undefined })}
+          />
+        )}
       </Suspense>
       <DataTable
         name="logs"
@@ -75,13 +79,15 @@ export function LogListPage() {
           </>
         }
         toolbar={
-          <a
-            href={exportAddress(filter, everybody)}
-            download
-            className="px-2 text-sm text-link hover:underline max-sm:hidden"
-          >
-            {t('log.export')}
-          </a>
+          !classic && (
+            <a
+              href={exportAddress(filter, everybody)}
+              download
+              className="px-2 text-sm text-link hover:underline max-sm:hidden"
+            >
+              {t('log.export')}
+            </a>
+          )
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />

@@ -3,11 +3,19 @@ import { SwitchRow } from '../../components/form/choice-fields.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
 import { queryClient } from '../../lib/query-client.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { allLogs, type LogFilter, ownLogs, tailAddress } from './queries.ts'
 
 /** Rows that come closer together than this are shown in one go. */
 const gatherMs = 500
+
+/** A server that does not tell of new rows is asked so often. */
+const pollMs = 3000
+
+async function refreshLogs(everybody: boolean): Promise<void> {
+  await Promise.all([(everybody ? allLogs : ownLogs).refresh(), queryClient.invalidateQueries({ queryKey: ['log'] })])
+}
 
 /** Shows new rows as they are written, while it is on and the page is in sight. */
 export function Tail({ filter, everybody }: { filter: LogFilter; everybody: boolean }) {
@@ -16,8 +24,14 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
   const [fresh, setFresh] = useState(0)
   const [lost, setLost] = useState(false)
   const address = tailAddress(filter, everybody)
+  const classic = useClassicServer()
   useEffect(() => {
-    if (!on) return
+    if (!on || !classic) return
+    const timer = setInterval(() => void refreshLogs(everybody), pollMs)
+    return () => clearInterval(timer)
+  }, [on, classic, everybody])
+  useEffect(() => {
+    if (!on || classic) return
     const events = new EventSource(address)
     let waiting: ReturnType<typeof setTimeout> | undefined
     events.onopen = () => setLost(false)
@@ -31,15 +45,14 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
       setFresh((count) => count + 1)
       waiting ??= setTimeout(() => {
         waiting = undefined
-        void (everybody ? allLogs : ownLogs).refresh()
-        void queryClient.invalidateQueries({ queryKey: ['log'] })
+        void refreshLogs(everybody)
       }, gatherMs)
     }
     return () => {
       clearTimeout(waiting)
       events.close()
     }
-  }, [on, address, everybody])
+  }, [on, classic, address, everybody])
   return (
     <div className="flex flex-wrap items-center gap-3">
       <SwitchRow label={t('log.tail')}>

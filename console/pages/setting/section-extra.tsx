@@ -2,6 +2,7 @@ import { lazy, Suspense } from 'react'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { absoluteUrl } from '../../lib/base-path.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { OptionForm } from './use-option-form.ts'
 
@@ -11,6 +12,7 @@ const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ defa
 
 /** What a section has besides its options. */
 export function SectionExtra({ section, form }: { section: string; form: OptionForm }) {
+  const classic = useClassicServer()
   if (section === 'code-hosting') return <OAuthHelp form={form} />
   if (section === 'ratios') {
     return (
@@ -19,7 +21,7 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
       </Suspense>
     )
   }
-  if (section === 'mail') {
+  if (section === 'mail' && !classic) {
     return (
       <Suspense fallback={<div className="h-21" />}>
         <MailTest form={form} />

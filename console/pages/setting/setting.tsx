@@ -4,6 +4,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { Tabs } from '../../components/ui/tabs.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { loadAreas, useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { PersonalPanel } from './personal.tsx'
@@ -27,8 +28,9 @@ const ConfirmDialog = lazy(() =>
 export function SettingPage() {
   const t = useText()
   const admin = isAdmin(useSessionUser())
+  const classic = useClassicServer()
   const [search, setSearch] = useUrlState(parseSettingSearch)
-  const offered = settingTabs.filter((tab) => admin || tab === 'personal')
+  const offered = settingTabs.filter((tab) => tab === 'personal' || (admin && !(classic && tab === 'audit')))
   const tab = offered.find((each) => each === search.tab) ?? 'personal'
   const form = useOptionForm(admin && tab !== 'personal' && tab !== 'audit')
   const content = (of: SettingTab) => {

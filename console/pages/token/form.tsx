@@ -14,6 +14,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useFormatQuota } from '../../lib/format.ts'
 import { selfQuery } from '../../lib/self.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
@@ -48,6 +49,7 @@ function EditToken({ id }: { id: string }) {
 
 function TokenForm({ token }: { token?: Token }) {
   const t = useText()
+  const classic = useClassicServer()
   const navigate = useNavigate()
   const form = useAppForm<TokenValues>({ schema: tokenSchema, values: tokenValues(token) })
   const { control } = form
@@ -85,25 +87,27 @@ function TokenForm({ token }: { token?: Token }) {
         />
         <QuotaField control={control} name="remain_quota" label={t('token.form.quota')} disabled={unlimited} />
         <Balance quota={unlimited ? undefined : quota} />
-        <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
-          <legend className="float-left w-full text-base font-medium">{t('token.form.limits')}</legend>
-          <TextField
-            control={control}
-            name="models"
-            label={t('token.form.models')}
-            hint={t('token.form.models.hint')}
-            optional
-            spellCheck={false}
-          />
-          <TextField
-            control={control}
-            name="subnet"
-            label={t('token.form.subnet')}
-            hint={t('token.form.subnet.hint')}
-            optional
-            spellCheck={false}
-          />
-        </fieldset>
+        {!classic && (
+          <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
+            <legend className="float-left w-full text-base font-medium">{t('token.form.limits')}</legend>
+            <TextField
+              control={control}
+              name="models"
+              label={t('token.form.models')}
+              hint={t('token.form.models.hint')}
+              optional
+              spellCheck={false}
+            />
+            <TextField
+              control={control}
+              name="subnet"
+              label={t('token.form.subnet')}
+              hint={t('token.form.subnet.hint')}
+              optional
+              spellCheck={false}
+            />
+          </fieldset>
+        )}
         <LimitFields control={control} spent={token} />
         <FormFooter
           submit={t('do.submit')}

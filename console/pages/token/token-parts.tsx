@@ -83,6 +83,7 @@ export function Expiry({ token }: { token: Token }) {
 
 /** A moment: as the product writes it, and how long ago as the title. */
 export function Moment({ seconds, none }: { seconds: number; none: string }) {
-  if (seconds <= 0) return <span className="text-muted">{none}</span>
+  // Some servers do not tell.
+  if (!(seconds > 0)) return <span className="text-muted">{none}</span>
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }

@@ -42,3 +42,8 @@ export function changesOf(values: UserValues, before: UserValues): Partial<UserV
   const names = Object.keys(values) as (keyof UserValues)[]
   return Object.fromEntries(names.filter((name) => values[name] !== before[name]).map((name) => [name, values[name]]))
 }
+
+/** All fields of the specification, for servers that take what is missing for empty. */
+export function classicBody({ username, display_name, password, group, quota }: UserValues): Partial<UserValues> {
+  return { username, display_name, password, group, quota }
+}

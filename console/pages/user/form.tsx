@@ -10,10 +10,11 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { selfQuery } from '../../lib/self.ts'
+import { isClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { Bindings } from './bindings.tsx'
-import { changesOf, type UserValues, userFormSchema, userValues } from './form-values.ts'
+import { changesOf, classicBody, type UserValues, userFormSchema, userValues } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
 import { updateSelf, updateUser, userQuery } from './queries.ts'
 
@@ -53,7 +54,11 @@ function UserForm({ user, admin }: { user: User; admin: boolean }) {
   const { control, formState } = form
   const save = async (values: UserValues) => {
     const { username, display_name, password } = values
-    if (admin) await updateUser({ id: user.id, ...changesOf(values, userValues(user)) })
+    if (admin)
+      await updateUser({
+        id: user.id,
+        ...(isClassicServer() ? classicBody(values) : changesOf(values, userValues(user))),
+      })
     else await updateSelf({ username, display_name, password })
     form.reset({ ...values, password: '' })
     toast.success(t('user.updated.done'))

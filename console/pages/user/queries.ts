@@ -14,6 +14,7 @@ import { call } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { selfQuery } from '../../lib/self.ts'
+import { isClassicServer } from '../../lib/status.ts'
 
 /** All users. */
 export const users = listSource<User>('user', { list: userApi.list, search: userApi.search })
@@ -63,7 +64,12 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
 
 /** Adds to a user's balance. */
 export async function giveQuota(user: User, quota: number): Promise<void> {
-  await call(userApi.update, { body: { id: user.id, quota_delta: quota } })
+  if (isClassicServer()) {
+    // Such a server takes a new balance only: what is there now, and the gift.
+    const now = await call(userApi.get, { params: { id: user.id } })
+    const { id, username, display_name, group } = now
+    await call(userApi.update, { body: { id, username, display_name, group, quota: now.quota + quota } })
+  } else await call(userApi.update, { body: { id: user.id, quota_delta: quota } })
   await Promise.all([users.refresh(), forget(user.id)])
 }
 

@@ -9,7 +9,7 @@ import { hashPassword } from '../../lib/password.ts'
 import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { type Account, accountsByMail } from '../../store/identities.ts'
-import type { Trx } from '../../store/store.ts'
+import type { Db } from '../../store/store.ts'
 import { revokeLogins, updateUser } from '../../store/user-changes.ts'
 import { lockUser } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
@@ -90,33 +90,37 @@ async function sendReset(deps: MailCodeDeps, typed: string, language: MailLangua
 }
 
 async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.reset>): Promise<string> {
-  const { store, clock, announce } = deps
+  const { store, clock, codes, announce } = deps
   const { email, token } = call.body
-  const account = await store.write((trx) => accountOfToken(deps, trx, email, token))
-  if (!account) throw new ApiFailure('The link is wrong or has expired, please ask for a new one.')
   const password = randomBase62(12)
-  const hash = await hashPassword(password)
-  await store.write(async (trx) => {
-    const user = await lockUser(trx, { id: account.id })
-    if (!user) throw new ApiFailure('This user does not exist.')
+  // Hashed before the link is used up, which would be lost if there were no time for it; in vain for no wrong link.
+  const known = await accountOfToken(store.read, email, (subject) => codes.fits(store.read, 'reset', subject, token))
+  const hash = known ? await hashPassword(password) : ''
+  const id = await store.write(async (trx) => {
+    const account = await accountOfToken(trx, email, (subject) => codes.use(trx, 'reset', subject, token))
+    const user = account && (await lockUser(trx, { id: account.id }))
+    if (!user || hash === '') return undefined
     await updateUser(trx, user.id, { password: hash })
     await revokeLogins(trx, user.id)
     const event = { person: user, clientAddress: call.clientAddress }
     await recordAudit(trx, auditEvent(clock, event, 'user.reset-password', `user ${user.id}`))
+    return user.id
   })
-  await announce({ topic: 'user', id: account.id })
+  // Outside the transaction: a wrong try must stay counted.
+  if (id === undefined) throw new ApiFailure('The link is wrong or has expired, please ask for a new one.')
+  await announce({ topic: 'user', id })
   return password
 }
 
+/** The account that one of `isToken`'s answers says the token is of; of several with that address the chosen one. */
 async function accountOfToken(
-  { codes }: MailCodeDeps,
-  trx: Trx,
+  db: Db,
   email: string,
-  token: string,
+  isToken: (subject: string) => Promise<boolean>,
 ): Promise<Account | undefined> {
-  for (const account of await accountsByMail(trx, email)) {
+  for (const account of await accountsByMail(db, email)) {
     if (account.status !== userStatus.enabled) continue
-    if (await codes.use(trx, 'reset', resetSubject(account), token)) return account
+    if (await isToken(resetSubject(account))) return account
   }
   return undefined
 }

@@ -16,7 +16,7 @@ import {
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { channelFields } from './channel-input.ts'
-import { changedKeys, forgetOldKeys, manyKeys, newKeys } from './channel-keys.ts'
+import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
 
 /** What changes of channels work with. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
@@ -51,6 +51,7 @@ export async function createChannels(
   if (!body.name || keys.length === 0) throw new ApiFailure('please fill in channel name and channel key!')
   if (body.models === undefined) throw new ApiFailure('please select at least one model!')
   const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)) }
+  refuseMalformedKeys(fields.type, keys)
   return store.write(async (trx) => {
     const ids: number[] = []
     const stored =
@@ -75,6 +76,10 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     if (!before) throw new ApiFailure('This channel does not exist.')
     const keys = await changedKeys(trx, secrets, call.body)
     const fields = { ...sent, ...keys }
+    const type = sent.type ?? before.type
+    // A key that stays must fit a type that changes.
+    if (keys.key !== undefined || type !== before.type)
+      refuseMalformedKeys(type, await openKeys(trx, secrets, id, keys))
     // Who switches a channel on by hand has seen to its keys: all of them are tried again.
     if (fields.status === channelStatus.enabled && before.status !== channelStatus.enabled) {
       await forgetDeadKeys(trx, id)

@@ -3,8 +3,9 @@ import { maxKeys } from '../../../contract/api/channel-operations.ts'
 import type { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
-import { keyLines } from '../../lib/key-lines.ts'
+import { keyLines, keysIn } from '../../lib/key-lines.ts'
 import type { Secrets } from '../../lib/secrets.ts'
+import { providerOf } from '../../providers/registry.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { deadKeysOf, forgetDeadKeys, sealedKeys } from '../../store/channel-keys.ts'
 import { type ChannelFields, updateChannel } from '../../store/channels.ts'
@@ -19,6 +20,16 @@ export function newKeys(text: string): string[] {
   const keys = keyLines(text)
   if (keys.length > maxKeys) throw new ApiFailure(`key may have at most ${maxKeys} lines.`)
   return keys
+}
+
+/** Refuses keys that are not of the form that the type's keys have; the message names the form and never the key. */
+export function refuseMalformedKeys(type: number, keys: readonly string[]): void {
+  const keyFault = providerOf(type)?.keyFault
+  if (!keyFault) return
+  for (const [index, key] of keys.entries()) {
+    const fault = keyFault(key)
+    if (fault !== undefined) throw new ApiFailure(keys.length > 1 ? `Line ${index + 1} of the key: ${fault}` : fault)
+  }
 }
 
 /** How several keys are stored in one channel, each once. */
@@ -102,15 +113,26 @@ export async function reviveDead(
   })
 }
 
-async function keysWithHash(db: Db, secrets: Secrets, id: number): Promise<{ key: string; hash: string }[]> {
-  const row = await sealedKeys(db, id)
-  if (!row) throw new ApiFailure('This channel does not exist.')
+/** The keys of a channel as stored, or as a change is about to store them. */
+export async function openKeys(
+  db: Db,
+  secrets: Secrets,
+  id: number,
+  changed: Pick<ChannelFields, KeyColumn> = {},
+): Promise<string[]> {
+  const stored = await sealedKeys(db, id)
+  if (!stored) throw new ApiFailure('This channel does not exist.')
+  const row = { ...stored, ...changed }
   let text: string
   try {
     text = secrets.open(row.key, 'channel')
   } catch {
     throw new ApiFailure('The key of this channel cannot be decrypted; save it again.')
   }
-  const keys = row.key_mode === 'multi' ? keyLines(text) : [text]
+  return keysIn(text, row.key_mode)
+}
+
+async function keysWithHash(db: Db, secrets: Secrets, id: number): Promise<{ key: string; hash: string }[]> {
+  const keys = await openKeys(db, secrets, id)
   return keys.map((key) => ({ key, hash: secrets.fingerprint(key, 'channel-key') }))
 }

@@ -7,7 +7,7 @@ import { randomHex } from '../../lib/ids.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { type Account, accountsByIdentity, type Identity } from '../../store/identities.ts'
 import type { Trx } from '../../store/store.ts'
-import { usernameTaken } from '../../store/users.ts'
+import { lockUser, usernameTaken } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createAccount, type NewAccount } from '../new-account.ts'
@@ -33,7 +33,9 @@ export async function logIn(
   account: Account,
   service: string,
 ): Promise<void> {
-  if (account.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
+  // As it is now, and stays until the session stands: whoever bans it next ends that too.
+  const now = await lockUser(trx, { id: account.id })
+  if (now?.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
   await sessions.start(context, trx, account.id)
   const call = { person: account, clientAddress: context.get('clientAddress') }
   await recordAudit(trx, auditEvent(clock, call, 'login', `user ${account.id}`, service))

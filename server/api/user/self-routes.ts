@@ -1,5 +1,6 @@
 import { api } from '../../../contract/api/index.ts'
 import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
@@ -33,7 +34,7 @@ export function mountSelf(
     const password = body.password ? await hashPassword(body.password) : undefined
     await store.write(async (trx) => {
       const me = await lockUser(trx, { id: person.id })
-      if (!me) throw new ApiFailure('This user does not exist.')
+      if (me?.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
       const fields: UserFields = {}
       const username = await newUsername(trx, me, body.username)
       if (username !== undefined) fields.username = username

@@ -114,7 +114,7 @@ function mediaOut(part: MediaPart, { losses, documents }: Context): JsonObject[]
     return [{ type: 'image_url', image_url: { url, ...(part.detail && { detail: part.detail }) } }]
   }
   if (media !== 'document' || source.kind !== 'inline' || !source.mediaType.startsWith('text/'))
-    losses.refuse(part, media)
+    return losses.refuse(part, media)
   const data = { ...(part.name && { title: part.name }), text: fromBase64(source.data) }
   documents.push({ id: `doc:${documents.length}`, data })
   return []

@@ -1,6 +1,8 @@
 /** A model that reads messages of images, sounds or videos, and only at an address of its own. */
 export function isMultimodal(model: string): boolean {
-  return /-(?:vl|audio|omni|ocr)(?:-|$)|^qvq|^qwen3\.[5-9]-|^qwen-(?:image|tts|asr)|^qwen3-(?:asr|tts)/.test(bareModel(model))
+  return /-(?:vl|audio|omni|ocr)(?:-|$)|^qvq|^qwen3\.[5-9]-|^qwen-(?:image|tts|asr)|^qwen3-(?:asr|tts)/.test(
+    bareModel(model),
+  )
 }
 
 const searchSuffix = '-internet'

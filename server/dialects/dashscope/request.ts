@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-kin.ts'
-import { budgetOf } from '../effort.ts'
 import { type Effort, efforts } from '../conversation.ts'
+import { budgetOf } from '../effort.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
 import { textOf } from '../plain-turns.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
@@ -92,7 +92,9 @@ function listOut(content: unknown): JsonObject[] {
         return { video: url('video_url') }
       case 'input_audio': {
         const { data, format } = looseObject(part['input_audio'])
-        return { audio: /^https?:/.test(looseText(data)) ? data : `data:audio/${looseText(format)};base64,${looseText(data)}` }
+        return {
+          audio: /^https?:/.test(looseText(data)) ? data : `data:audio/${looseText(format)};base64,${looseText(data)}`,
+        }
       }
       default:
         throw cannotSay(`this channel takes no part of type ${type}`, 'messages.content')

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseText } from '../fields.ts'
+import { looseList, looseText } from '../fields.ts'
 import type { Failure, FailureKind } from '../reply.ts'
 
 /** Google's canonical codes with the status and kind each means (google.rpc.Code). */
@@ -40,6 +40,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   const error = isObject(object) && isObject(object['error']) ? object['error'] : undefined
   const code = looseText(error?.['status'])
   const [meant, kind] = codes[code] ?? [status, kindOfStatus(status)]
+  const retryAfterSeconds = retryAdvice(error?.['details'])
   // Google says "invalid argument" of a key that it does not know.
   const isKey = JSON.stringify(error?.['details'] ?? null).includes('API_KEY_INVALID')
   return {
@@ -47,20 +48,31 @@ export function decodeFailure(status: number, body: unknown): Failure {
     kind: isKey ? 'authentication' : kind,
     message: messageOf(body, status),
     ...(code && { type: code, code }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     dialect: 'gemini',
   }
 }
 
+const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
+
+/** What Google says in a detail of the error and not in a header: `"retryDelay": "35.2s"`. */
+function retryAdvice(details: unknown): number | undefined {
+  const info = looseList(details).find((each) => each['@type'] === retryInfo)
+  const seconds = Number.parseFloat(looseText(info?.['retryDelay']))
+  return seconds >= 0 ? Math.ceil(seconds) : undefined
+}
+
 /** An error as a Gemini caller's program reads it. */
 export function encodeFailure(failure: Failure, requestId: string): JsonObject {
-  const { kind, message } = failure
+  const { kind, message, retryAfterSeconds } = failure
+  const advice = retryAfterSeconds === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterSeconds}s` }]
   const status = codeOfKind[kind]
   return {
     error: {
       code: failure.status,
       message,
       status,
-      details: [{ '@type': 'type.googleapis.com/google.rpc.RequestInfo', requestId }],
+      details: [...advice, { '@type': 'type.googleapis.com/google.rpc.RequestInfo', requestId }],
     },
   }
 }

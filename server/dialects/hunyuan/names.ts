@@ -5,9 +5,7 @@ const opaque: ReadonlySet<string> = new Set(['Parameters', 'parameters'])
 
 /** A value with its members in Tencent's spelling: `tool_calls` → `ToolCalls`. */
 export function toPascal(value: unknown): unknown {
-  return renamed(value, (name) =>
-    name.replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
-  )
+  return renamed(value, (name) => name.replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase()))
 }
 
 /** A value with its members in OpenAI's spelling: `ToolCalls` → `tool_calls`. */

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import { flatError } from '../openai/reply.ts'
 import { decodeFailure, encodeFailure } from '../openai-failure.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'
@@ -16,5 +17,9 @@ export const openaiChat: Dialect = {
   streamDecoder: (idSeed) => new ChunkStreamDecoder(idSeed),
   streamEncoder: (frame) => new ChunkStreamEncoder(frame),
   decodeFailure,
+  failureWithin(wire) {
+    const error = Array.isArray(wire['choices']) ? undefined : flatError(wire)
+    return error && decodeFailure(0, error)
+  },
   encodeFailure,
 }

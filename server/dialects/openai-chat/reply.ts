@@ -108,13 +108,19 @@ function media(message: JsonObject): ReplyPart[] {
 function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>): ToolCallPart {
   const id = looseText(call['id']) || `call_${seed}`
   const seal = seals.get(id) ?? googleSeal(call)
-  const custom = call['custom']
-  if (isObject(custom)) {
+  const custom = freeformIn(call)
+  if (custom) {
     return { type: 'tool-call', id, name: looseText(custom['name']), input: looseText(custom['input']), freeform: true }
   }
   const called = looseObject(call['function'])
   const input = isObject(called['arguments']) ? JSON.stringify(called['arguments']) : looseText(called['arguments'])
   return { type: 'tool-call', id, name: looseText(called['name']), input, ...(seal && { seal }) }
+}
+
+/** What a call of a tool with free input says of it. Some services send the empty form of one with each function. */
+export function freeformIn(call: JsonObject): JsonObject | undefined {
+  const custom = call['custom']
+  return isObject(custom) && !isObject(call['function']) ? custom : undefined
 }
 
 /** The signature of a call in Google's own OpenAI layer. */

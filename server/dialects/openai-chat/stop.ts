@@ -13,6 +13,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
   end_turn: 'stop',
   model_length: 'length',
   max_tokens: 'length',
+  sensitive: 'content-filter',
   error: 'other',
 }
 

@@ -10,7 +10,7 @@ import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { citationsIn } from './annotations.ts'
 import { soundType } from './parts-in.ts'
 import { readDetails, thoughtOf } from './reasoning.ts'
-import { googleSeal, stopOf } from './reply.ts'
+import { freeformIn, googleSeal, stopOf } from './reply.ts'
 
 /** One choice as far as it came. */
 interface ChoiceState {
@@ -191,7 +191,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
       const id = looseText(call['id']) || `call_${this.#idSeed}_${choice}_${number}`
       const seal = googleSeal(call)
       const head = { type: 'tool-call', id, name: looseText(called['name']), input: '' } as const
-      const part = { ...head, ...(isObject(call['custom']) && { freeform: true }), ...(seal && { seal }) }
+      const part = { ...head, ...(freeformIn(call) && { freeform: true }), ...(seal && { seal }) }
       known = { index: this.#part(choice, state, part, events), id }
       state.calls.set(number, known)
     }

@@ -23,7 +23,7 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   const texts: string[] = []
   if (Array.isArray(choices))
     for (const choice of choices as unknown[]) if (isObject(choice)) choiceTexts(choice, texts)
-  return { usage, output: texts.join(''), error: hasAnswer(body) ? undefined : (error ?? flatError(mode, body)) }
+  return { usage, output: texts.join(''), error: hasAnswer(body) ? undefined : (error ?? errorInPlace(mode, body)) }
 }
 
 /** Services without usage for transcriptions tell the length of the sound where verbose_json is asked for. */
@@ -37,10 +37,14 @@ function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   return { ...usage, prompt_tokens: usage['total_tokens'] }
 }
 
+function errorInPlace(mode: RelayMode, body: JsonObject): JsonObject | undefined {
+  const isKnown =
+    mode === 'chat' || mode === 'completions' || mode === 'embeddings' || mode === 'rerank' || mode === 'images'
+  return isKnown ? flatError(body) : undefined
+}
+
 /** Some services (Spark, say) answer 200 with a message and a code of their own in place of an answer. */
-function flatError(mode: RelayMode, body: JsonObject): JsonObject | undefined {
-  if (mode !== 'chat' && mode !== 'completions' && mode !== 'embeddings' && mode !== 'rerank' && mode !== 'images')
-    return undefined
+export function flatError(body: JsonObject): JsonObject | undefined {
   const code = body['code'] ?? body['error_code']
   const message = [body['message'], body['msg'], body['error_msg']].find((text) => typeof text === 'string')
   return code && message ? { message, code } : undefined

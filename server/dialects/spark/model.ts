@@ -33,11 +33,14 @@ const names: Readonly<Record<string, string>> = {
   x1: 'x1',
 }
 
-/** The model by its name, else by the channel's version; what neither tells is the first version. */
+/** The version of a channel that names none, for models whose names have none. */
+export const defaultVersion = 'v2.1'
+
+/** The model by its name, else by the channel's version. */
 export function sparkModel(name: string, version: string): SparkModel {
   const short = name.toLowerCase().replace(/^spark(?:desk)?-?/, '')
   const named = names[short] ?? (short.startsWith('v') ? short : undefined)
-  const chosen = (named ?? version.trim().toLowerCase()) || 'v1.1'
+  const chosen = (named ?? version.trim().toLowerCase()) || defaultVersion
   return versions[chosen] ?? versions[names[chosen] ?? ''] ?? { path: `/${chosen}/chat`, domain: `general${chosen}` }
 }
 

@@ -1,22 +1,22 @@
 import type { Page, Route } from 'playwright-core'
 
-/** The calls of the specification's section 7; `{id}` stands for a number. */
+/** The calls of the specification's section 7 with their queries; `{id}` stands for a number, `-` for an answer without data. */
 const calls = `
 GET /api/status
 GET /api/option/
-PUT /api/option/
+PUT /api/option/ -
 GET /api/user/ p
 GET /api/user/search keyword
 POST /api/user/manage
 GET /api/user/{id}
 GET /api/user/self
-PUT /api/user/
-PUT /api/user/self
-POST /api/user/
-POST /api/user/register turnstile
+PUT /api/user/ -
+PUT /api/user/self -
+POST /api/user/ -
+POST /api/user/register turnstile -
 POST /api/user/login
 GET /api/user/logout
-DELETE /api/user/self
+DELETE /api/user/self -
 GET /api/user/token
 GET /api/user/aff
 POST /api/user/topup
@@ -24,16 +24,16 @@ POST /api/user/reset
 GET /api/reset_password email turnstile
 GET /api/verification email turnstile
 GET /api/oauth/wechat code
-GET /api/oauth/wechat/bind code
-GET /api/oauth/email/bind email code
+GET /api/oauth/wechat/bind code -
+GET /api/oauth/email/bind email code -
 GET /api/oauth/github code state
 GET /api/group/
 GET /api/channel/ p
 GET /api/channel/search keyword
 GET /api/channel/{id}
-POST /api/channel/
-PUT /api/channel/
-DELETE /api/channel/{id}/
+POST /api/channel/ -
+PUT /api/channel/ -
+DELETE /api/channel/{id}/ -
 GET /api/channel/test/{id}/
 GET /api/channel/test
 GET /api/channel/update_balance/{id}/
@@ -42,15 +42,15 @@ GET /api/channel/models
 GET /api/token/ p
 GET /api/token/search keyword
 GET /api/token/{id}
-POST /api/token/
-PUT /api/token/ status_only
-DELETE /api/token/{id}/
+POST /api/token/ -
+PUT /api/token/ status_only -
+DELETE /api/token/{id}/ -
 GET /api/redemption/ p
 GET /api/redemption/search keyword
 GET /api/redemption/{id}
 POST /api/redemption/
-PUT /api/redemption/ status_only
-DELETE /api/redemption/{id}/
+PUT /api/redemption/ status_only -
+DELETE /api/redemption/{id}/ -
 GET /api/log/ p type username token_name model_name start_timestamp end_timestamp
 GET /api/log/self/ p type token_name model_name start_timestamp end_timestamp
 GET /api/log/stat type username token_name model_name start_timestamp end_timestamp
@@ -63,38 +63,54 @@ const known = calls
   .map((line) => {
     const [method = '', path = '', ...query] = line.split(' ')
     const pattern = path.replace('{id}', '\\d+').replace(/\/$/, '')
-    return { method, path: new RegExp(`^${pattern}/?$`), query }
+    return { method, path: new RegExp(`^${pattern}/?$`), query, silent: query.includes('-') }
   })
 
-/** Fields of the status document that the specification names. */
-const statusFields =
-  `system_name logo footer_html quota_per_unit display_in_currency chat_link top_up_link server_address version
-  turnstile_check turnstile_site_key wechat_login wechat_qrcode github_oauth github_client_id email_verification`.split(
-    /\s+/,
-  )
+/** Fields of each thing that the specification names (section 3). */
+const fields: Record<string, string> = {
+  status: `system_name logo footer_html quota_per_unit display_in_currency chat_link top_up_link server_address version
+    turnstile_check turnstile_site_key wechat_login wechat_qrcode github_oauth github_client_id email_verification`,
+  user: `id username display_name github_id wechat_id email quota used_quota request_count group role status`,
+  token: `id name key status remain_quota unlimited_quota used_quota created_time expired_time`,
+  channel: `id name type base_url other model_mapping models group status response_time test_time balance
+    balance_updated_time`,
+  redemption: `id name key status quota created_time redeemed_time count`,
+  log: `id created_at username token_name type model_name prompt_tokens completion_tokens quota content`,
+}
+
+type Row = Record<string, unknown>
+
+/** The data of an answer with the fields of the specification alone. */
+function specified(path: string, data: unknown): unknown {
+  const kind = /^\/api\/(\w+)(?:\/(?:\d+|self|search|login)?)?\/?$/.exec(path)?.[1] ?? ''
+  const names = fields[kind]?.split(/\s+/)
+  if (!names || typeof data !== 'object' || data === null) return data
+  const only = (row: Row) => Object.fromEntries(Object.entries(row).filter(([name]) => names.includes(name)))
+  return Array.isArray(data)
+    ? data.map((row: unknown) => (typeof row === 'object' ? only(row as Row) : row))
+    : only(data as Row)
+}
 
 /**
  * Makes the server one that has the calls of the specification alone: any other is answered with 404, further query
- * parameters are not heard, lists are not counted, the status document has no further field. Returns what was asked
- * for beyond it.
+ * parameters are not heard, lists are not counted, and answers have no further field.
  */
-export async function onlySpecifiedCalls(page: Page): Promise<string[]> {
-  const refused: string[] = []
+export async function onlySpecifiedCalls(page: Page): Promise<void> {
   await page.route('**/api/**', async (route: Route) => {
     const request = route.request()
     const url = new URL(request.url())
     const call = known.find(({ method, path }) => method === request.method() && path.test(url.pathname))
     if (!call) {
-      refused.push(`${request.method()} ${url.pathname}`)
       return route.fulfill({ status: 404, json: { error: { message: 'Invalid URL', type: 'invalid_request_error' } } })
     }
     for (const name of [...url.searchParams.keys()]) if (!call.query.includes(name)) url.searchParams.delete(name)
     const response = await route.fetch({ url: url.href })
     const { 'x-total-count': _, ...headers } = response.headers()
-    if (url.pathname !== '/api/status') return route.fulfill({ response, headers })
-    const answer = (await response.json()) as { data: Record<string, unknown> }
-    const data = Object.fromEntries(Object.entries(answer.data).filter(([name]) => statusFields.includes(name)))
-    return route.fulfill({ response, headers, json: { ...answer, data } })
+    const { data, ...answer } = (await response.json()) as { data?: unknown }
+    return route.fulfill({
+      response,
+      headers,
+      json: call.silent || data === undefined ? answer : { ...answer, data: specified(url.pathname, data) },
+    })
   })
-  return refused
 }

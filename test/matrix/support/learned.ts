@@ -30,6 +30,8 @@ export interface Learned {
 
 /** An answer as its service reported it, with the price of its usage at the prices of these tests. */
 export interface Recorded extends Learned {
+  /** What is said in sound; callers whose dialect has none read it as text. */
+  spoken: string
   /** Quota; undefined when no usage was reported. */
   quota: number | undefined
 }
@@ -43,7 +45,7 @@ export interface WireReader {
 
 /** An answer about which nothing is known yet. */
 export function nothing(): Recorded {
-  return { text: '', thought: '', calls: [], end: 'other', usage: undefined, quota: undefined }
+  return { text: '', thought: '', calls: [], end: 'other', usage: undefined, spoken: '', quota: undefined }
 }
 
 /** Arguments as a program parses them. */

@@ -16,9 +16,12 @@ const ends: Readonly<Record<string, End>> = {
 
 /** OpenAI's chat completions, and what services that speak them do differently. */
 export const readChat: WireReader = {
-  whole: (body) => readChunks([body]),
+  whole: (body) => readChunks([body], 'message'),
   stream: (data) =>
-    readChunks(data.filter((each) => each !== '[DONE]' && each.trim() !== '').map((each) => JSON.parse(each))),
+    readChunks(
+      data.filter((each) => each !== '[DONE]' && each.trim() !== '').map((each) => JSON.parse(each) as JsonObject),
+      'delta',
+    ),
 }
 
 interface OpenCall {
@@ -28,19 +31,26 @@ interface OpenCall {
   freeform: boolean
 }
 
-function readChunks(chunks: readonly JsonObject[]): Recorded {
+function readChunks(chunks: readonly JsonObject[], place: 'message' | 'delta'): Recorded {
   const learned = nothing()
   const calls = new Map<unknown, OpenCall>()
+  let refused = false
   for (const chunk of chunks) {
     const choice = objects(chunk['choices']).find(({ index = 0 }) => index === 0)
-    const message = choice && (isObject(choice['delta']) ? choice['delta'] : choice['message'])
-    if (isObject(message)) readMessage(message, learned, calls)
+    const message = choice?.[place]
+    if (isObject(message)) {
+      readMessage(message, learned, calls)
+      refused ||= Boolean(message['refusal'])
+    }
     const reason = choice?.['finish_reason']
     if (typeof reason === 'string' && reason !== '') learned.end = ends[reason] ?? 'other'
     const groq = chunk['x_groq']
     const usage = [chunk['usage'], isObject(groq) && groq['usage'], choice?.['usage']].find(isObject)
     if (usage) readUsage(usage, learned)
   }
+  if (refused && learned.end === 'stop') learned.end = 'refusal'
+  // Services that forget the reason.
+  if (learned.end === 'other') learned.end = calls.size > 0 ? 'tool-calls' : 'stop'
   learned.calls = [...calls.values()].map(({ id, name, input, freeform }) => ({
     id,
     name,
@@ -50,7 +60,7 @@ function readChunks(chunks: readonly JsonObject[]): Recorded {
 }
 
 function readMessage(message: JsonObject, learned: Recorded, calls: Map<unknown, OpenCall>): void {
-  const { content, refusal, reasoning_content, reasoning, audio } = message
+  const { content, refusal, reasoning_content, reasoning, reasoning_details, audio } = message
   if (typeof content === 'string') learned.text += content
   for (const part of objects(content)) {
     if (typeof part['text'] === 'string') learned.text += part['text']
@@ -58,16 +68,24 @@ function readMessage(message: JsonObject, learned: Recorded, calls: Map<unknown,
   }
   if (typeof refusal === 'string') learned.text += refusal
   const thought = reasoning_content ?? reasoning
-  if (typeof thought === 'string') learned.thought += thought
-  if (isObject(audio) && typeof audio['transcript'] === 'string') learned.text += audio['transcript']
+  if (typeof thought === 'string' && thought !== '') learned.thought += thought
+  else for (const each of objects(reasoning_details)) learned.thought += String(each['text'] ?? each['summary'] ?? '')
+  if (isObject(audio) && typeof audio['transcript'] === 'string') learned.spoken += audio['transcript']
   for (const [at, call] of objects(message['tool_calls']).entries()) {
-    const named = [call['function'], call['custom']].find(isObject) ?? {}
-    addCall(calls, call['index'] ?? at, call['id'], named, isObject(call['custom']))
+    const [named = {}] = [call['function'], call['custom']].filter(isObject)
+    addCall(calls, call['index'] ?? at, call['id'], named, !isObject(call['function']) && isObject(call['custom']))
   }
-  if (isObject(message['function_call'])) addCall(calls, 'function', undefined, message['function_call'], false)
+  const old = message['function_call']
+  if (isObject(old) && (old['name'] || old['arguments'])) addCall(calls, 'function', undefined, old, false)
 }
 
 function addCall(calls: Map<unknown, OpenCall>, at: unknown, id: unknown, named: JsonObject, freeform: boolean): void {
+  const open = calls.get(at)
+  // Some services number every call 0 and tell them apart by their ids.
+  if (open && typeof id === 'string' && id !== '' && open.id !== undefined && open.id !== id) {
+    calls.delete(at)
+    calls.set(open, open)
+  }
   const call = calls.get(at) ?? { id: undefined, name: '', input: '', freeform }
   calls.set(at, call)
   if (typeof id === 'string' && id !== '') call.id ??= id

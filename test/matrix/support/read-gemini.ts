@@ -26,12 +26,7 @@ function readChunks(chunks: readonly JsonObject[]): Recorded {
     for (const { text = '', thought, functionCall } of objects(content['parts'])) {
       if (thought) learned.thought += String(text)
       else learned.text += String(text)
-      if (isObject(functionCall))
-        learned.calls.push({
-          id: typeof functionCall['id'] === 'string' ? functionCall['id'] : undefined,
-          name: String(functionCall['name']),
-          input: functionCall['args'] ?? {},
-        })
+      if (isObject(functionCall)) readCall(functionCall, learned)
     }
     const reason = candidate?.['finishReason']
     if (typeof reason === 'string') learned.end = ends[reason] ?? 'other'
@@ -41,6 +36,29 @@ function readChunks(chunks: readonly JsonObject[]): Recorded {
   }
   if (learned.end === 'stop' && learned.calls.length > 0) learned.end = 'tool-calls'
   return learned
+}
+
+/** A call, or the next piece of one whose arguments come bit by bit. */
+function readCall({ id, name, args, partialArgs }: JsonObject, learned: Recorded): void {
+  if (typeof name === 'string')
+    learned.calls.push({ id: typeof id === 'string' ? id : undefined, name, input: args ?? {} })
+  const open = learned.calls.at(-1)
+  for (const { jsonPath, ...value } of objects(partialArgs)) {
+    const said = value['stringValue'] ?? value['numberValue'] ?? value['boolValue'] ?? null
+    put(open?.input as JsonObject, String(jsonPath).match(/[^$.[\]]+/g) ?? [], said)
+  }
+}
+
+/** Puts a value where a path says; texts grow. */
+function put(root: JsonObject, path: readonly string[], value: unknown): void {
+  let at = root
+  for (const [depth, key] of path.slice(0, -1).entries()) {
+    at[key] ??= /^\d+$/.test(path[depth + 1] ?? '') ? [] : {}
+    at = at[key] as JsonObject
+  }
+  const last = path.at(-1) ?? ''
+  const before = at[last]
+  at[last] = typeof before === 'string' && typeof value === 'string' ? before + value : value
 }
 
 const count = (value: unknown) => (typeof value === 'number' ? value : 0)
@@ -65,7 +83,7 @@ function readUsage(usage: JsonObject, learned: Recorded): void {
     (prompt - cachedText - audioIn - imageIn) * price.input +
     cachedText * price.cached +
     (audioIn - cachedAudio) * price.audioInput +
-    cachedAudio * price.cached +
+    cachedAudio * price.audioInput +
     imageIn * price.imageInput +
     (completion - audioOut) * price.output +
     audioOut * price.audioOutput

@@ -8,7 +8,8 @@ const ends: Readonly<Record<string, End>> = {
   stop_sequence: 'stop-sequence',
   max_tokens: 'length',
   tool_use: 'tool-calls',
-  refusal: 'refusal',
+  // What ends an answer so is a classifier, not the model.
+  refusal: 'content-filter',
   pause_turn: 'pause',
 }
 
@@ -79,6 +80,6 @@ function readUsage(usage: JsonObject, learned: Recorded): void {
     input * price.input +
     cached * price.cached +
     (written - hour) * price.cacheWrite +
-    hour * price.cacheWrite1h +
+    hour * price.cacheWrite +
     completion * price.output
 }

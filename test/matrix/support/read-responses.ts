@@ -27,9 +27,10 @@ function readAnswer(answer: JsonObject): Recorded {
   for (const item of items) {
     if (item['type'] === 'message')
       for (const part of objects(item['content'])) learned.text += String(part['text'] ?? part['refusal'] ?? '')
-    if (item['type'] === 'reasoning')
-      for (const part of [...objects(item['summary']), ...objects(item['content'])])
-        learned.thought += String(part['text'] ?? '')
+    if (item['type'] === 'reasoning') {
+      const parts = [...objects(item['summary']), ...objects(item['content'])]
+      learned.thought += parts.map((part) => String(part['text'] ?? '')).join('\n\n')
+    }
     if (item['type'] === 'function_call')
       learned.calls.push({
         id: String(item['call_id']),

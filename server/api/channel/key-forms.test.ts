@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { providers } from '../../providers/registry.ts'
+
+/** A key of the form that each type wants, and the form's name as the message has it. */
+const forms = [
+  { type: 15, key: 'api-key|secret-key', form: 'APIKey|SecretKey' },
+  { type: 15, key: 'bce-v3/ALTAK-abc/def', form: 'APIKey|SecretKey' },
+  { type: 16, key: 'id.secret', form: 'id.secret' },
+  { type: 18, key: 'app|secret|key', form: 'APPID|APISecret|APIKey' },
+  { type: 23, key: 'app|id|key', form: 'AppId|SecretId|SecretKey' },
+] as const
+
+const wrong = 'sk-just-one|word-too.many.dots|and-a|fourth'
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let admin: { token: string }
+
+  beforeEach(async () => {
+    const catalogue = () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] }))
+    api = await createTestApi(await openFresh(), { catalogue })
+    admin = await api.addPerson({ role: 10 })
+  })
+  afterEach(() => api.store.close())
+
+  const send = async (method: 'POST' | 'PUT', body: object) =>
+    (await api.call(method, '/api/channel/', { as: admin.token, body })).json
+  const create = (body: object) => send('POST', { name: 'one', models: 'm', ...body })
+  const stored = () => api.store.read.selectFrom('channels').select(['id', 'key', 'type']).execute()
+
+  test('a channel with a key of another form is refused, by the name of the form and without the key', async () => {
+    for (const { type, key, form } of forms) {
+      const refused = await create({ type, key: wrong })
+      expect({ type, ...refused }).toMatchObject({ type, success: false })
+      expect(refused.message).toContain(form)
+      expect(refused.message).not.toContain('sk-just-one')
+      expect((await create({ type, key })).success).toBe(true)
+    }
+    expect(await stored()).toHaveLength(forms.length)
+  })
+
+  test('each line of a key that makes several channels is checked, and none is made where one is wrong', async () => {
+    for (const key_mode of ['single', 'multi']) {
+      const refused = await create({ type: 16, key: 'id.secret\nno-dot', key_mode })
+      expect(refused).toEqual({ success: false, message: 'Line 2 of the key: The key must be id.secret, with one dot.' })
+    }
+    expect(await stored()).toEqual([])
+    expect((await create({ type: 16, key: 'id.secret\nid2.secret2' })).data).toHaveLength(2)
+  })
+
+  test('a changed key is checked, and so is a kept one when the type changes', async () => {
+    const [id] = (await create({ type: 16, key: 'id.secret' })).data
+    const before = await stored()
+    const refused = await send('PUT', { id, key: 'no-dot' })
+    expect(refused).toEqual({ success: false, message: 'The key must be id.secret, with one dot.' })
+    expect((await send('PUT', { id, type: 18 })).message).toContain('APPID|APISecret|APIKey')
+    expect(await stored()).toEqual(before)
+    expect((await send('PUT', { id, type: 18, key: 'app|secret|key' })).success).toBe(true)
+    expect((await send('PUT', { id, name: 'two' })).success).toBe(true)
+  })
+
+  test('a channel of several keys takes no wrong one more', async () => {
+    const [id] = (await create({ type: 16, key: 'id.secret\nid2.secret2', key_mode: 'multi' })).data
+    const refused = await send('PUT', { id, key: 'no-dot', key_append: true })
+    expect(refused).toEqual({ success: false, message: 'Line 3 of the key: The key must be id.secret, with one dot.' })
+    expect((await send('PUT', { id, key: 'id3.secret3', key_append: true })).data.key_count).toBe(3)
+  })
+
+  test('a type whose keys have no form takes every key', async () => {
+    expect((await create({ type: 8, key: wrong })).success).toBe(true)
+  })
+
+  test('the catalogue tells the form of every key that has one', async () => {
+    const { json } = await api.call('GET', '/api/channel/types', { as: admin.token })
+    const hints = new Map(json.data.map((entry: { type: number; keyHint: string }) => [entry.type, entry.keyHint]))
+    for (const { type, form } of forms) expect(hints.get(type)).toContain(form)
+  })
+})

@@ -1,0 +1,114 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseCount, looseObject, looseText } from '../fields.ts'
+import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
+import type { Failure, FailureKind } from '../reply.ts'
+import { serviceFailure } from '../service-failure.ts'
+
+/**
+ * Coze's bots (API reference, "Chat v3"), which answer in streams alone. Every event comes as an object of its name and
+ * its data; `collected` makes one answer of all of them.
+ */
+export const cozeChat = chatKin({
+  name: 'coze',
+  request: requestOut,
+  reply: (wire) => completion(wire, 'message', 'stop'),
+  chunks: () => chunksOf,
+  failureWithin,
+  decodeFailure: failureIn,
+})
+
+function requestOut(asked: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  const spoken = alternating([...systemAsTurns(system), ...toldTurns(turns)])
+  return {
+    bot_id: asked.model.replace(/^bot-/, ''),
+    stream: true,
+    // The caller brings the whole conversation each time.
+    auto_save_history: false,
+    additional_messages: spoken.map(({ role, text }) => ({
+      role,
+      content: text,
+      content_type: 'text',
+      type: role === 'user' ? 'question' : 'answer',
+    })),
+  }
+}
+
+function chunksOf({ event, data }: JsonObject): JsonObject[] {
+  const message = looseObject(data)
+  if (event === 'conversation.message.delta' && message['type'] === 'answer')
+    return [completion({ ...message, usage: undefined }, 'delta', null)]
+  if (event === 'conversation.chat.completed')
+    return [completion({ chat_id: message['id'], usage: message['usage'] }, 'delta', 'stop')]
+  return []
+}
+
+function completion(wire: JsonObject, member: 'message' | 'delta', finish: string | null): JsonObject {
+  const usage = looseObject(wire['usage'])
+  const prompt = looseCount(usage['input_count'])
+  const answer = looseCount(usage['output_count'])
+  const thought = looseText(wire['reasoning_content'])
+  const said = {
+    role: 'assistant',
+    content: looseText(wire['content']),
+    ...(thought && { reasoning_content: thought }),
+  }
+  return {
+    id: looseText(wire['chat_id']),
+    choices: [{ index: 0, [member]: said, finish_reason: finish }],
+    ...(prompt + answer > 0 && {
+      usage: { prompt_tokens: prompt, completion_tokens: answer, total_tokens: prompt + answer },
+    }),
+  }
+}
+
+/** All events of a stream as one answer; what failed within is the answer's failure. */
+export function collected(messages: readonly string[]): JsonObject {
+  const answer = { chat_id: '', content: '', reasoning_content: '' }
+  let end: JsonObject | undefined
+  for (const message of messages) {
+    const wire = looseObject(tryParse(message))
+    if (failureWithin(wire)) return wire
+    const data = looseObject(wire['data'])
+    if (wire['event'] === 'conversation.message.delta' && data['type'] === 'answer') {
+      answer.content += looseText(data['content'])
+      answer.reasoning_content += looseText(data['reasoning_content'])
+    }
+    if (wire['event'] === 'conversation.chat.completed') end = data
+  }
+  if (!end) return { event: 'error', data: { code: 0, msg: 'the upstream ended its answer before it was complete' } }
+  return { ...answer, chat_id: looseText(end['id']), usage: end['usage'] }
+}
+
+/** Codes of Coze's (API reference, "Error codes") that say more than the status they come with. */
+const kinds: Readonly<Record<number, FailureKind>> = {
+  4000: 'invalid',
+  4001: 'invalid',
+  4008: 'quota',
+  4009: 'rate-limit',
+  4011: 'quota',
+  4013: 'rate-limit',
+  4100: 'authentication',
+  4101: 'permission',
+  4200: 'not-found',
+  700012006: 'authentication',
+}
+
+function failureWithin(wire: JsonObject): Failure | undefined {
+  const { event } = wire
+  const data = looseObject(wire['data'])
+  if (event === 'error') return failureIn(0, data)
+  if (event === 'conversation.chat.failed') return failureIn(0, data['last_error'])
+  if (event === 'conversation.chat.requires_action')
+    return serviceFailure(0, 'invalid', 'the bot calls a tool of its user, which the gateway cannot hand on', '')
+  const { code } = wire
+  return event === undefined && typeof code === 'number' && code !== 0 ? failureIn(0, wire) : undefined
+}
+
+function failureIn(status: number, body: unknown): Failure {
+  const code = isObject(body) && typeof body['code'] === 'number' ? body['code'] : undefined
+  const kind = (code === undefined ? undefined : kinds[code]) ?? kindOfStatus(status || 502)
+  return serviceFailure(status, kind, messageOf(body, status), code === undefined ? '' : String(code))
+}

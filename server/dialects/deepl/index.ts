@@ -1,0 +1,47 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, cannotSay, chatKin } from '../chat-kin.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseCount, looseList, looseText } from '../fields.ts'
+import { plainTurns } from '../plain-turns.ts'
+import type { FailureKind } from '../reply.ts'
+import { serviceFailure } from '../service-failure.ts'
+
+/** DeepL's translations (API reference, "Translate text"): the last message of the user comes back in another language. */
+export const deeplTranslate = chatKin({
+  name: 'deepl',
+  request: requestOut,
+  reply: completion,
+  chunks: () => (wire) => [completion(wire)],
+  decodeFailure: (status, body) => serviceFailure(status, kindOf(status), messageOf(body, status), ''),
+})
+
+/** The language stands at the end of the model's name. */
+function requestOut(asked: ChatRequest): JsonObject {
+  const language = /-([a-z]{2}(?:-[a-z]{2,4})?)$/i.exec(asked.model)?.[1]
+  if (!language) throw cannotSay('the model must be named deepl-<language>, like deepl-de', 'model')
+  const text = plainTurns(asked.messages).turns.findLast(({ role }) => role === 'user')?.text
+  if (!text) throw cannotSay('there is no message of the user to be translated', 'messages')
+  return { text: [text], target_lang: language.toUpperCase(), show_billed_characters: true }
+}
+
+/** What is billed are characters of the text: they stand for the tokens of the prompt. */
+function completion(wire: JsonObject): JsonObject {
+  const [translation] = looseList(wire['translations'])
+  const characters = looseCount(translation?.['billed_characters'])
+  return {
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: looseText(translation?.['text']) },
+        finish_reason: isObject(translation) ? 'stop' : 'error',
+      },
+    ],
+    ...(characters > 0 && { usage: { prompt_tokens: characters, completion_tokens: 0, total_tokens: characters } }),
+  }
+}
+
+/** 456 means that the characters of the period are used up. */
+function kindOf(status: number): FailureKind {
+  if (status === 456) return 'quota'
+  return status === 403 ? 'authentication' : kindOfStatus(status)
+}

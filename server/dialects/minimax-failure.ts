@@ -1,0 +1,32 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { looseText } from './fields.ts'
+import { decodeFailure } from './openai-failure.ts'
+import type { Failure, FailureKind } from './reply.ts'
+import { serviceFailure } from './service-failure.ts'
+
+/** Codes of MiniMax's errors, which come with status 200 (MiniMax docs, "Error codes"). */
+const kinds: Readonly<Record<number, FailureKind>> = {
+  1001: 'timeout',
+  1002: 'rate-limit',
+  1004: 'authentication',
+  1008: 'billing',
+  1026: 'invalid',
+  1027: 'invalid',
+  1039: 'invalid',
+  2013: 'invalid',
+  2049: 'authentication',
+}
+
+/** The error in an answer with status 200; undefined when it is none. */
+export function minimaxFailureWithin(wire: JsonObject): Failure | undefined {
+  const told = wire['base_resp']
+  const code = isObject(told) ? Number(told['status_code'] ?? 0) : 0
+  if (!isObject(told) || !code) return undefined
+  return serviceFailure(0, kinds[code] ?? 'server', looseText(told['status_msg']), String(code))
+}
+
+/** An error body of MiniMax's. */
+export function minimaxFailure(status: number, body: unknown): Failure {
+  const within = isObject(body) ? minimaxFailureWithin(body) : undefined
+  return within ? { ...within, status: status >= 400 ? status : within.status } : decodeFailure(status, body)
+}

@@ -1,0 +1,86 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { kindOfStatus, messageOf } from '../failure.ts'
+import { looseObject, looseText } from '../fields.ts'
+import { alternating, gap, plainTurns, toldTurns } from '../plain-turns.ts'
+import type { Failure } from '../reply.ts'
+import { serviceFailure } from '../service-failure.ts'
+
+/**
+ * Language models on Replicate (HTTP API, "Create a prediction using an official model"): a prompt there, a prediction
+ * or a stream of texts back. Every event of a stream comes as an object of its name and its data, the last of them the
+ * prediction as it ended.
+ */
+export const replicateChat = chatKin({
+  name: 'replicate',
+  request: requestOut,
+  reply: (wire) => completion(textOf(wire['output']), 'message', 'stop', wire),
+  chunks: () => chunksOf,
+  failureWithin,
+  decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
+})
+
+/** One speaker is asked as he speaks; a conversation is told. */
+function requestOut(asked: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(asked.messages)
+  const spoken = alternating(toldTurns(turns))
+  const [only] = spoken
+  const told = spoken.map(({ role, text }) => `${role}: ${text}`)
+  const prompt = spoken.length === 1 && only ? only.text : [...told, 'assistant:'].join(gap)
+  return {
+    input: {
+      prompt,
+      ...(system !== '' && { system_prompt: system }),
+      max_tokens: asked.maxTokens,
+      temperature: asked.takeNumber('temperature'),
+      top_p: asked.takeNumber('top_p'),
+      top_k: asked.takeNumber('top_k'),
+      presence_penalty: asked.takeNumber('presence_penalty'),
+      frequency_penalty: asked.takeNumber('frequency_penalty'),
+      seed: asked.takeNumber('seed'),
+      stop_sequences: asked.takeStop()?.join(','),
+    },
+    ...(asked.stream && { stream: true }),
+  }
+}
+
+function chunksOf({ event, data }: JsonObject): JsonObject[] {
+  if (event === 'output') return [completion(typeof data === 'string' ? data : JSON.stringify(data), 'delta', null, {})]
+  if (event === 'prediction') return [completion('', 'delta', 'stop', looseObject(data))]
+  return []
+}
+
+function completion(
+  content: string,
+  member: 'message' | 'delta',
+  finish: string | null,
+  prediction: JsonObject,
+): JsonObject {
+  const { input_token_count: prompt, output_token_count: answer } = looseObject(prediction['metrics'])
+  const isCounted = typeof prompt === 'number' && typeof answer === 'number'
+  return {
+    id: looseText(prediction['id']),
+    choices: [{ index: 0, [member]: { role: 'assistant', content }, finish_reason: finish }],
+    ...(isCounted && { usage: { prompt_tokens: prompt, completion_tokens: answer, total_tokens: prompt + answer } }),
+  }
+}
+
+/** The output of a model: a text, or pieces of one. */
+function textOf(output: unknown): string {
+  if (typeof output === 'string') return output
+  return Array.isArray(output) ? (output as unknown[]).filter((each) => typeof each === 'string').join('') : ''
+}
+
+/** A prediction that failed, or an event that says so. */
+export function failureWithin(wire: JsonObject): Failure | undefined {
+  const { event, data } = wire
+  if (event === 'error') return failed(typeof data === 'string' ? data : messageOf(data, 0))
+  const prediction = event === 'prediction' ? looseObject(data) : wire
+  const { status, error } = prediction
+  if (status !== 'failed' && status !== 'canceled' && status !== 'aborted') return undefined
+  return failed(looseText(error) || (isObject(error) ? messageOf(error, 0) : `the prediction was ${status}`))
+}
+
+function failed(message: string): Failure {
+  return serviceFailure(0, 'server', message, '')
+}

@@ -1,0 +1,189 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
+import { GatewayError } from '../errors.ts'
+import { isPublicAddress } from '../lib/public-address.ts'
+import { mediaTypeOf } from './media-type.ts'
+import { type Resolve, systemResolve } from './metadata-guard.ts'
+
+/** What stands at an address; `data` is base64. */
+export interface FetchedMedia {
+  readonly data: string
+  readonly mediaType: string
+}
+
+/**
+ * Reads an image, a sound or a PDF from an address that a caller named. Rejects with GatewayError (400) for an address
+ * that is refused, cannot be reached or holds something else. Aborting `signal` gives it up.
+ */
+export type FetchMedia = (url: string, signal?: AbortSignal) => Promise<FetchedMedia>
+
+/** Bounds of one address, and what tests put in the place of the internet. */
+export interface FetchMediaOptions {
+  /** All of it, the names and redirects included; default 10 seconds. */
+  readonly timeoutMs?: number
+  /** Default 20 MiB. */
+  readonly mostBytes?: number
+  readonly resolve?: Resolve
+  /** Says whether an address may be called; default: those of the public internet. */
+  readonly allows?: (address: string) => boolean
+  /** Certificates that are believed beside the usual ones. */
+  readonly ca?: string
+}
+
+const defaultTimeoutMs = 10_000
+const defaultMostBytes = 20 * 1024 * 1024
+const mostRedirects = 5
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const mostUrlCharacters = 8_192
+/** A name may stand for many addresses, of which the first few are tried. */
+const mostAddresses = 3
+
+/**
+ * Makes a reader that goes to the public internet only. The address that a name stands for is looked at and then called
+ * as it is, so that it cannot be another one a moment later; each redirect is looked at like the first address.
+ */
+export function createFetchMedia(options: FetchMediaOptions = {}): FetchMedia {
+  const { timeoutMs = defaultTimeoutMs } = options
+  return async (url, leaving) => {
+    const timer = AbortSignal.timeout(timeoutMs)
+    const signal = leaving ? AbortSignal.any([timer, leaving]) : timer
+    try {
+      return await follow(url, options, signal)
+    } catch (error) {
+      if (error instanceof GatewayError) throw error
+      throw refused(url, timer.aborted ? 'it did not answer in time' : 'it cannot be reached', error)
+    }
+  }
+}
+
+async function follow(first: string, options: FetchMediaOptions, signal: AbortSignal): Promise<FetchedMedia> {
+  let url = first
+  for (let count = 0; count <= mostRedirects; count++) {
+    const target = targetOf(url)
+    const addresses = await addressesOf(target, options, signal)
+    const response = await callFirst(target, addresses, options, signal)
+    const { statusCode = 0, headers } = response
+    if (!redirects.has(statusCode)) return await read(target.href, response, options, signal)
+    response.destroy()
+    const { location } = headers
+    if (!location || !URL.canParse(location, target.href)) throw refused(url, 'it redirects to nowhere')
+    url = new URL(location, target).href
+  }
+  throw refused(first, 'it redirects too often')
+}
+
+/** Throws GatewayError for an address that is no plain one of the web. */
+function targetOf(text: string): URL {
+  if (text.length > mostUrlCharacters || !URL.canParse(text)) throw refused('', 'it is no address')
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused(text, 'it must begin with http or https')
+  if (url.username !== '' || url.password !== '') throw refused(text, 'it holds a name or a password')
+  return url
+}
+
+/** The addresses of a host, all of which may be called; those of the older kind, which is everywhere, go first. */
+async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSignal): Promise<string[]> {
+  const { resolve = systemResolve, allows = isPublicAddress } = options
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const found = isIP(host) !== 0 ? [host] : await before(signal, resolve(host))
+  // One that is not public among them is no accident.
+  if (!found.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
+  if (found.length === 0) throw refused(url.href, 'its name is not known')
+  return [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
+}
+
+function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
+}
+
+async function callFirst(
+  url: URL,
+  addresses: readonly string[],
+  options: FetchMediaOptions,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  let last: unknown
+  for (const address of addresses) {
+    try {
+      return await call(url, address, options, signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      last = error
+    }
+  }
+  throw last
+}
+
+/** Nothing of the caller goes along but the address. */
+function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: AbortSignal): Promise<IncomingMessage> {
+  const isTls = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const request = {
+    host: address,
+    port: Number(url.port) || (isTls ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    headers: { host: url.host, accept: 'image/*, audio/*, application/pdf', 'accept-encoding': 'identity' },
+    agent: false,
+    signal,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = isTls
+      ? // The certificate must be of the name, though the address is called.
+        https.get({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, resolve)
+      : http.get(request, resolve)
+    sent.on('error', reject)
+  })
+}
+
+async function read(
+  url: string,
+  response: IncomingMessage,
+  { mostBytes = defaultMostBytes }: FetchMediaOptions,
+  signal: AbortSignal,
+): Promise<FetchedMedia> {
+  const { statusCode, headers } = response
+  try {
+    if (statusCode !== 200) throw refused(url, `it answered with status ${statusCode}`)
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') throw refused(url, 'it answered in a compressed form')
+    if (Number(headers['content-length']) > mostBytes) throw tooLarge(url, mostBytes)
+    const bytes = await before(signal, readBytes(url, response, mostBytes))
+    const mediaType = mediaTypeOf(bytes, headers['content-type'] ?? '')
+    if (!mediaType) throw refused(url, 'it is neither an image, nor a sound, nor a PDF')
+    return { data: bytes.toString('base64'), mediaType }
+  } finally {
+    response.destroy()
+  }
+}
+
+function readBytes(url: string, response: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  return new Promise((resolve, reject) => {
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > mostBytes) reject(tooLarge(url, mostBytes))
+      else chunks.push(chunk)
+    })
+    response.on('end', () =>
+      response.complete ? resolve(Buffer.concat(chunks)) : reject(refused(url, 'its answer broke off')),
+    )
+    response.on('error', reject)
+    response.on('close', () => reject(refused(url, 'its answer broke off')))
+  })
+}
+
+function tooLarge(url: string, mostBytes: number): GatewayError {
+  return refused(url, `it is larger than ${Math.floor(mostBytes / 1024)} KiB`)
+}
+
+/** The host tells the caller which of several it was; the rest of an address may hold a secret. */
+function refused(url: string, why: string, cause?: unknown): GatewayError {
+  const at = URL.canParse(url) ? ` at ${new URL(url).host}` : ''
+  return new GatewayError('invalid_field_value', `the file${at} cannot be fetched: ${why}`, { cause })
+}

@@ -1,0 +1,42 @@
+/** How files of each type begin, and at which byte that stands. */
+const beginnings: readonly (readonly [mediaType: string, at: number, bytes: string])[] = [
+  ['image/png', 0, '\x89PNG\r\n\x1a\n'],
+  ['image/jpeg', 0, '\xff\xd8\xff'],
+  ['image/gif', 0, 'GIF87a'],
+  ['image/gif', 0, 'GIF89a'],
+  ['image/webp', 8, 'WEBP'],
+  ['image/heic', 4, 'ftypheic'],
+  ['image/avif', 4, 'ftypavif'],
+  ['application/pdf', 0, '%PDF-'],
+  ['audio/wav', 8, 'WAVE'],
+  ['audio/flac', 0, 'fLaC'],
+  ['audio/ogg', 0, 'OggS'],
+  ['audio/mpeg', 0, 'ID3'],
+]
+
+/** Names for the same type. */
+const sameAs: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'audio/mp3': 'audio/mpeg',
+  'audio/x-wav': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'application/x-pdf': 'application/pdf',
+}
+
+/**
+ * The type of a file: what its bytes say, else what its server says. Undefined for what is neither an image, nor a
+ * sound, nor a PDF.
+ */
+export function mediaTypeOf(bytes: Uint8Array, contentType: string): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
+  const told = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  const found = beginnings.find(([, at, text]) => start.startsWith(text, at))
+  // A page that begins like a picture is still a page.
+  const isOther = told !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(told)
+  if (isOther) return undefined
+  if (found) return found[0]
+  const type = sameAs[told] ?? told
+  // Drawings are programs, and no service reads them.
+  return /^(?:image\/(?!svg)|audio\/)[\w.+-]+$/.test(type) ? type : undefined
+}

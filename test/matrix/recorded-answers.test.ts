@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { CallerDialect } from '../../contract/relay-paths.ts'
+import { type RecordingCase, recordingsAvailable, replay } from '../helpers/recordings.ts'
+import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { callerNames, callers } from './support/callers.ts'
+import type { End, Learned, Recorded } from './support/learned.ts'
+import { casesOf, type Format, formats, readRecorded } from './support/recorded.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(['o1-pro'])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** What is no answer, or none that is whole. */
+const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
+
+/** The nearest word that each dialect has for an end it has no word for. */
+const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
+  'openai-chat': { 'stop-sequence': 'stop', pause: 'stop', refusal: 'stop' },
+  'openai-responses': { 'stop-sequence': 'stop', pause: 'stop' },
+  'anthropic-messages': { 'content-filter': 'refusal' },
+  gemini: { 'stop-sequence': 'stop', pause: 'stop', refusal: 'content-filter' },
+}
+
+/** What a program that speaks a dialect can learn of an answer. */
+function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Learned {
+  const { text, spoken, thought, calls, end, usage } = recorded
+  const hasWordForCalls = to === 'openai-chat' || to === 'anthropic-messages'
+  return {
+    text: to === 'gemini' || to === 'openai-chat' ? text : text + spoken,
+    thought,
+    calls: calls.map((call, at) => ({ ...call, id: call.id ?? learned.calls[at]?.id })),
+    end: end === 'stop' && calls.length > 0 && !hasWordForCalls ? 'tool-calls' : (nearest[to][end] ?? end),
+    usage: usage ?? learned.usage,
+  }
+}
+
+async function expectSame(format: Format, recording: RecordingCase, recorded: Recorded, to: CallerDialect) {
+  bench.answer(replay(recording))
+  const clients = await bench.through(format.setup(recording))
+  const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
+  const tools = [...new Set(recorded.calls.map(({ name }) => name))]
+  const stream = recording.kind !== 'json'
+  const learned = await callers[to](clients, { model, text, stream, ...(tools.length > 0 && { tools }) })
+  expect({ to, ...learned }).toEqual({ to, ...expected(recorded, learned, to) })
+  const { quota, estimated, outcome, content } = await bench.lastLog()
+  expect({ quota, estimated: Boolean(estimated), outcome, content }).toEqual({
+    quota: recorded.quota ?? quota,
+    estimated: recorded.quota === undefined,
+    outcome: 'complete',
+    content,
+  })
+}
+
+for (const format of formats) {
+  describe.skipIf(!recordingsAvailable)(
+    `recorded answers of ${format.name} are learned by every SDK (skipped without recordings)`,
+    () => {
+      for (const recording of casesOf(format, { status: 'ok', without: failing })) {
+        const recorded = readRecorded(format, recording)
+        if (!recorded) continue
+        test(recording.id, async () => {
+          const faults: string[] = []
+          for (const to of callerNames.filter((name) => name !== format.name))
+            await expectSame(format, recording, recorded, to).catch((fault: Error) =>
+              faults.push(`${to}: ${fault.message}`),
+            )
+          expect(faults.join('\n\n')).toBe('')
+        })
+      }
+    },
+  )
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { behaviour } from '../helpers/fake-upstream.ts'
+import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
+import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { callerNames, callers } from './support/callers.ts'
+import { failureIn } from './support/failures.ts'
+import { casesOf, type Format, formats, readRecorded } from './support/recorded.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(['o1-pro'])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** Cuts of one recording; those of long ones are spread evenly over it, and the last are always among them. */
+const mostCuts = 8
+
+/** What says in each format that the answer is whole; behind it, a cut takes nothing away. */
+const endMarks: Readonly<Record<string, RegExp>> = {
+  'openai-chat': /"finish_reason":\s*"[^"]|data: ?\[DONE\]/g,
+  'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/g,
+  'anthropic-messages': /"type":\s*"message_stop"/g,
+  gemini: /"finishReason"/g,
+}
+
+/** Offsets behind each event up to the one that ends the answer. */
+function boundaries(recording: RecordingCase, endMark: RegExp): number[] {
+  const text = Buffer.from(recording.response.body).toString('latin1')
+  const end = text.search(new RegExp(endMark.source))
+  const all = [...text.matchAll(/\r\n\r\n|\n\n|\r\r/g)].map(({ index, 0: mark }) => index + mark.length)
+  const before = all.filter((at) => end < 0 || at <= end)
+  if (before.length <= mostCuts) return [0, ...before]
+  const step = (before.length - 2) / (mostCuts - 2)
+  const spread = Array.from({ length: mostCuts - 2 }, (_, at) => before[Math.floor(at * step)] ?? 0)
+  return [0, ...new Set([...spread, ...before.slice(-2)])]
+}
+
+function cutAt(recording: RecordingCase, bytes: number, ending: 'end' | 'fin') {
+  return behaviour(`cut at ${bytes} by ${ending}`, async (exchange) => {
+    exchange.head(200, [['content-type', recording.response.headers['content-type'] ?? 'text/event-stream']])
+    if (bytes > 0) await exchange.write(recording.response.body.subarray(0, bytes))
+    if (ending === 'end') exchange.end()
+    else exchange.fin()
+  })
+}
+
+async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: number, turn: number): Promise<void> {
+  // Every dialect and both ways to end come in turn, each recording beginning with another.
+  const to = callerNames[turn % callerNames.length] ?? 'openai-chat'
+  const ending = turn % 2 === 0 ? 'end' : 'fin'
+  bench.answer(cutAt(recording, bytes, ending))
+  const clients = await bench.through(format.setup(recording))
+  const before = await bench.logCount()
+  const names = readRecorded(format, recording)?.calls.map(({ name }) => name) ?? []
+  const tools = names.length > 0 ? { tools: [...new Set(names)] } : {}
+  const text = 'What is this? '.repeat(1000)
+  const outcome = await callers[to](clients, { model, text, stream: true, ...tools }).then(
+    (learned): unknown => ({ whole: learned }),
+    failureIn,
+  )
+  const where = `${recording.id} cut at ${bytes} by ${ending} for ${to}`
+  expect([where, outcome]).toEqual([where, expect.objectContaining({ message: expect.any(String) })])
+  const { message, status } = outcome as ReturnType<typeof failureIn>
+  expect([where, message]).toEqual([where, expect.stringMatching(honest)])
+  const charged = (await bench.logCount()) - before
+  // What failed before its first byte is an ordinary error answer, and free.
+  expect([where, charged]).toEqual([where, status === undefined || charged > 0 ? 1 : 0])
+  if (charged > 0) expect([where, (await bench.lastLog()).outcome]).toEqual([where, 'interrupted'])
+}
+
+/** What the gateway says of an answer that broke off, and an SDK of a stream without an end. */
+const honest =
+  /before it was complete|broke off|empty stream|connection|ended without|without a reason|request ended|missing finish_reason|closed/i
+
+for (const format of formats) {
+  describe.skipIf(!recordingsAvailable)(
+    `recorded streams of ${format.name} cut at their events end honestly for every SDK (skipped without recordings)`,
+    () => {
+      const streams = casesOf(format, { kind: 'sse', status: 'ok', without: ['midstream_error', 'error_in_200'] })
+      for (const [number, recording] of streams.entries()) {
+        const endMark = endMarks[format.name]
+        if (!endMark) throw new Error(`no end mark of ${format.name} is known`)
+        test(recording.id, async () => {
+          for (const [index, bytes] of boundaries(recording, endMark).entries())
+            await expectHonestEnd(format, recording, bytes, number + index)
+        })
+      }
+    },
+  )
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { CallerDialect } from '../../contract/relay-paths.ts'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { type RecordingCase, recordingsAvailable, replay, sseData } from '../helpers/recordings.ts'
+import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { callerNames, callers } from './support/callers.ts'
+import { failureIn } from './support/failures.ts'
+import { casesOf, type Format, formats } from './support/recorded.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(['o1-pro'])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** The dialects' words for statuses; others have several. */
+const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, string>>>>> = {
+  'anthropic-messages': {
+    400: 'invalid_request_error',
+    401: 'authentication_error',
+    403: 'permission_error',
+    404: 'not_found_error',
+    413: 'request_too_large',
+    429: 'rate_limit_error',
+    500: 'api_error',
+    503: 'overloaded_error',
+    529: 'overloaded_error',
+  },
+  gemini: {
+    400: 'INVALID_ARGUMENT',
+    401: 'UNAUTHENTICATED',
+    403: 'PERMISSION_DENIED',
+    404: 'NOT_FOUND',
+    413: 'INVALID_ARGUMENT',
+    429: 'RESOURCE_EXHAUSTED',
+    500: 'INTERNAL',
+    503: 'UNAVAILABLE',
+    529: 'UNAVAILABLE',
+  },
+}
+
+/** Codes that say more than the status 400 they come with, and the status that means the same. */
+const tellingCodes: readonly (readonly [RegExp, number])[] = [
+  [/model_not_found/, 404],
+  [/API_KEY_INVALID/, 401],
+]
+
+/** The dialect's word for what happened; undefined where it has several. */
+function kindOf(recording: RecordingCase, format: Format, to: CallerDialect): string | undefined {
+  // An error in the caller's own dialect is handed on as it came.
+  const telling = format.name !== to && tellingCodes.find(([code]) => code.test(recording.responseText))
+  return kinds[to]?.[telling && recording.status === 400 ? telling[1] : recording.status]
+}
+
+/** What the upstream says, wherever it says it. */
+function upstreamMessage(body: unknown): string | undefined {
+  const top = Array.isArray(body) ? (body as unknown[])[0] : body
+  if (!isObject(top)) return undefined
+  const inner = isObject(top['response']) ? top['response'] : top
+  const error = inner['error'] ?? top['error']
+  const found = [isObject(error) ? error['message'] : error, top['message'], top['msg'], top['detail']]
+  return found.find((text): text is string => typeof text === 'string' && text !== '')
+}
+
+/** The upstream's advice when to try again, in seconds. */
+function adviceOf({ response, responseJson }: RecordingCase): string | null {
+  const header = response.headers['retry-after'] ?? response.headers['Retry-After']
+  if (header !== undefined) return header
+  const top: unknown = Array.isArray(responseJson) ? responseJson[0] : responseJson
+  const error = isObject(top) && isObject(top['error']) ? top['error'] : {}
+  const details = Array.isArray(error['details']) ? (error['details'] as JsonObject[]) : []
+  const delay = details.find((detail) => String(detail['@type']).endsWith('RetryInfo'))?.['retryDelay']
+  return typeof delay === 'string' ? String(Math.ceil(Number.parseFloat(delay))) : null
+}
+
+async function failureOf(format: Format, recording: RecordingCase, to: CallerDialect, stream: boolean) {
+  bench.answer(replay(recording))
+  const clients = await bench.through(format.setup(recording))
+  try {
+    await callers[to](clients, { model, text: 'Hello', stream })
+  } catch (error) {
+    return failureIn(error)
+  }
+  throw new Error(`${to} took ${recording.id} for an answer`)
+}
+
+for (const format of formats) {
+  describe.skipIf(!recordingsAvailable)(
+    `recorded errors of ${format.name} keep their meaning for every SDK (skipped without recordings)`,
+    () => {
+      for (const recording of casesOf(format, { status: 'error' })) {
+        for (const to of callerNames) {
+          test(`${recording.id} for ${to}`, async () => {
+            const before = await bench.logCount()
+            const failure = await failureOf(format, recording, to, recording.stream)
+            const message = upstreamMessage(recording.responseJson) ?? 'bad response status code'
+            expect(failure).toEqual({
+              status: recording.status,
+              message: expect.stringContaining(message),
+              kind: kindOf(recording, format, to) ?? failure.kind,
+              retryAfter: adviceOf(recording),
+            })
+            expect(await bench.logCount()).toBe(before)
+          })
+        }
+      }
+
+      for (const recording of [
+        ...casesOf(format, { status: 'ok', features: ['error_in_200'] }),
+        ...casesOf(format, { status: 'ok', features: ['midstream_error'] }),
+      ]) {
+        // Attempts that failed before the one that answered.
+        if (recording.provider === 'vercel-gateway') continue
+        const bodies =
+          recording.kind === 'json' ? [recording.responseJson] : sseData(recording).map((data) => safely(data))
+        const message = bodies.map(upstreamMessage).find((text) => text !== undefined)
+        for (const to of callerNames) {
+          test(`${recording.id}, an error with status 200, is an error for ${to}`, async () => {
+            const failure = await failureOf(format, recording, to, recording.kind !== 'json')
+            expect(failure.message).toContain(message ?? '')
+          })
+        }
+      }
+    },
+  )
+}
+
+function safely(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { CallerDialect } from '../../contract/relay-paths.ts'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { type RecordingCase, recordingsAvailable, replay } from '../helpers/recordings.ts'
+import { collected, outcomeOf } from '../sdk/support/outcome.ts'
+import { type Bench, startMatrixBench } from './support/bench.ts'
+import type { Clients } from './support/callers.ts'
+import { googleParams } from './support/google-params.ts'
+import { casesOf, formats } from './support/recorded.ts'
+
+// OpenAI's chat has tests of its own in test/sdk.
+const names = ['openai-responses', 'anthropic-messages', 'gemini'] as const
+type Name = Exclude<CallerDialect, 'openai-chat'>
+
+const hello: Readonly<Record<Name, JsonObject>> = {
+  'openai-responses': { input: 'Hello' },
+  'anthropic-messages': { max_tokens: 1000, messages: [{ role: 'user', content: 'Hello' }] },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+}
+
+/** The recorded request, or one that may have led to the recorded answer where the source kept none. */
+function requestOf({ requestJson, kind }: RecordingCase, name: Name): JsonObject {
+  const body: JsonObject = { ...(isObject(requestJson) ? requestJson : hello[name]), model }
+  delete body['stream']
+  // Of Azure's and Vertex' addresses.
+  delete body['anthropic_version']
+  if (name === 'gemini') return googleParams(body)
+  // What another answer is known by at its service means the same here, where the token names its channel.
+  return kind === 'json' ? body : { ...body, stream: true }
+}
+
+const model = 'any-model'
+
+/** Makes the call by the official SDK. */
+function call(clients: Clients, name: Name, body: JsonObject, stream: boolean): Promise<unknown> {
+  const { openai, anthropic, google } = clients
+  if (name === 'openai-responses') return openai.responses.create(body as never)
+  if (name === 'anthropic-messages') return anthropic.messages.create(body as never)
+  return stream
+    ? google.models.generateContentStream(body as never)
+    : google.models.generateContent(body as never)
+}
+
+/** What the program has of it at the end; which connection it came by is not of the answer. */
+async function outcomeBy(clients: Clients, name: Name, body: JsonObject, stream: boolean): Promise<unknown> {
+  const open = () => call(clients, name, body, stream)
+  const { value, error } = stream
+    ? await collected(open as () => Promise<AsyncIterable<unknown>>)
+    : await outcomeOf(open)
+  const message = error?.message.replace(/ \(request id: [\w-]+\)|"request_id":"[\w-]+"/, '')
+  return { value: withoutConnection(value), error: error && { ...error, message } }
+}
+
+function withoutConnection(value: unknown): unknown {
+  if (Array.isArray(value)) return (value as unknown[]).map(withoutConnection)
+  if (!isObject(value)) return value
+  const { sdkHttpResponse: _response, _request_id: _id, ...rest } = value
+  return rest
+}
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+for (const name of names) {
+  const format = formats.find((each) => each.name === name)
+  if (!format) throw new Error(`no recordings of ${name}`)
+  const setup = name === 'openai-responses' ? { type: 1 } : undefined
+  describe.skipIf(!recordingsAvailable)(
+    `recorded answers of ${name} are the same with and without the gateway (skipped without recordings)`,
+    () => {
+      for (const recording of casesOf(format, { status: 'ok', without: ['truncated_stream'] })) {
+        // Google's array form is asked for by no SDK.
+        if (Array.isArray(recording.responseJson)) continue
+        test(recording.id, async () => {
+          bench.answer(replay(recording))
+          const body = requestOf(recording, name)
+          const stream = recording.kind !== 'json'
+          const direct = await outcomeBy(bench.direct, name, body, stream)
+          const sent = bench.upstream.last
+          const clients = await bench.through(setup ?? format.setup(recording))
+          expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
+          expect(bench.upstream.last.fields).toEqual(sent.fields)
+          // A channel has its own version of Google's API.
+          expect(bench.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
+        })
+      }
+    },
+  )
+}

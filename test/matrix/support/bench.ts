@@ -1,0 +1,65 @@
+import { type Behaviour, type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.ts'
+import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../../helpers/test-gateway.ts'
+import { ratioOptions } from '../../sdk/support/prices.ts'
+import { type Clients, clientsOf } from './callers.ts'
+
+/** The model that every call asks for; channels map it to what they want. */
+export const model = 'any-model'
+
+/** A channel to the upstream; the address is filled in. */
+export type Setup = Omit<ChannelInput, 'base_url' | 'models'> & { type: number; basePath?: string }
+
+/** One gateway before one scripted upstream. */
+export interface Bench extends AsyncDisposable {
+  gateway: TestGateway
+  upstream: FakeUpstream
+  /** Clients that talk to the upstream itself. */
+  direct: Clients
+  /** Clients of the gateway, bound to a channel of this setup. */
+  through(setup: Setup): Promise<Clients>
+  /** Answers every request from now on with these, the last one again and again. */
+  answer(...behaviours: readonly [...Behaviour[], Behaviour]): void
+  lastLog(): Promise<LogRow>
+  logCount(): Promise<number>
+}
+
+/** Starts both. `models` are priced like the usual one. */
+export async function startMatrixBench(models: Iterable<string> = []): Promise<Bench> {
+  const gateway = await startTestGateway()
+  const upstream = await startFakeUpstream()
+  for (const [key, value] of ratioOptions([model, ...models])) await gateway.setOption(key, value)
+  const made = new Map<string, Promise<Clients>>()
+  const logs = () => gateway.context.store.read.selectFrom('logs').where('type', '=', 2)
+  const connect = async ({ basePath = '', ...channel }: Setup) => {
+    const id = await gateway.addChannel({ ...channel, base_url: upstream.url + basePath, models: model })
+    // A root token may name the channel it wants.
+    return clientsOf(gateway.url, `${gateway.token}-${id}`)
+  }
+  return {
+    gateway,
+    upstream,
+    direct: clientsOf(upstream.url, 'upstream-key'),
+    through(setup) {
+      const key = JSON.stringify(setup)
+      const clients = made.get(key) ?? connect(setup)
+      made.set(key, clients)
+      return clients
+    },
+    answer(...behaviours) {
+      upstream.clear()
+      upstream.next(...behaviours.slice(0, -1))
+      upstream.always(behaviours.at(-1) as Behaviour)
+    },
+    lastLog: () => logs().selectAll().orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow(),
+    async logCount() {
+      const { count } = await logs()
+        .select((eb) => eb.fn.countAll().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.close()
+      await upstream.close()
+    },
+  }
+}

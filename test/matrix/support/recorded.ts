@@ -1,0 +1,52 @@
+import { isObject } from '../../../server/lib/json.ts'
+import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData } from '../../helpers/recordings.ts'
+import type { Setup } from './bench.ts'
+import type { Recorded, WireReader } from './learned.ts'
+import { readChat } from './read-chat.ts'
+import { readGemini } from './read-gemini.ts'
+import { readMessages } from './read-messages.ts'
+import { readResponses } from './read-responses.ts'
+
+/** Recordings of one format, the channel that speaks it, and how its answers are read without the gateway's code. */
+export interface Format {
+  name: string
+  apis: readonly string[]
+  /** The others of the same name speak something else. */
+  isMeant?(recording: RecordingCase): boolean
+  reader: WireReader
+  setup(recording: RecordingCase): Setup
+}
+
+/** Services whose "chat" is a format of their own. */
+const foreignChats = ['baidu', 'hunyuan', 'bedrock', 'cohere']
+
+/** The formats that recordings are in. */
+export const formats: readonly Format[] = [
+  {
+    name: 'openai-chat',
+    apis: ['chat'],
+    isMeant: ({ provider, request }) => !foreignChats.includes(provider) && !request.path.startsWith('/api/chat'),
+    reader: readChat,
+    setup: () => ({ type: 8 }),
+  },
+  {
+    name: 'openai-responses',
+    apis: ['responses'],
+    reader: readResponses,
+    // This model answers in this dialect alone.
+    setup: () => ({ type: 1, model_mapping: '{"any-model":"o1-pro"}' }),
+  },
+  { name: 'anthropic-messages', apis: ['messages'], reader: readMessages, setup: () => ({ type: 14 }) },
+  { name: 'gemini', apis: ['generateContent'], reader: readGemini, setup: () => ({ type: 24 }) },
+]
+
+/** The recordings of a format. */
+export function casesOf({ apis, isMeant = () => true }: Format, filter: RecordingFilter): RecordingCase[] {
+  return listCases({ ...filter, api: apis }).map(loadCase).filter(isMeant)
+}
+
+/** What a recording says, or undefined where it is no answer. */
+export function readRecorded({ reader }: Format, recording: RecordingCase): Recorded | undefined {
+  if (recording.kind === 'json') return isObject(recording.responseJson) ? reader.whole(recording.responseJson) : undefined
+  return reader.stream(sseData(recording))
+}

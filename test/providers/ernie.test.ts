@@ -1,0 +1,197 @@
+// Baidu ERNIE: a token is fetched for the key, user and assistant take turns, errors come with status 200.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
+
+let bench: Bench
+let tokens: object[] = []
+
+beforeAll(async () => {
+  const models = '{"ERNIE-4.0-8K":1,"Embedding-V1":1}'
+  bench = await startBench({ channels: false, settings: { ModelRatio: models, CompletionRatio: models } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear({ RetryTimes: '0' })
+  // Each test has a key of its own, so that none finds the token of another.
+  key = `ak${++keys}|sk`
+  await bench.channel({ type: 15, key, models: 'ERNIE-4.0-8K,Embedding-V1' })
+  tokens = [{ access_token: 'token-1', expires_in: 2_592_000 }]
+  bench.upstream.script(({ path }) => (path === '/oauth/2.0/token' ? answers(tokens[0] ?? {}) : undefined))
+})
+let keys = 0
+let key = ''
+
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+const hello = { id: 'as-1', created: 1_710_000_000, result: 'Hello', finish_reason: 'normal', usage }
+const ask = (fields: object = {}, token?: string) =>
+  askChat(bench, { model: 'ERNIE-4.0-8K', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+const chats = () => bench.upstream.requests.filter(({ path }) => path !== '/oauth/2.0/token')
+
+test('the key is exchanged once, and the token goes with every call', async () => {
+  bench.upstream.always(answers(hello))
+  expect(await ask()).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
+  await ask()
+  const [exchange] = bench.upstream.requests
+  expect(exchange?.method).toBe('POST')
+  expect(Object.fromEntries(exchange?.query ?? [])).toEqual({
+    grant_type: 'client_credentials',
+    client_id: key.split('|')[0] ?? '',
+    client_secret: 'sk',
+  })
+  expect(chats().map(({ target }) => target)).toEqual([
+    '/rpc/2.0/ai_custom/v1/wenxinworkshop/chat/completions_pro?access_token=token-1',
+    '/rpc/2.0/ai_custom/v1/wenxinworkshop/chat/completions_pro?access_token=token-1',
+  ])
+})
+
+test('calls at once share one exchange', async () => {
+  bench.upstream.always(answers(hello))
+  await Promise.all([ask(), ask(), ask()])
+  expect(bench.upstream.requests.filter(({ path }) => path === '/oauth/2.0/token')).toHaveLength(1)
+})
+
+test('a key that the token service refuses is told so, and costs nothing', async () => {
+  tokens = [{ error: 'invalid_client', error_description: 'unknown client id' }]
+  const caller = await bench.caller()
+  const got = await ask({}, caller.token)
+  expect(got.status).toBe(401)
+  expect(got.error?.message).toContain('unknown client id')
+  expect(chats()).toEqual([])
+  expect((await chargedUnits(bench, caller)).units).toBe(0)
+})
+
+test('the request says the same in the words of the service', async () => {
+  bench.upstream.always(answers(hello))
+  const got = await ask({
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'One' },
+      { role: 'user', content: 'Two' },
+    ],
+    temperature: 0,
+    frequency_penalty: 1,
+    max_tokens: 1,
+    stop: 'END',
+    seed: 7,
+    user: 'me',
+    disable_search: true,
+  })
+  expect(got.dropped).toBe('seed')
+  expect(lastBody(bench)).toEqual({
+    messages: [{ role: 'user', content: 'One\n\nTwo' }],
+    system: 'Be brief.',
+    stream: false,
+    temperature: 0.01,
+    penalty_score: 1.5,
+    max_output_tokens: 2,
+    stop: ['END'],
+    user_id: 'me',
+    disable_search: true,
+  })
+})
+
+test('calls of tools at once become calls in turn, with their answers', async () => {
+  const called = { name: 'weather', arguments: '{"place":"Bern"}', thoughts: 'I must look.' }
+  bench.upstream.always(answers({ ...hello, result: '', finish_reason: 'function_call', function_call: called }))
+  const got = await ask({ messages: twoCalls, tools: [weather] })
+  expect(got).toMatchObject({ reason: 'tool_calls', thought: 'I must look.' })
+  expect(got.calls).toMatchObject([{ name: 'weather', input: '{"place":"Bern"}' }])
+  const { messages, functions, system } = lastBody(bench)
+  expect({ system, functions }).toEqual({ system: 'Be brief.', functions: [weather.function] })
+  const call = (place: string) => ({ name: 'weather', arguments: `{"place":"${place}"}` })
+  expect(messages).toEqual([
+    { role: 'user', content: 'Weather in Rome and Oslo?' },
+    { role: 'assistant', content: '', function_call: call('Rome') },
+    { role: 'function', name: 'weather', content: 'sunny' },
+    { role: 'assistant', content: '', function_call: call('Oslo') },
+    { role: 'function', name: 'weather', content: 'snow' },
+  ])
+})
+
+test('a stream ends with its last event, and is charged by its growing total', async () => {
+  const event = (result: string, is_end: boolean, completion: number, total: number) => ({
+    id: 'as-2',
+    result,
+    is_end,
+    finish_reason: 'normal',
+    usage: { prompt_tokens: 10, completion_tokens: completion, total_tokens: total },
+  })
+  bench.upstream.always(streams(event('Good ', false, 2, 12), event('day', false, 3, 15), event('', true, 5, 15)))
+  const caller = await bench.caller()
+  const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
+  expect(got).toMatchObject({ status: 200, text: 'Good day', reason: 'stop', ended: true })
+  expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
+  expect((await chargedUnits(bench, caller)).units).toBe(15)
+})
+
+test('a stream without its last event is told to be broken off', async () => {
+  bench.upstream.always(streams({ id: 'as-3', result: 'Half', is_end: false, finish_reason: 'normal' }))
+  const got = await ask({ stream: true })
+  expect(got).toMatchObject({ status: 200, text: 'Half', ended: false })
+  expect(got.error?.code).toBe('upstream_stream_incomplete')
+})
+
+test('errors with status 200 get the status that they mean', async () => {
+  const cases = [
+    [336_003, 400],
+    [111, 401],
+    [18, 429],
+    [336_100, 503],
+    [6, 403],
+    [1, 500],
+  ] as const
+  for (const [error_code, status] of cases) {
+    for (const stream of [false, true]) {
+      bench.upstream.always(answers({ error_code, error_msg: `said ${error_code}` }))
+      const got = await ask({ stream })
+      expect({ error_code, stream, status: got.status }).toEqual({ error_code, stream, status })
+      expect(got.error?.message).toContain(`said ${error_code}`)
+    }
+  }
+})
+
+test('a conversation that the service found unsafe ends as filtered', async () => {
+  bench.upstream.always(answers({ ...hello, result: '…', need_clear_history: true, flag: 1 }))
+  expect(await ask()).toMatchObject({ reason: 'content_filter' })
+})
+
+test('images, and an answer to go on with, are refused before anything is asked', async () => {
+  const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+  const seen = await ask({ messages: [{ role: 'user', content: [image] }] })
+  expect(seen.status).toBe(400)
+  expect(seen.error?.message).toContain('images')
+  const open = await ask({
+    messages: [
+      { role: 'user', content: 'Say' },
+      { role: 'assistant', content: 'It is' },
+    ],
+  })
+  expect(open.status).toBe(400)
+  expect(bench.upstream.requests).toEqual([])
+})
+
+test('embeddings go to the address of their model, as a list', async () => {
+  const data = [{ object: 'embedding', embedding: [0.5, -0.25], index: 0 }]
+  bench.upstream.always(answers({ object: 'embedding_list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }))
+  const caller = await bench.caller()
+  const response = await bench.gateway.post('/v1/embeddings', { model: 'Embedding-V1', input: 'Hi' }, caller.token)
+  const body = (await response.json()) as { data: { embedding: number[] }[] }
+  expect(body.data[0]?.embedding).toEqual([0.5, -0.25])
+  expect(chats()[0]?.path).toBe('/rpc/2.0/ai_custom/v1/wenxinworkshop/embeddings/embedding-v1')
+  expect(lastBody(bench)['input']).toEqual(['Hi'])
+  expect((await chargedUnits(bench, caller)).units).toBe(4)
+  bench.upstream.always(answers({ error_code: 336_003, error_msg: 'too many inputs' }))
+  const failed = await bench.gateway.post('/v1/embeddings', { model: 'Embedding-V1', input: 'Hi' }, caller.token)
+  expect(failed.status).toBe(400)
+})
+
+test('a key of the newer form goes to the newer address, as bearer and in the form of OpenAI', async () => {
+  await bench.clear()
+  await bench.channel({ type: 15, key: 'bce-v3/ALTAK-a/b', models: 'ERNIE-4.0-8K' })
+  expect((await ask()).status).toBe(200)
+  const [request] = bench.upstream.requests
+  expect(request?.path).toBe('/v2/chat/completions')
+  expect(request?.headers.get('authorization')).toBe('Bearer bce-v3/ALTAK-a/b')
+  expect(lastBody(bench)).toMatchObject({ model: 'ERNIE-4.0-8K' })
+})

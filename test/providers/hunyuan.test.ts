@@ -1,0 +1,198 @@
+// Tencent Hunyuan: the signature of Tencent Cloud, its spelling of names, errors with status 200.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { tc3Authorization } from '../../server/providers/hunyuan/tc3.ts'
+import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  const ratios = '{"hunyuan-pro":1,"hunyuan-embedding":1}'
+  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear({ RetryTimes: '0' })
+  await bench.channel({ type: 23, key: '125|AKIDexample|secret', models: 'hunyuan-pro,hunyuan-embedding' })
+})
+
+const Usage = { PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15 }
+const ask = (fields: object = {}, token?: string) =>
+  askChat(bench, { model: 'hunyuan-pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+const said = (Message: object, FinishReason = 'stop') => ({
+  Response: { Choices: [{ Message: { Role: 'assistant', ...Message }, FinishReason }], Usage, Id: 'h-1', Created: 17 },
+})
+const delta = (Delta: object, FinishReason = '') => ({
+  Choices: [{ Delta: { Role: 'assistant', ...Delta }, FinishReason }],
+  Usage,
+  Id: 'h-2',
+  Created: 17,
+})
+
+test('the signature is that of the service, over the bytes that are sent', async () => {
+  bench.upstream.always(answers(said({ Content: 'Hello' })))
+  const caller = await bench.caller()
+  expect(await ask({}, caller.token)).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
+  const [request] = bench.upstream.requests
+  const header = (name: string) => request?.headers.get(name) ?? ''
+  expect([request?.path, header('x-tc-action'), header('x-tc-version')]).toEqual(['/', 'ChatCompletions', '2023-09-01'])
+  expect(header('authorization')).toBe(
+    tc3Authorization({
+      host: header('host'),
+      service: 'hunyuan',
+      action: 'ChatCompletions',
+      contentType: header('content-type'),
+      body: Buffer.from(request?.body ?? []).toString(),
+      nowMs: Number(header('x-tc-timestamp')) * 1000,
+      secretId: 'AKIDexample',
+      secretKey: 'secret',
+    }),
+  )
+  expect((await chargedUnits(bench, caller)).units).toBe(15)
+})
+
+test('requests and calls are in the spelling of the service', async () => {
+  const ToolCalls = [{ Id: 'c1', Type: 'function', Function: { Name: 'weather', Arguments: '{"place":"Bern"}' } }]
+  bench.upstream.always(answers(said({ Content: '', ToolCalls }, 'tool_calls')))
+  const got = await ask({
+    messages: twoCalls,
+    tools: [weather],
+    tool_choice: 'auto',
+    stop: 'x',
+    max_tokens: 9,
+    top_k: 4,
+  })
+  expect(got).toMatchObject({ reason: 'tool_calls', calls: [{ id: 'c1', name: 'weather', input: '{"place":"Bern"}' }] })
+  expect(got.dropped.split(', ').sort()).toEqual(['max_tokens', 'top_k'])
+  const call = (Id: string, place: string) => ({
+    Id,
+    Type: 'function',
+    Function: { Name: 'weather', Arguments: `{"place":"${place}"}` },
+  })
+  expect(lastBody(bench)).toEqual({
+    Model: 'hunyuan-pro',
+    Messages: [
+      { Role: 'system', Content: 'Be brief.' },
+      { Role: 'user', Content: 'Weather in Rome and Oslo?' },
+      { Role: 'assistant', Content: '', ToolCalls: [call('call_1', 'Rome'), call('call_2', 'Oslo')] },
+      { Role: 'tool', Content: 'sunny', ToolCallId: 'call_1' },
+      { Role: 'tool', Content: 'snow', ToolCallId: 'call_2' },
+    ],
+    Stream: false,
+    Stop: ['x'],
+    Tools: [
+      {
+        Type: 'function',
+        Function: {
+          Name: 'weather',
+          Description: 'Tells the weather of a place',
+          Parameters: JSON.stringify(weather.function.parameters),
+        },
+      },
+    ],
+    ToolChoice: 'auto',
+  })
+})
+
+test('a stream, its thoughts and the pieces of its calls', async () => {
+  const call = (Id: string, Name: string, Arguments: string) => ({
+    ToolCalls: [{ Id, Type: 'function', Function: { Name, Arguments } }],
+  })
+  bench.upstream.always(
+    streams(
+      delta({ ReasoningContent: 'Hm' }),
+      delta({ Content: 'I look.' }),
+      delta(call('a', 'weather', '')),
+      delta(call('a', '', '{"place":')),
+      delta(call('a', '', '"Rome"}')),
+      delta(call('b', 'weather', '{"place":"Oslo"}')),
+      delta({ Content: '' }, 'tool_calls'),
+    ),
+  )
+  const got = await ask({ stream: true, stream_options: { include_usage: true }, tools: [weather] })
+  expect(got).toMatchObject({ thought: 'Hm', text: 'I look.', reason: 'tool_calls', ended: true })
+  expect(got.calls).toEqual([
+    { id: 'a', name: 'weather', input: '{"place":"Rome"}' },
+    { id: 'b', name: 'weather', input: '{"place":"Oslo"}' },
+  ])
+  expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
+})
+
+test('an error within a stream is told', async () => {
+  bench.upstream.always(
+    streams(delta({ Content: 'Half' }), { ErrorMsg: { Msg: 'internal error', Code: 2001 }, Choices: [] }),
+  )
+  const got = await ask({ stream: true })
+  expect(got).toMatchObject({ text: 'Half', ended: false })
+  expect(got.error?.message).toContain('internal error')
+})
+
+test('errors with status 200 get the status that they mean, a wrong clock its name', async () => {
+  const cases = [
+    ['InvalidParameter', 400],
+    ['AuthFailure.SignatureFailure', 401],
+    ['RequestLimitExceeded', 429],
+    ['FailedOperation.ResourcePackExhausted', 429],
+    ['UnauthorizedOperation', 403],
+    ['InternalError', 500],
+  ] as const
+  for (const [Code, status] of cases) {
+    bench.upstream.always(answers({ Response: { Error: { Code, Message: `said ${Code}` }, RequestId: 'x' } }))
+    for (const stream of [false, true]) {
+      const got = await ask({ stream })
+      expect({ Code, stream, status: got.status, code: got.error?.code }).toEqual({ Code, stream, status, code: Code })
+    }
+  }
+  const Error = { Code: 'AuthFailure.SignatureExpire', Message: 'The signature has expired.' }
+  bench.upstream.always(answers({ Response: { Error } }))
+  expect((await ask()).error?.message).toContain('the clock of this gateway may be wrong')
+})
+
+test('an answer that was filtered says so', async () => {
+  bench.upstream.always(answers(said({ Content: '' }, 'sensitive')))
+  expect(await ask()).toMatchObject({ reason: 'content_filter' })
+})
+
+test('images are parts of their own, and embeddings another action', async () => {
+  bench.upstream.always(answers(said({ Content: 'A dog' })))
+  const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
+  await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }] })
+  expect(lastBody(bench)['Messages']).toEqual([
+    {
+      Role: 'user',
+      Contents: [
+        { Type: 'text', Text: 'What?' },
+        { Type: 'image_url', ImageUrl: { Url: 'https://example.com/dog.png' } },
+      ],
+    },
+  ])
+  const Data = [{ Embedding: [0.5], Index: 0, Object: 'embedding' }]
+  bench.upstream.always(answers({ Response: { Data, Usage: { PromptTokens: 3, TotalTokens: 3 } } }))
+  const caller = await bench.caller()
+  const response = await bench.gateway.post('/v1/embeddings', { model: 'hunyuan-embedding', input: 'Hi' }, caller.token)
+  expect(await response.json()).toMatchObject({ data: [{ embedding: [0.5] }], usage: { prompt_tokens: 3 } })
+  expect(bench.upstream.requests.at(-1)?.headers.get('x-tc-action')).toBe('GetEmbedding')
+  expect((await chargedUnits(bench, caller)).units).toBe(3)
+})
+
+test('the signature of Tencent Cloud equals that of its documentation', () => {
+  const body = '{"Limit": 1, "Filters": [{"Values": ["\\u672a\\u547d\\u540d"], "Name": "instance-name"}]}'
+  const authorization = tc3Authorization({
+    host: 'cvm.tencentcloudapi.com',
+    service: 'cvm',
+    action: 'DescribeInstances',
+    contentType: 'application/json; charset=utf-8',
+    body,
+    nowMs: 1_551_113_065_000,
+    secretId: 'AKID********************************',
+    secretKey: '*'.repeat(32),
+  })
+  expect(authorization).toEndWith('Signature=10b1a37a7301a02ca19a647ad722d5e43b4b3cff309d421d85b46093f6ab6c4f')
+})
+
+test('a key of one word goes in the form of OpenAI', async () => {
+  await bench.clear()
+  await bench.channel({ type: 23, key: 'sk-hunyuan', models: 'hunyuan-pro' })
+  expect((await ask()).status).toBe(200)
+  expect(bench.upstream.requests[0]?.path).toBe('/v1/chat/completions')
+})

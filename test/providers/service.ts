@@ -1,0 +1,107 @@
+import type { Server } from 'bun'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { type Bench, startBench } from '../relay/setup.ts'
+
+/** A request that a service was sent. */
+export interface Seen {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly headers: Headers
+  readonly text: string
+  readonly json: JsonObject
+}
+
+/** A service of any kind: it answers as a test says and remembers what it was asked. */
+export interface Service extends AsyncDisposable {
+  readonly url: string
+  readonly seen: Seen[]
+  answer: (request: Seen) => Response | Promise<Response>
+}
+
+/** Starts a service on a port of its own. */
+export async function startService(): Promise<Service> {
+  const seen: Seen[] = []
+  const server: Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      const text = await request.text()
+      const json = text.startsWith('{') ? (JSON.parse(text) as JsonObject) : {}
+      const one = { method: request.method, path: pathname + search, headers: request.headers, text, json }
+      seen.push(one)
+      return service.answer(one)
+    },
+  })
+  const service: Service = {
+    url: `http://127.0.0.1:${server.port}`,
+    seen,
+    answer: () => new Response('nothing was said', { status: 500 }),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+    },
+  }
+  return service
+}
+
+/** A gateway with a channel to a service, behind which model `m` is the service's `model`. */
+export interface Wired extends AsyncDisposable {
+  readonly bench: Bench
+  readonly service: Service
+  /** Takes the place of the channel before it. */
+  channel(type: number, model: string, fields?: object): Promise<void>
+  /** A call of OpenAI's form for model `m`. */
+  chat(fields?: object): Promise<Response>
+  post(path: string, body: object, init?: RequestInit): Promise<Response>
+}
+
+/** Starts gateway and service. */
+export async function startWired(): Promise<Wired> {
+  const service = await startService()
+  const bench = await startBench({ channels: false })
+  const post: Wired['post'] = (path, body, init) => bench.gateway.post(path, body, undefined, init)
+  return {
+    bench,
+    service,
+    async channel(type, model, fields = {}) {
+      const ratios = JSON.stringify({ m: 1, [model]: 1 })
+      await bench.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
+      service.seen.length = 0
+      const model_mapping = JSON.stringify({ m: model })
+      await bench.channel({ type, base_url: service.url, key: 'k', model_mapping, ...fields })
+    },
+    chat: (fields = {}) =>
+      post('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }),
+    post,
+    async [Symbol.asyncDispose]() {
+      await bench[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The data of a stream of chat chunks: its text, its reason to stop and whether it ended as it should. */
+export function readChunks(text: string): { content: string; finish: unknown; usage: unknown; done: boolean } {
+  const data = text.split('\n\n').flatMap((block) => (block.startsWith('data: ') ? [block.slice(6)] : []))
+  const chunks = data.filter((each) => each.startsWith('{')).map((each) => JSON.parse(each) as Chunk)
+  const choices = chunks.flatMap((chunk) => chunk.choices ?? [])
+  return {
+    content: choices.map(({ delta }) => delta?.content ?? '').join(''),
+    finish: choices.map(({ finish_reason: reason }) => reason).findLast((reason) => reason),
+    usage: chunks.map(({ usage }) => usage).findLast((usage) => usage),
+    done: data.at(-1) === '[DONE]',
+  }
+}
+
+interface Chunk {
+  choices?: { delta?: { content?: string | null }; finish_reason?: string | null }[]
+  usage?: unknown
+}
+
+/** A stream of server-sent events. */
+export function events(...data: readonly (object | string)[]): Response {
+  const text = data.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`).join('')
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+}

@@ -1,0 +1,247 @@
+// Spark over WebSocket: a signed address, one message, frames back.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { signedAddress } from '../../server/providers/spark/signed-address.ts'
+import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { askChat, tokensOf, twoCalls, weather } from './services.ts'
+
+const models = ['SparkDesk', 'Spark-Lite', 'Spark-Max', 'Spark-Pro-128K', 'Spark-4.0-Ultra']
+
+/** A service that answers the first message of each connection with frames. */
+function startSpark() {
+  const state = {
+    frames: [] as object[],
+    /** Closes the connection when the frames are sent. */
+    closes: true,
+    refusal: undefined as Response | undefined,
+    urls: [] as URL[],
+    messages: [] as Record<string, Record<string, unknown>>[],
+    closed: 0,
+  }
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request, self) {
+      state.urls.push(new URL(request.url))
+      if (state.refusal) return state.refusal.clone()
+      return self.upgrade(request) ? undefined : new Response('', { status: 426 })
+    },
+    websocket: {
+      message(socket, message) {
+        state.messages.push(JSON.parse(String(message)))
+        for (const frame of state.frames) socket.send(JSON.stringify(frame))
+        if (state.closes) socket.close()
+      },
+      close: () => void state.closed++,
+    },
+  })
+  return { state, host: `127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+}
+
+let bench: Bench
+let spark: ReturnType<typeof startSpark>
+
+beforeAll(async () => {
+  const ratios = JSON.stringify(Object.fromEntries(models.map((model) => [model, 1])))
+  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear({ RetryTimes: '0' })
+  spark = startSpark()
+  await bench.channel({ type: 18, key: 'app|secret|key', base_url: `ws://${spark.host}`, models: models.join(',') })
+})
+afterEach(() => spark.stop())
+
+const text = { question_tokens: 8, prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+const frame = (status: number, part: object) => ({
+  header: { code: 0, message: 'Success', sid: 'cht1', status },
+  payload: {
+    choices: { status, seq: status, text: [{ role: 'assistant', index: 0, ...part }] },
+    ...(status === 2 && { usage: { text } }),
+  },
+})
+const hello = [
+  frame(0, { content: '', reasoning_content: 'Hm' }),
+  frame(1, { content: 'Good ' }),
+  frame(2, { content: 'day' }),
+]
+const ask = (fields: object = {}, token?: string) =>
+  askChat(bench, { model: 'Spark-Max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+const failing = (code: number, message: string) => [{ header: { code, message, sid: 'cht1', status: 2 } }]
+
+test('whole answers and streams say the same, and cost what the last frame counts', async () => {
+  spark.state.frames = hello
+  const caller = await bench.caller()
+  const whole = await ask({}, caller.token)
+  expect(whole).toMatchObject({ status: 200, text: 'Good day', thought: 'Hm', reason: 'stop' })
+  const stream = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
+  expect(stream).toMatchObject({ text: 'Good day', thought: 'Hm', reason: 'stop', ended: true })
+  expect(tokensOf(stream.usage)).toEqual({ prompt: 10, completion: 5 })
+  expect((await chargedUnits(bench, caller)).units).toBe(30)
+})
+
+test('the address is signed, and the message is of the service', async () => {
+  spark.state.frames = hello
+  const got = await ask({
+    model: 'Spark-4.0-Ultra',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+    ],
+    temperature: 0,
+    max_tokens: 9,
+    top_k: 40,
+    seed: 1,
+    user: 'me',
+  })
+  expect(got.dropped).toBe('seed')
+  const [url] = spark.state.urls
+  const date = url?.searchParams.get('date') ?? ''
+  expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(300_000)
+  const signature = createHmac('sha256', 'secret')
+    .update(`host: ${spark.host}\ndate: ${date}\nGET /v4.0/chat HTTP/1.1`)
+    .digest('base64')
+  expect(Buffer.from(url?.searchParams.get('authorization') ?? '', 'base64').toString()).toBe(
+    `api_key="key", algorithm="hmac-sha256", headers="host date request-line", signature="${signature}"`,
+  )
+  expect(url?.searchParams.get('host')).toBe(spark.host)
+  expect(spark.state.messages).toEqual([
+    {
+      header: { app_id: 'app', uid: 'me' },
+      parameter: { chat: { domain: '4.0Ultra', temperature: 0.01, top_k: 6, max_tokens: 9 } },
+      payload: {
+        message: {
+          text: [
+            { role: 'system', content: 'Be brief.' },
+            { role: 'user', content: 'Hi' },
+          ],
+        },
+      },
+    },
+  ])
+})
+
+test('the version is told by the model, else by the channel, else it is v2.1', async () => {
+  spark.state.frames = hello
+  for (const model of ['SparkDesk', 'Spark-Lite', 'Spark-Pro-128K']) await ask({ model })
+  await bench.clear()
+  const base_url = `http://${spark.host}`
+  await bench.channel({ type: 18, key: 'app|secret|key', base_url, models: 'SparkDesk', other: 'v3.1' })
+  await ask({ model: 'SparkDesk' })
+  expect(spark.state.urls.map(({ pathname }) => pathname)).toEqual([
+    '/v2.1/chat',
+    '/v1.1/chat',
+    '/chat/pro-128k',
+    '/v3.1/chat',
+  ])
+  const domains = spark.state.messages.map(({ parameter }) => (parameter?.['chat'] as { domain: string }).domain)
+  expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
+})
+
+test('a system prompt is told to models without one as the first words', async () => {
+  spark.state.frames = hello
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ]
+  await ask({ model: 'Spark-Lite', messages })
+  expect(spark.state.messages[0]?.['payload']).toEqual({
+    message: {
+      text: [
+        { role: 'user', content: 'Be brief.' },
+        { role: 'assistant', content: 'Okay' },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+  })
+})
+
+test('functions are declared, called and answered; models without them refuse them', async () => {
+  spark.state.frames = [
+    frame(2, { content: '', function_call: { name: 'weather', arguments: '{"place":"Bern"}' } }),
+  ]
+  for (const stream of [false, true]) {
+    const got = await ask({ messages: twoCalls, tools: [weather], stream })
+    expect(got).toMatchObject({ reason: 'tool_calls', calls: [{ name: 'weather', input: '{"place":"Bern"}' }] })
+  }
+  const payload = spark.state.messages[0]?.['payload']
+  expect(payload?.['functions']).toEqual({ text: [weather.function] })
+  const said = (payload?.['message'] as { text: { role: string; content: string }[] }).text
+  expect(said.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+  expect(said.at(-1)?.content).toContain('sunny')
+  const refused = await ask({ model: 'Spark-Lite', tools: [weather] })
+  expect(refused.status).toBe(400)
+  expect(refused.error?.message).toContain('tools')
+})
+
+test('an error in the first frame gets the status that it means', async () => {
+  for (const [code, status] of [
+    [10_013, 400],
+    [11_200, 403],
+    [11_202, 429],
+    [10_907, 400],
+    [10_008, 503],
+  ] as const) {
+    spark.state.frames = failing(code, `said ${code}`)
+    for (const stream of [false, true]) {
+      const got = await ask({ stream })
+      expect({ code, stream, status: got.status }).toEqual({ code, stream, status })
+      expect(got.error?.message).toContain(`said ${code}`)
+    }
+  }
+})
+
+test('an error after the first frame is told in the stream, and spoils a whole answer', async () => {
+  spark.state.frames = [frame(0, { content: 'Half' }), ...failing(10_014, 'output audit')]
+  const stream = await ask({ stream: true })
+  expect(stream).toMatchObject({ text: 'Half', ended: false })
+  expect(stream.error?.message).toContain('output audit')
+  expect((await ask()).status).toBe(400)
+})
+
+test('a connection that closes before the last frame is no complete answer', async () => {
+  spark.state.frames = [frame(0, { content: 'Half' })]
+  expect((await ask({ stream: true })).error?.code).toBe('upstream_stream_incomplete')
+  expect((await ask()).status).toBe(502)
+  spark.state.frames = []
+  expect((await ask({ stream: true })).status).toBe(502)
+})
+
+test('a refused signature is told, a wrong clock by its name', async () => {
+  spark.state.refusal = Response.json({ message: 'HMAC signature does not match' }, { status: 401 })
+  const refused = await ask()
+  expect(refused.status).toBe(401)
+  expect(refused.error?.message).toContain('HMAC signature does not match')
+  const message = 'HMAC signature cannot be verified, a valid date or x-date header is required'
+  spark.state.refusal = Response.json({ message }, { status: 403 })
+  expect((await ask({ stream: true })).error?.message).toContain('the clock of this gateway may be wrong')
+})
+
+test('a service that is not there is an error of the upstream', async () => {
+  spark.stop()
+  expect((await ask()).status).toBe(502)
+})
+
+test('the connection is given up when the caller leaves', async () => {
+  spark.state.closes = false
+  spark.state.frames = [frame(0, { content: 'One' }), frame(1, { content: 'Two' })]
+  const leaving = new AbortController()
+  const body = JSON.stringify({ model: 'Spark-Max', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  const response = await bench.gateway.post('/v1/chat/completions', body, undefined, { signal: leaving.signal })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  leaving.abort()
+  await reader?.read().catch(() => undefined)
+  while (spark.state.closed === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+test('the signed address equals that of the documentation', () => {
+  const key = { apiKey: 'addd2272b6d8b7c8abdd79531420ca3b', apiSecret: 'MjlmNzkzNmZkMDQ2OTc0ZDdmNGE2ZTZi' }
+  const atMs = Date.parse('Fri, 05 May 2023 10:43:39 GMT')
+  const url = signedAddress('wss://spark-api.xf-yun.com/v1.1/chat', key, atMs)
+  const signature = 'z5gHdu3pxVV4ADMyk467wOWDQ9q6BQzR3nfMTjc/DaQ='
+  const said = Buffer.from(new URL(url).searchParams.get('authorization') ?? '', 'base64').toString()
+  expect(said).toContain(`signature="${signature}"`)
+  expect(url).toEndWith('&date=Fri%2C+05+May+2023+10%3A43%3A39+GMT&host=spark-api.xf-yun.com')
+})
