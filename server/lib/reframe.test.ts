@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
 import { awsFrame } from '../../test/helpers/aws-frames.ts'
 import { AwsEventFraming } from './aws-event-stream.ts'
-import { asEvents, type Framing, LineFraming, unreadableMessage } from './reframe.ts'
+import { asEvents, asJson, type Framing, LineFraming, NamedEventFraming, unreadableMessage } from './reframe.ts'
 
 /** All messages of bytes that come in pieces of a size. */
 function messages(framing: Framing, bytes: Uint8Array, size: number): string[] {
@@ -20,6 +20,26 @@ describe('lines', () => {
   test('cut at any byte are the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new LineFraming(), bytes, size)).toEqual(['{"a":"ä"}', '{"b":"😀"}', '{"c":1}'])
+  })
+})
+
+describe('named events', () => {
+  const text = 'event: output\r\nid: 1\r\ndata: ä\r\ndata: \r\n\r\n: comment\n\nevent:end\ndata:{"a":1}\n\ndata: last'
+  const bytes = new TextEncoder().encode(text)
+
+  test('cut at any byte are the same messages', () => {
+    for (let size = 1; size <= bytes.length; size++)
+      expect(messages(new NamedEventFraming(), bytes, size).map((each) => JSON.parse(each) as unknown)).toEqual([
+        { event: 'output', data: 'ä\n' },
+        { event: 'end', data: { a: 1 } },
+        { event: '', data: 'last' },
+      ])
+  })
+
+  test('can be one object when all have come', async () => {
+    const response = asJson(new Response(text), new NamedEventFraming(), (all) => ({ count: all.length }))
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toEqual({ count: 3 })
   })
 })
 

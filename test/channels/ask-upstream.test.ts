@@ -8,6 +8,11 @@ setDefaultTimeout(30_000)
 
 const key = 'sk-secret-key-of-the-upstream'
 
+const deepSeekBalances = [
+  { currency: 'USD', total_balance: '3.00' },
+  { currency: 'CNY', total_balance: '110.50' },
+]
+
 forEachDatabaseUrl((_, freshUrl) => {
   let bench: ChannelBench
   beforeEach(async () => {
@@ -30,6 +35,9 @@ forEachDatabaseUrl((_, freshUrl) => {
       [12, '/dashboard/billing/credit_grants', { total_remaining: 6 }, 6, bearer],
       [13, '/dashboard/billing/credit_grants', { total_available: 7 }, 7, bearer],
       [20, '/v1/credits', { data: { total_credits: 10, total_usage: 2.5 } }, 7.5, bearer],
+      [25, '/v1/users/me/balance', { code: 0, data: { available_balance: 8.25 } }, 8.25, bearer],
+      [36, '/user/balance', { is_available: true, balance_infos: deepSeekBalances }, 110.5, bearer],
+      [44, '/v1/user/info', { code: 20_000, status: true, data: { totalBalance: '9.75' } }, 9.75, bearer],
     ]
     for (const [type, path, answer, balance, headers] of cases) {
       bench.upstream.clear()
@@ -42,6 +50,13 @@ forEachDatabaseUrl((_, freshUrl) => {
       expect(bench.upstream.last.target.includes(key)).toBe(type === 5)
       expect(await bench.shown(id)).toMatchObject({ balance, balance_updated_time: Date.UTC(2024, 4, 20, 12) / 1000 })
     }
+  })
+
+  test('a service that says in its answer that it is none is believed', async () => {
+    answers({ '/v1/user/info': json(200, { code: 20_015, message: 'account locked', data: { totalBalance: '1' } }) })
+    const id = await bench.channel({ type: 44, key })
+    expect(await update(id)).toMatchObject({ success: false, message: expect.stringContaining('account locked') })
+    expect((await bench.shown(id)).balance).toBe(0)
   })
 
   test("OpenAI's limit less its usage, of the month or the hundred days of a trial", async () => {

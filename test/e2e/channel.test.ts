@@ -78,7 +78,7 @@ describe('the list of channels', () => {
     await rowOf(page, 'custom').getByText('$0.00').waitFor()
   })
 
-  test('all channels are tested with progress, and the board shows them', async () => {
+  test('spec 2: all channels are tested with progress, and the board shows them', async () => {
     await addChannel({ name: 'boarded' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -102,7 +102,7 @@ describe('the list of channels', () => {
     await row.getByText('lonely → gpt-4o').waitFor()
   })
 
-  test('several channels are edited at once', async () => {
+  test('spec 8: several channels are edited at once', async () => {
     await addChannel({ name: 'bulk one' })
     await addChannel({ name: 'bulk two' })
     await using visit = await site.visit({ as: rootAccount })
@@ -120,7 +120,7 @@ describe('the list of channels', () => {
 })
 
 describe('the form of a channel', () => {
-  test('spec 5: name and key, a model, valid mapping, in this order', async () => {
+  test('spec 5, 8: name and key, a model, valid mapping, in this order', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -217,7 +217,7 @@ describe('the form of a channel', () => {
     expect(types.find((each) => each.type === 18)?.keyHint).toContain('APPID|APISecret|APIKey')
   })
 
-  test('spec 5: type 18 gets its default version, an edit says that it was saved', async () => {
+  test('spec 5, 8: type 18 gets its default version, an edit says that it was saved', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')

@@ -7,7 +7,7 @@ import { toastOf } from './support/toasts.ts'
 const site = openConsole()
 
 describe('logging in', () => {
-  test('needs both fields, remembers the user and goes home', async () => {
+  test('spec 2, 4, 5, 8: needs both fields, remembers the user and goes home', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -26,7 +26,7 @@ describe('logging in', () => {
     expect(stored).toMatchObject({ username: 'root', role: 100 })
   })
 
-  test('a refusal is said on the page and as a message, empties the password and keeps the name', async () => {
+  test('spec 8: a refusal is said on the page and as a message, empties the password and keeps the name', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -42,7 +42,7 @@ describe('logging in', () => {
     expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
-  test('links lead to the forgotten password and to registering', async () => {
+  test('spec 2: links lead to the forgotten password and to registering', async () => {
     await using visit = await site.visit()
     await visit.open('/login')
     const link = (name: string) => visit.page.getByRole('link', { name }).getAttribute('href')
@@ -50,7 +50,7 @@ describe('logging in', () => {
     expect(await link('Register')).toBe('/register')
   })
 
-  test('?expired shows the notice', async () => {
+  test('spec 2: ?expired shows the notice', async () => {
     await using visit = await site.visit()
     await visit.open('/login?expired=true')
     const words = 'not logged in or login expired, please log in again'
@@ -58,7 +58,7 @@ describe('logging in', () => {
     expect(await visit.page.locator('main').getByText(words).count()).toBe(1)
   })
 
-  test('the other ways in are offered as the saved status says', async () => {
+  test('spec 2: the other ways in are offered as the saved status says', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -73,7 +73,7 @@ describe('logging in', () => {
 })
 
 describe('the guard', () => {
-  test('sends visitors to the login page and back to where they wanted to go', async () => {
+  test('spec 2: sends visitors to the login page and back to where they wanted to go', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?sort=-name')
@@ -112,7 +112,7 @@ describe('the guard', () => {
     expect(new URL(visit.page.url()).pathname).toBe('/login')
   })
 
-  test('pages for administrators say so to others', async () => {
+  test('spec 6: pages for administrators say so to others', async () => {
     const user = await site.addUser('ordinary')
     await using visit = await site.visit({ as: user })
     await visit.open('/channel')
@@ -120,7 +120,7 @@ describe('the guard', () => {
     expect(visit.calls().filter((call) => call.includes('/api/channel'))).toEqual([])
   })
 
-  test('a session that has ended leads to /login?expired=true, forgets the user and comes back after the login', async () => {
+  test('spec 8: a session that has ended leads to /login?expired=true, forgets the user and comes back after the login', async () => {
     const user = await site.addUser('banned-later')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -132,7 +132,7 @@ describe('the guard', () => {
     await toastOf(page, 'error', 'not logged in or login expired').waitFor()
   })
 
-  test('logging out clears the user and leads to the login page', async () => {
+  test('spec 4, 8: logging out clears the user and leads to the login page', async () => {
     const user = await site.addUser('leaving')
     await using visit = await site.visit({ as: user })
     const { page } = visit

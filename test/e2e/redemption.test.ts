@@ -21,7 +21,7 @@ const make = (name: string, count = 1) =>
 const codes = () => site.api<(Code & { name: string })[]>('GET', '/api/redemption/?p=0&size=100')
 
 describe('redemption codes', () => {
-  test('spec 9, 2: the form starts with 100000 and 1; the codes are saved as a text file, one per line', async () => {
+  test('spec 2, 5, 8, 9: the form starts with 100000 and 1; the codes are saved as a text file, one per line', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption/add')

@@ -56,7 +56,7 @@ describe('registering', () => {
     expect(visit.calls().filter((call) => call.includes('/register'))).toEqual([])
   })
 
-  test('spec 2: aff is stored and sent; success leads to the login page', async () => {
+  test('spec 2, 4, 8: aff is stored and sent; success leads to the login page', async () => {
     const inviteCode = await site.api<string>('GET', '/api/user/aff')
     await using visit = await site.visit()
     const { page } = visit
@@ -82,7 +82,7 @@ describe('registering', () => {
     expect(await page.getByLabel('Username').inputValue()).toBe('invited')
   })
 
-  test('spec 2: with e-mail verification a code is sent, and the button waits for 30 seconds', async () => {
+  test('spec 2, 8: with e-mail verification a code is sent, and the button waits for 30 seconds', async () => {
     await site.api('PUT', '/api/option/', { key: 'EmailVerificationEnabled', value: 'true' })
     try {
       await using visit = await site.visit()

@@ -244,7 +244,7 @@ describe('binding', () => {
     expect(await dialog.count()).toBe(0)
   })
 
-  test('spec 4: the code-hosting account; its callback comes back to the settings', async () => {
+  test('spec 4, 8: the code-hosting account; its callback comes back to the settings', async () => {
     await setOptions({ GitHubOAuthEnabled: 'true' })
     const user = await site.addUser('coder')
     await using visit = await site.visit({ as: user, expectedErrors: new RegExp(`${hub.url}|404`) })

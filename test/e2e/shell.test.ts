@@ -11,7 +11,7 @@ const option = (key: string, value: string) => site.api('PUT', '/api/option/', {
 const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Menu' }).getByRole('link').allTextContents()
 
 describe('the menu', () => {
-  test('has the entries of the specification in their order for administrators, and ours after them', async () => {
+  test('spec 2: has the entries of the specification in their order for administrators, and ours after them', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/about')
     expect((await menuOf(visit.page)).filter((entry, index, all) => all.indexOf(entry) === index)).toEqual([
@@ -29,7 +29,7 @@ describe('the menu', () => {
     ])
   })
 
-  test('has no entries of administrators for others, and little for who is not logged in', async () => {
+  test('spec 6: has no entries of administrators for others, and little for who is not logged in', async () => {
     const user = await site.addUser('menu')
     await using visit = await site.visit({ as: user })
     await visit.open('/about')
@@ -41,7 +41,7 @@ describe('the menu', () => {
     await nobody.page.getByRole('link', { name: 'Log in' }).waitFor()
   })
 
-  test('has the chat after the first entry once a link is stored', async () => {
+  test('spec 2: has the chat after the first entry once a link is stored', async () => {
     await option('ChatLink', 'https://chat.example')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -54,7 +54,7 @@ describe('the menu', () => {
     await page.waitForFunction(() => localStorage.getItem('chat_link') === null)
   })
 
-  test('is a drawer on narrow screens, with log out, or log in and register', async () => {
+  test('spec 2: is a drawer on narrow screens, with log out, or log in and register', async () => {
     await using visit = await site.visit({ as: rootAccount, width: 390 })
     const { page } = visit
     await visit.open('/token')
@@ -81,7 +81,7 @@ describe('the menu', () => {
 })
 
 describe('the frame', () => {
-  test('any other path shows 404 and its text', async () => {
+  test('spec 2: any other path shows 404 and its text', async () => {
     for (const path of ['/no/such/page', '/token/no/such', '/dashboards']) {
       await using visit = await site.visit({ as: rootAccount })
       await visit.open(path)
@@ -90,7 +90,7 @@ describe('the frame', () => {
     }
   })
 
-  test('keeps the status document and its single values', async () => {
+  test('spec 3: keeps the status document and its single values', async () => {
     await using visit = await site.visit()
     await visit.open('/login')
     await visit.page.waitForFunction(() => localStorage.getItem('status') !== null)
@@ -100,14 +100,14 @@ describe('the frame', () => {
     expect(visit.calls()).toEqual(['GET /api/status'])
   })
 
-  test('a server that cannot be reached is said to be so', async () => {
+  test('spec 8: a server that cannot be reached is said to be so', async () => {
     await using visit = await site.visit({ expectedErrors: /ERR_FAILED|ERR_CONNECTION/ })
     await visit.page.route('**/api/status', (route) => route.abort())
     await visit.open('/login')
     await toastOf(visit.page, 'error', 'Error: cannot connect to the server normally!').waitFor()
   })
 
-  test('a server of another version than the page is told by a notice that stays, with a way to reload', async () => {
+  test('spec 8: a server of another version than the page is told by a notice that stays, with a way to reload', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.route('**/api/status', async (route) => {
@@ -123,7 +123,7 @@ describe('the frame', () => {
     await notice.getByRole('button', { name: 'Reload' }).waitFor()
   })
 
-  test('name and footer are those of the settings; HTML in them cannot do harm', async () => {
+  test('spec 1: name and footer are those of the settings; HTML in them cannot do harm', async () => {
     await option('SystemName', 'My gateway')
     await option(
       'Footer',
@@ -189,7 +189,7 @@ describe('failed calls', () => {
     await page.getByRole('button', { name: 'Refresh' }).press('Enter')
   }
 
-  test('are told by the rules of the specification', async () => {
+  test('spec 8: are told by the rules', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
@@ -230,7 +230,7 @@ describe('messages', () => {
     return await message.boundingBox()
   }
 
-  test('stand at the top right, and at the top centre on narrow screens', async () => {
+  test('spec 9: stand at the top right, and at the top centre on narrow screens', async () => {
     const wide = await place(1366)
     expect(wide?.y).toBeLessThan(40)
     expect((wide?.x ?? 0) + (wide?.width ?? 0)).toBeGreaterThan(1366 - 40)
@@ -275,7 +275,7 @@ describe('parts that are loaded later', () => {
     await page.getByRole('heading', { name: 'new token' }).waitFor()
   })
 
-  test('one that does not come within 120 seconds counts as failed', async () => {
+  test('spec 2: one that does not come within 120 seconds counts as failed', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /./ })
     const { page } = visit
     await page.clock.install()

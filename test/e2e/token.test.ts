@@ -35,7 +35,7 @@ describe('the list of tokens', () => {
     }
   })
 
-  test('shows ten rows a page and asks for one server page at a time', async () => {
+  test('spec 4, 9: shows ten rows a page and asks for one server page at a time', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
@@ -58,7 +58,7 @@ describe('the list of tokens', () => {
     await row(page, 'token 13').waitFor()
   })
 
-  test('its address restores page, sort and search', async () => {
+  test('spec 2: its address restores page, sort and search', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token?page=2&sort=remain_quota')
@@ -72,7 +72,7 @@ describe('the list of tokens', () => {
     expect(page.url()).toEndWith('/token?sort=-remain_quota')
   })
 
-  test('search is trimmed, an empty one shows the whole list again', async () => {
+  test('spec 5: search is trimmed, an empty one shows the whole list again', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
@@ -90,7 +90,7 @@ describe('the list of tokens', () => {
     expect(await box.inputValue()).toBe('')
   })
 
-  test('a key is masked, shown on demand and copied with sk- before it', async () => {
+  test('spec 2: a key is masked, shown on demand and copied with sk- before it', async () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -104,7 +104,7 @@ describe('the list of tokens', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
   })
 
-  test('a clipboard that refuses gives a warning, and the key is in the search box', async () => {
+  test('spec 8: a clipboard that refuses gives a warning, and the key is in the search box', async () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -123,7 +123,7 @@ describe('the list of tokens', () => {
     )
   })
 
-  test('disabling takes effect at once and can be undone', async () => {
+  test('spec 4: disabling takes effect at once and can be undone', async () => {
     const token = await addToken(owner, { name: 'to toggle' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -135,7 +135,7 @@ describe('the list of tokens', () => {
     expect((await tokensOf(owner)).find(({ id }) => id === token.id)?.status).toBe(1)
   })
 
-  test('deleting asks first; the page fills from the next one', async () => {
+  test('spec 4: deleting asks first; the page fills from the next one', async () => {
     await addToken(owner, { name: 'to delete' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -210,7 +210,7 @@ describe('the list of tokens', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
 
-  test('a server that neither counts nor sorts: pages are appended, loaded rows are sorted here, numbers by size', async () => {
+  test('spec 4: a server that neither counts nor sorts: pages are appended, loaded rows are sorted here, numbers by size', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     // What one-api does: the same rows, but no number of them, and no other order than the newest first.
@@ -297,7 +297,7 @@ describe('the list of tokens', () => {
 })
 
 describe('the form of a token', () => {
-  test('starts with the default quota, makes a token and shows its key with calls to copy', async () => {
+  test('spec 8, 9: starts with the default quota, makes a token and shows its key with calls to copy', async () => {
     const user = await site.addUser('maker')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -310,7 +310,7 @@ describe('the form of a token', () => {
     await quota.fill('250000')
     await page.getByText('equivalent amount: $0.50').waitFor()
     await page.getByRole('button', { name: 'Submit' }).click()
-    await toastOf(page, 'success', 'token created successfully').waitFor()
+    await toastOf(page, 'success', 'token created successfully, please copy the key from the list!').waitFor()
     const [made] = await tokensOf(user)
     expect(made).toMatchObject({ name: 'laptop', remain_quota: 250_000, expired_time: -1, unlimited_quota: false })
     const dialog = page.getByRole('dialog', { name: 'Your token is ready' })
@@ -332,7 +332,7 @@ describe('the form of a token', () => {
     expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
   })
 
-  test('presets set the expiry, counted from now', async () => {
+  test('spec 2, 9: presets set the expiry, counted from now', async () => {
     const user = await site.addUser('presets')
     const presets = { 'one month': 30 * 86_400, 'one day': 86_400, 'one hour': 3600, 'one minute': 60 }
     for (const [preset, seconds] of Object.entries(presets)) {
@@ -352,7 +352,7 @@ describe('the form of a token', () => {
     }
   })
 
-  test('unlimited disables the quota', async () => {
+  test('spec 5: unlimited disables the quota', async () => {
     const user = await site.addUser('unlimited')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -367,7 +367,7 @@ describe('the form of a token', () => {
     await row(page, 'no limit').getByText('unlimited').waitFor()
   })
 
-  test('an expiry that is no time is refused in the words of the product, at the field and as a message', async () => {
+  test('spec 5: an expiry that is no time is refused in the words of the product, at the field and as a message', async () => {
     const user = await site.addUser('badtime')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -385,7 +385,7 @@ describe('the form of a token', () => {
     expect(await tokensOf(user)).toEqual([])
   })
 
-  test('editing loads what is there, saves once, also by Ctrl+Enter, and keeps what was not touched', async () => {
+  test('spec 8: editing loads what is there, saves once, also by Ctrl+Enter, and keeps what was not touched', async () => {
     const user = await site.addUser('editor')
     const token = await addToken(user, { name: 'before', remain_quota: 700_000, expired_time: 2_000_000_000 })
     await using visit = await site.visit({ as: user })

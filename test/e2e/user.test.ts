@@ -147,7 +147,7 @@ describe('the forms', () => {
     expect(new URL(visit.page.url()).pathname).toBe('/user/add')
   })
 
-  test('spec 2: people edit their own profile, without group and quota', async () => {
+  test('spec 2, 8: people edit their own profile, without group and quota', async () => {
     const person = await site.addUser('selfmade')
     await using visit = await site.visit({ as: person })
     const { page } = visit

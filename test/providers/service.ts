@@ -66,7 +66,8 @@ export async function startWired(): Promise<Wired> {
     bench,
     service,
     async channel(type, model, fields = {}) {
-      const ratios = JSON.stringify({ m: 1, [model]: 1 })
+      // A model with search costs what it costs without.
+      const ratios = JSON.stringify({ m: 1, [model.replace(/-internet$/, '')]: 1 })
       await bench.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
       service.seen.length = 0
       const model_mapping = JSON.stringify({ m: model })

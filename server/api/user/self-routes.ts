@@ -54,9 +54,10 @@ export function mountSelf(
 
   serve(router, api.user.deleteSelf, async (call) => {
     const { person, context } = call
-    if (person.role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
     await store.write(async (trx) => {
-      if (!(await lockUser(trx, { id: person.id }))) throw new ApiFailure('This user does not exist.')
+      const me = await lockUser(trx, { id: person.id })
+      if (!me) throw new ApiFailure('This user does not exist.')
+      if (me.role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
       await deleteUser(trx, person.id)
       await router.sessions.end(context, trx)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete-self', `user ${person.id}`))

@@ -1,0 +1,61 @@
+import type { JsonObject } from '../../../../server/lib/json.ts'
+import { events, type Fake, halves, type Said, used } from './fake.ts'
+
+const usageMetadata = {
+  promptTokenCount: used.prompt,
+  candidatesTokenCount: used.completion,
+  totalTokenCount: used.prompt + used.completion,
+}
+
+const refusal: Fake['refusal'] = (status, message) => ({
+  status,
+  body: { error: { code: status, message, status: status === 429 ? 'RESOURCE_EXHAUSTED' : 'INVALID_ARGUMENT' } },
+})
+
+/** Google's generateContent. */
+export const geminiFake: Fake = {
+  streams: ({ target }) => target.includes(':streamGenerateContent'),
+  whole: (said) => ({
+    responseId: 'r1',
+    modelVersion: 'served-model',
+    candidates: [{ index: 0, content: { role: 'model', parts: partsOf(said) }, finishReason: 'STOP' }],
+    usageMetadata,
+  }),
+  pieces(said) {
+    const chunk = (part: JsonObject, more: JsonObject = {}) => ({
+      responseId: 'r1',
+      modelVersion: 'served-model',
+      candidates: [{ index: 0, content: { role: 'model', parts: [part] }, ...more }],
+      usageMetadata: { promptTokenCount: used.prompt },
+    })
+    const { thought, text, calls } = said
+    const parts = [
+      ...halves(thought).map((each) => ({ text: each, thought: true })),
+      ...halves(text).map((each) => ({ text: each })),
+      ...partsOf({ thought: '', text: '', calls }),
+    ]
+    return events(...parts.map((part) => chunk(part)), {
+      ...chunk({ text: '' }, { finishReason: 'STOP' }),
+      usageMetadata,
+    })
+  },
+  refusal,
+}
+
+function partsOf({ thought, text, calls }: Said): JsonObject[] {
+  return [
+    ...(thought === '' ? [] : [{ text: thought, thought: true }]),
+    ...(text === '' ? [] : [{ text }]),
+    ...calls.map(({ name, input }) => ({ functionCall: { name, args: input } })),
+  ]
+}
+
+/** Google's PaLM 2, the service before. */
+export const palmFake: Fake = {
+  cannot: { reasoning: 'the service shows no thoughts' },
+  countsNothing: true,
+  streams: () => false,
+  whole: ({ text }) => ({ candidates: [{ author: '1', content: text }], messages: [] }),
+  pieces: () => [],
+  refusal,
+}

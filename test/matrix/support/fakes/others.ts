@@ -1,0 +1,75 @@
+import { asksToStream, events, type Fake, halves, used } from './fake.ts'
+
+const noThoughts = { reasoning: 'the service shows no thoughts' }
+
+/** Coze's bots, which always stream. */
+export const cozeFake: Fake = {
+  streams: () => true,
+  whole: () => ({}),
+  pieces({ thought, text }) {
+    const said = (event: string, data: object) => `event:${event}\ndata:${JSON.stringify(data)}\n\n`
+    const answer = { id: 'm1', chat_id: 'c1', role: 'assistant', type: 'answer', content_type: 'text' }
+    const delta = (more: object) => said('conversation.message.delta', { ...answer, content: '', ...more })
+    const usage = {
+      token_count: used.prompt + used.completion,
+      input_count: used.prompt,
+      output_count: used.completion,
+    }
+    return [
+      said('conversation.chat.created', { id: 'c1', status: 'created' }),
+      ...halves(thought).map((reasoning_content) => delta({ reasoning_content })),
+      ...halves(text).map((content) => delta({ content })),
+      said('conversation.message.completed', { ...answer, content: text }),
+      said('conversation.chat.completed', { id: 'c1', status: 'completed', usage }),
+      said('done', {}),
+    ]
+  },
+  refusal: (status, message) => ({
+    status: 200,
+    body: { code: status === 429 ? 4013 : 4000, msg: message },
+    means: status,
+  }),
+}
+
+/** DeepL, whose translations stand for answers. */
+export const deeplFake: Fake = {
+  cannot: noThoughts,
+  countsNothing: true,
+  streams: () => false,
+  whole: ({ text }) => ({ translations: [{ detected_source_language: 'EN', text }] }),
+  pieces: () => [],
+  refusal: (status, message) => ({ status, body: { message } }),
+}
+
+/** Replicate's predictions, which are ended when they are asked for. */
+export const replicateFake: Fake = {
+  cannot: noThoughts,
+  streams: ({ method }) => method === 'GET',
+  whole: ({ text }) => ({
+    id: 'p1',
+    status: 'succeeded',
+    created_at: '2026-01-01T00:00:00Z',
+    output: halves(text),
+    metrics: { input_token_count: used.prompt, output_token_count: used.completion },
+    urls: { get: 'https://api.replicate.com/v1/predictions/p1', stream: 'https://stream.replicate.com/stream/p1' },
+  }),
+  pieces: ({ text }) => [
+    ...halves(text).map((each) => `event: output\nid: 1\ndata: ${each}\n\n`),
+    'event: done\nid: 2\ndata: {}\n\n',
+  ],
+  refusal: (status, message) => ({ status, body: { title: 'refused', status, detail: message } }),
+}
+
+/** AI Proxy's knowledge bases. */
+export const libraryFake: Fake = {
+  cannot: noThoughts,
+  countsNothing: true,
+  streams: asksToStream,
+  whole: ({ text }) => ({ success: true, answer: text, documents: [], model: 'served-model' }),
+  pieces: ({ text }) =>
+    events(
+      ...halves(text).map((content) => ({ content, finish: false, model: 'served-model' })),
+      { content: '', finish: true, model: 'served-model', documents: [] },
+    ),
+  refusal: (status, message) => ({ status, body: { message } }),
+}

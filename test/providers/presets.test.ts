@@ -1,0 +1,133 @@
+// Services that speak OpenAI's form under their own addresses: where each kind of call goes, with which key.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { presets } from '../../server/providers/openai-compatible/presets.ts'
+import { type Bench, startBench } from '../relay/setup.ts'
+import { answers, askChat, lastBody } from './services.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '0' }))
+
+/** Type, path of the base address as the service has it, and where chat and one more kind of call go. */
+const places: [type: number, base: string, chat: string, more?: [path: string, place: string]][] = [
+  [22, '/api/openapi', '/api/openapi/v1/chat/completions'],
+  [25, '', '/v1/chat/completions', ['/v1/messages', '/anthropic/v1/messages']],
+  [26, '', '/v1/chat/completions', ['/v1/embeddings', '/v1/embeddings']],
+  [27, '', '/v1/text/chatcompletion_v2'],
+  [28, '', '/v1/chat/completions', ['/v1/embeddings', '/v1/embeddings']],
+  [29, '/openai', '/openai/v1/chat/completions', ['/v1/responses', '/openai/v1/responses']],
+  [31, '', '/v1/chat/completions'],
+  [32, '', '/v1/chat/completions', ['/v1/images/generations', '/v1/images/generations']],
+  [36, '', '/v1/chat/completions', ['/v1/messages', '/anthropic/v1/messages']],
+  [39, '', '/v1/chat/completions', ['/v1/rerank', '/v1/rerank']],
+  [40, '', '/api/v3/chat/completions', ['/v1/embeddings', '/api/v3/embeddings']],
+  [41, '/v3/openai', '/v3/openai/chat/completions', ['/v1/embeddings', '/v3/openai/embeddings']],
+  [44, '', '/v1/chat/completions', ['/v1/rerank', '/v1/rerank']],
+  [45, '', '/v1/chat/completions', ['/v1/responses', '/v1/responses']],
+  [47, '', '/v2/chat/completions', ['/v1/embeddings', '/v2/embeddings']],
+  [48, '', '/v1/chat/completions'],
+  [49, '', '/compatible-mode/v1/chat/completions', ['/v1/embeddings', '/compatible-mode/v1/embeddings']],
+  [50, '/some/v7', '/some/v7/chat/completions', ['/v1/embeddings', '/some/v7/embeddings']],
+  [51, '/v1beta/openai', '/v1beta/openai/chat/completions', ['/v1/embeddings', '/v1beta/openai/embeddings']],
+  [54, '/inference', '/inference/v1/chat/completions', ['/v1/embeddings', '/inference/v1/embeddings']],
+  [55, '', '/v1/chat/completions', ['/v1/embeddings', '/v1/embeddings']],
+  [56, '', '/v1/chat/completions', ['/v1/completions', '/v1/completions']],
+  [57, '', '/v1/openai/chat/completions', ['/v1/embeddings', '/v1/openai/embeddings']],
+  [58, '', '/chat/completions'],
+]
+
+const bodies: Record<string, object> = {
+  '/v1/embeddings': { input: 'Hi' },
+  '/v1/completions': { prompt: 'Hi' },
+  '/v1/responses': { input: 'Hi' },
+  '/v1/rerank': { query: 'Hi', documents: ['a'] },
+  '/v1/images/generations': { prompt: 'a cat' },
+  '/v1/messages': { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+}
+
+test('every preset is in this table', () => {
+  expect(places.map(([type]) => type).sort()).toEqual(presets.map(({ meta }) => meta.type).sort())
+})
+
+describe.each(places)('type %d', (type, base, chat, more) => {
+  const channel = (suffix: string) =>
+    bench.channel({ type, key: 'secret-key', base_url: bench.upstream.url + suffix })
+  const paths = () => bench.upstream.requests.map(({ path }) => path)
+
+  test('is called at its own paths with its key', async () => {
+    await channel(base)
+    expect(await askChat(bench, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('fake upstream'),
+    })
+    expect(paths()).toEqual([chat])
+    expect(bench.upstream.requests[0]?.headers.get('authorization')).toBe('Bearer secret-key')
+    if (!more) return
+    bench.upstream.clear()
+    await (await bench.gateway.post(more[0], { model: 'm', ...bodies[more[0]] })).text()
+    expect(paths()[0]).toBe(more[1])
+  })
+
+  test('has models, a key hint and an address as the catalogue shows them', () => {
+    const meta = presets.find((provider) => provider.meta.type === type)?.meta
+    expect(meta?.models.length).toBeGreaterThan(0)
+    expect(meta?.keyHint).not.toBe('')
+    if (type !== 50) expect(new URL(meta?.defaultBaseUrl ?? '').pathname.replace(/\/$/, '')).toBe(base)
+  })
+})
+
+test('a base address that ends with the prefix is not given it twice', async () => {
+  for (const [type, base] of [
+    [40, '/api/v3'],
+    [47, '/v2'],
+    [49, '/compatible-mode/v1'],
+    [57, '/v1/openai'],
+    [36, '/v1'],
+  ] as const) {
+    await bench.clear()
+    await bench.channel({ type, key: 'k', base_url: bench.upstream.url + base })
+    await askChat(bench, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
+    expect({ type, path: bench.upstream.requests[0]?.path }).toEqual({ type, path: `${base}/chat/completions` })
+  }
+  const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
+  await (await bench.gateway.post('/v1/messages', body)).text()
+  expect(bench.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
+})
+
+test('Mistral is not asked for usage, which it tells of every stream', async () => {
+  await bench.channel({ type: 28, key: 'k' })
+  await askChat(bench, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  expect(lastBody(bench)).not.toHaveProperty('stream_options')
+  await bench.clear()
+  await bench.channel({ type: 29, key: 'k' })
+  await askChat(bench, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  expect(lastBody(bench)).toMatchObject({ stream_options: { include_usage: true } })
+})
+
+test('DeepSeek gets back what its models thought, also from callers of Anthropic', async () => {
+  await bench.channel({ type: 36, key: 'k' })
+  const missing = answers({ error: { message: 'no such address' } }, 404)
+  bench.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm', signature: '' },
+        { type: 'text', text: 'Hello' },
+      ],
+    },
+    { role: 'user', content: 'And?' },
+  ]
+  const response = await bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages })
+  expect(response.status).toBe(200)
+  expect(lastBody(bench)['messages']).toMatchObject([
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Hello', reasoning_content: 'Hm' },
+    { role: 'user', content: 'And?' },
+  ])
+})

@@ -1,0 +1,169 @@
+// Zhipu: tokens that are signed here, the old form of chatglm models, OpenAI's form for all others.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { jwt } from '../../server/providers/zhipu/index.ts'
+import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
+
+const models = ['chatglm_pro', 'glm-4', 'glm-4.7', 'cogview-3', 'embedding-3']
+
+let bench: Bench
+
+beforeAll(async () => {
+  const ratios = JSON.stringify(Object.fromEntries(models.map((model) => [model, 1])))
+  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear({ RetryTimes: '0' })
+  await bench.channel({ type: 16, key: '12345678.abcdefg', models: models.join(',') })
+})
+
+const ask = (fields: object = {}, token?: string) =>
+  askChat(bench, { model: 'chatglm_pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+/** What a token says, when its signature is right. */
+function claimsOf(token: string): Record<string, unknown> {
+  const [header = '', claims = '', signature] = token.split('.')
+  expect(signature).toBe(createHmac('sha256', 'abcdefg').update(`${header}.${claims}`).digest('base64url'))
+  expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toEqual({ alg: 'HS256', sign_type: 'SIGN' })
+  return JSON.parse(Buffer.from(claims, 'base64url').toString())
+}
+
+test('the old form: one token, one prompt, an answer within quotation marks', async () => {
+  const data = { task_id: 't', request_id: 'r', choices: [{ role: 'assistant', content: '"Good \\"day\\""' }], usage }
+  bench.upstream.always(answers({ code: 200, msg: 'ok', success: true, data }))
+  const caller = await bench.caller()
+  const got = await ask(
+    {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+      temperature: 0,
+      seed: 1,
+    },
+    caller.token,
+  )
+  expect(got).toMatchObject({ status: 200, text: 'Good "day"', reason: 'stop', dropped: 'seed' })
+  const [request] = bench.upstream.requests
+  expect(request?.path).toBe('/api/paas/v3/model-api/chatglm_pro/invoke')
+  const claims = claimsOf(request?.headers.get('authorization') ?? '')
+  expect(claims['api_key']).toBe('12345678')
+  expect(Math.abs(Number(claims['timestamp']) - Date.now())).toBeLessThan(60_000)
+  expect(Number(claims['exp'])).toBeGreaterThan(Date.now())
+  expect(lastBody(bench)).toEqual({
+    prompt: [
+      { role: 'user', content: 'Be brief.' },
+      { role: 'assistant', content: 'Okay' },
+      { role: 'user', content: 'Hi' },
+    ],
+    temperature: 0.01,
+  })
+  expect((await chargedUnits(bench, caller)).units).toBe(15)
+})
+
+test('a stream of the old form, whose text and usage stand outside of JSON', async () => {
+  bench.upstream.always(
+    streams(
+      'id: 1\nevent: add\ndata: Good\n\n',
+      'id: 1\nevent: add\ndata:  day,\ndata: \ndata: friend\n\n',
+      `id: 1\nevent: finish\ndata: \nmeta: {"request_id":"r","task_status":"SUCCESS","usage":${JSON.stringify(usage)}}\n\n`,
+    ),
+  )
+  const caller = await bench.caller()
+  const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
+  expect(got).toMatchObject({ text: 'Good day,\n\nfriend', reason: 'stop', ended: true })
+  expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
+  expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v3/model-api/chatglm_pro/sse-invoke')
+  expect(lastBody(bench)).toMatchObject({ incremental: true })
+  expect((await chargedUnits(bench, caller)).units).toBe(15)
+})
+
+test('a stream of the old form that breaks off or fails is told', async () => {
+  bench.upstream.always(streams('event: add\ndata: Half\n\n'))
+  expect(await ask({ stream: true })).toMatchObject({
+    text: 'Half',
+    ended: false,
+    error: { code: 'upstream_stream_incomplete' },
+  })
+  bench.upstream.always(streams('event: add\ndata: Half\n\n', 'event: error\ndata: {"code":1305,"msg":"busy"}\n\n'))
+  const failed = await ask({ stream: true })
+  expect(failed.ended).toBe(false)
+  expect(failed.error?.message).toContain('busy')
+})
+
+test('errors of the old form come with status 200', async () => {
+  for (const [code, status] of [
+    [1002, 401],
+    [1302, 429],
+    [1214, 400],
+    [1113, 429],
+  ] as const) {
+    for (const stream of [false, true]) {
+      bench.upstream.always(answers({ code, msg: `said ${code}`, success: false }))
+      const got = await ask({ stream })
+      expect({ code, stream, status: got.status }).toEqual({ code, stream, status })
+      expect(got.error?.message).toContain(`said ${code}`)
+    }
+  }
+})
+
+test('other models are asked in the form of OpenAI, with what they take', async () => {
+  expect((await ask({ model: 'glm-4', temperature: 0, top_p: 1 })).status).toBe(200)
+  const [request] = bench.upstream.requests
+  expect(request?.path).toBe('/api/paas/v4/chat/completions')
+  const [word = '', token = ''] = (request?.headers.get('authorization') ?? '').split(' ')
+  expect([word, claimsOf(token)['api_key']]).toEqual(['Bearer', '12345678'])
+  expect(lastBody(bench)).toMatchObject({ model: 'glm-4', temperature: 0.01, top_p: 0.99 })
+  await ask({ model: 'glm-4.7', temperature: 0, reasoning_effort: 'none' })
+  expect(lastBody(bench)).toMatchObject({ temperature: 0, thinking: { type: 'disabled' } })
+  expect(lastBody(bench)).not.toHaveProperty('reasoning_effort')
+})
+
+test('an address that ends with the version is another plan of the same form', async () => {
+  await bench.clear()
+  const base_url = `${bench.upstream.url}/api/coding/paas/v4`
+  await bench.channel({ type: 16, key: 'a.b', models: 'glm-4.7', base_url })
+  expect((await ask({ model: 'glm-4.7' })).status).toBe(200)
+  expect(bench.upstream.requests[0]?.path).toBe('/api/coding/paas/v4/chat/completions')
+})
+
+test('errors keep their status, a wrong clock is named', async () => {
+  bench.upstream.always(answers({ error: { code: '1302', message: 'too many at once' } }, 429))
+  expect(await ask({ model: 'glm-4' })).toMatchObject({ status: 429 })
+  bench.upstream.always(answers({ error: { code: '1003', message: 'token expired' } }, 401))
+  const body = { model: 'glm-4', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
+  const response = await bench.gateway.post('/v1/messages', body)
+  expect(response.status).toBe(401)
+  expect(await response.text()).toContain('the clock of this gateway may be wrong')
+})
+
+test('images are asked for one at a time, by their addresses', async () => {
+  bench.upstream.always(answers({ created: 1, data: [{ url: 'https://example.com/1.png' }] }))
+  const post = (fields: object) =>
+    bench.gateway.post('/v1/images/generations', { model: 'cogview-3', prompt: 'a cat', ...fields })
+  expect(await (await post({ size: '1024x1024', user: 'me' })).json()).toMatchObject({
+    data: [{ url: 'https://example.com/1.png' }],
+  })
+  expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v4/images/generations')
+  expect(lastBody(bench)).toEqual({ model: 'cogview-3', prompt: 'a cat', size: '1024x1024', user_id: 'me' })
+  expect((await post({ response_format: 'b64_json' })).status).toBe(400)
+  expect((await post({ n: 2 })).status).toBe(400)
+  expect(bench.upstream.requests).toHaveLength(1)
+})
+
+test('embeddings are passed on', async () => {
+  const response = await bench.gateway.post('/v1/embeddings', { model: 'embedding-3', input: 'Hi' })
+  expect(response.status).toBe(200)
+  expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v4/embeddings')
+})
+
+test('a token holds milliseconds and the secret as it is written', () => {
+  expect(claimsOf(jwt('12345678.abcdefg', 1_700_000_000_000))).toEqual({
+    api_key: '12345678',
+    exp: 1_700_003_600_000,
+    timestamp: 1_700_000_000_000,
+  })
+})
