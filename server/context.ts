@@ -106,21 +106,14 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     clock,
     nodeId: sweep.nodeId,
     guard: createMetadataGuard(nowMs, resolve),
+    accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
     disable: (...of) => care.disable(...of),
   })
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
-  const care = createChannelCare({
-    store,
-    relay,
-    routing,
-    settings,
-    secrets,
-    clock,
-    events: metrics.events,
-    notifyRoot,
-  })
+  const { events } = metrics
+  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events, notifyRoot })
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
@@ -131,9 +124,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     openCalls: relay.ledger.openHolds,
   })
   const stopJobs = startJobs(jobsOf({ sweep, ledger: relay.ledger, care, settings, routing, mailer, warn }), warn)
-
   const mark = marker(store, warn)
-
   return {
     store,
     metrics,
@@ -259,10 +250,21 @@ interface RelayParts {
   clock: Clock
   nodeId: string
   guard: RelayDeps['guard']
+  accessTokens: RelayDeps['accessTokens']
   disable: RelayDeps['disableChannel']
 }
 
-function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, guard, disable }: RelayParts): RelayDeps {
+function relayDeps({
+  settings,
+  routing,
+  batcher,
+  metrics,
+  clock,
+  nodeId,
+  guard,
+  accessTokens,
+  disable,
+}: RelayParts): RelayDeps {
   const nowMs = () => clock.nowMs()
   let prices = priceBook(settings.current(), clock)
   settings.onChange((next) => {
@@ -289,7 +291,7 @@ function relayDeps({ settings, routing, batcher, metrics, clock, nodeId, guard, 
     idleWatch: createIdleWatch(nowMs),
     guard,
     missingPlaces: createMissingPlaces(nowMs),
-    accessTokens: createAccessTokens(nowMs),
+    accessTokens,
     fetchJson: createFetchJson(tokenTimeoutMs, guard),
     fetchMedia: createFetchMedia(),
     clock,

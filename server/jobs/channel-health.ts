@@ -76,10 +76,8 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     const slow = settings.ChannelDisableThreshold > 0 && probe.timeMs > settings.ChannelDisableThreshold * 1000
     const mayDisable = settings.AutomaticDisableChannelEnabled && status === channelStatus.enabled
     const { id, keyRing, upstream } = channel
-    if (probe.verdict?.disable !== undefined && keyRing) {
+    if (probe.verdict?.disable !== undefined) {
       await channelSwitch.setKeyAside(id, upstream.key, probe.verdict.disable, mayDisable)
-    } else if (probe.verdict?.disable !== undefined && mayDisable) {
-      await channelSwitch.disable(id, probe.verdict.disable)
     } else if (slow && mayDisable) {
       await channelSwitch.disable(id, `the test took ${probe.timeMs} ms`)
     }

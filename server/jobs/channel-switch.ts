@@ -25,7 +25,10 @@ export interface ChannelSwitch {
   disable(id: number, reason: string): Promise<void>
   /** A channel with status 3 is enabled again; one that a person switched off stays off. */
   enable(id: number): Promise<void>
-  /** One key of a channel is used no more; with `orDisable` the channel is disabled when no other is left. */
+  /**
+   * A key that the upstream refused is used no more; with `orDisable` the channel is disabled when it has no other. Nothing
+   * happens when the channel has that key no more.
+   */
   setKeyAside(id: number, key: string, reason: string, orDisable: boolean): Promise<void>
   /** A key is used again. */
   reviveKey(id: number, key: string): Promise<void>
@@ -79,7 +82,8 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
         if (result.left > 0)
           notifyRoot(`a key of ${nameOf(id)} was set aside`, `${result.left} keys are left: ${reason}`)
       }
-      if (result?.left === 0 && orDisable) await disable(id, `none of its keys is of use; the last: ${reason}`)
+      if (result?.left !== 0 || !orDisable) return
+      await disable(id, result.mode === 'single' ? reason : `none of its keys is of use; the last: ${reason}`)
     },
     async reviveKey(id, key) {
       if ((await store.write((trx) => forgetDeadKeys(trx, id, [hashOf(key)]))) > 0) {

@@ -11,17 +11,29 @@ const encoder = new TextEncoder()
 
 /**
  * The answer as server-sent events: every message of its framing one event. It is read as fast as it is read from, and
- * given up when its reader gives up.
+ * given up when its reader gives up. `nameOf` names each event, for programs that go by the names.
  */
-export function asEvents(response: Response, framing: Framing): Response {
+export function asEvents(
+  response: Response,
+  framing: Framing,
+  nameOf?: (message: string) => string | undefined,
+): Response {
   const headers = new Headers(response.headers)
   headers.set('content-type', 'text/event-stream; charset=utf-8')
   headers.delete('content-length')
-  const body = response.body && reframed(response.body, framing)
+  const body = response.body && reframed(response.body, framing, nameOf)
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
-function reframed(body: ReadableStream<Uint8Array>, framing: Framing): ReadableStream<Uint8Array> {
+function reframed(
+  body: ReadableStream<Uint8Array>,
+  framing: Framing,
+  nameOf: (message: string) => string | undefined = () => undefined,
+): ReadableStream<Uint8Array> {
+  const eventOf = (message: string) => {
+    const name = nameOf(message)
+    return `${name === undefined ? '' : `event: ${name}\n`}data: ${message.replaceAll('\n', '\ndata: ')}\n\n`
+  }
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -35,10 +47,6 @@ function reframed(body: ReadableStream<Uint8Array>, framing: Framing): ReadableS
     },
     cancel: (reason) => reader.cancel(reason),
   })
-}
-
-function eventOf(message: string): string {
-  return `data: ${message.replaceAll('\n', '\ndata: ')}\n\n`
 }
 
 /** Stands for a message that cannot be read; no JSON, so that whoever follows the stream takes it for what it is. */

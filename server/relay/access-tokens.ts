@@ -1,18 +1,53 @@
+import type { Secrets } from '../lib/secrets.ts'
 import type { AccessToken, AccessTokens } from '../providers/provider.ts'
+import { storedToken, storeToken } from '../store/access-tokens.ts'
+import type { Store } from '../store/store.ts'
 
 /** A token is not used in its last minute: the call that carries it takes a while to arrive. */
 const marginMs = 60_000
 /** More than there are keys; what grows beyond belongs to keys that are gone. */
 const mostTokens = 1_000
+const purpose = 'access-token'
 
-/** Keeps access tokens in memory until shortly before they expire. */
-export function createAccessTokens(nowMs: () => number): AccessTokens {
+interface Deps {
+  store: Store
+  secrets: Secrets
+  nowMs(): number
+  warn(message: string): void
+}
+
+/**
+ * Keeps access tokens until shortly before they expire: in memory, and sealed in the database, where other nodes find
+ * them. A database that cannot be reached costs a token more, not the call.
+ */
+export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): AccessTokens {
   const kept = new Map<string, AccessToken>()
   const making = new Map<string, Promise<AccessToken>>()
+  const isFresh = (token: AccessToken) => token.expiresAtMs - marginMs > nowMs()
+
+  async function fromStore(hash: string): Promise<AccessToken | undefined> {
+    const found = await storedToken(store.read, hash)
+    if (!found) return undefined
+    const token = { value: secrets.open(found.value, purpose), expiresAtMs: found.expiresTime * 1000 }
+    return isFresh(token) ? token : undefined
+  }
+
+  async function share(hash: string, { value, expiresAtMs }: AccessToken): Promise<void> {
+    const token = { value: secrets.seal(value, purpose), expiresTime: Math.floor(expiresAtMs / 1000) }
+    await store.write((trx) => storeToken(trx, hash, token, Math.floor(nowMs() / 1000)))
+  }
 
   async function renew(name: string, make: () => Promise<AccessToken>): Promise<AccessToken> {
+    const hash = secrets.fingerprint(name, purpose)
+    const complain = (error: unknown): undefined => {
+      warn(`access tokens cannot be shared: ${String(error)}`)
+    }
     try {
-      const token = await make()
+      let token = await fromStore(hash).catch(complain)
+      if (!token) {
+        token = await make()
+        await share(hash, token).catch(complain)
+      }
       if (kept.size >= mostTokens) kept.clear()
       kept.set(name, token)
       return token
@@ -24,7 +59,7 @@ export function createAccessTokens(nowMs: () => number): AccessTokens {
   return {
     async get(name, make) {
       const known = kept.get(name)
-      if (known && known.expiresAtMs - marginMs > nowMs()) return known.value
+      if (known && isFresh(known)) return known.value
       let work = making.get(name)
       if (!work) {
         work = renew(name, make)

@@ -23,17 +23,19 @@ export function deadKeysOf(db: Db, channelId: number): Promise<DeadKey[]> {
 }
 
 /**
- * Sets a key aside. `added` is false when it was already; `left` says how many keys of the channel are in use. Undefined
- * when the channel is gone, or the key is none of its keys any more.
+ * Sets a key aside. `added` is false when it was already, or is all that its channel has, which is what the status of the
+ * channel is for; `left` says how many keys of the channel are in use. Undefined when the channel is gone, or the key is
+ * none of its keys any more.
  */
 export async function addDeadKey(
   trx: Trx,
   dead: DeadKey,
   isAmong: (keys: SealedKeys) => boolean,
-): Promise<{ added: boolean; left: number } | undefined> {
+): Promise<{ added: boolean; left: number; mode: SealedKeys['key_mode'] } | undefined> {
   // Locked first: of two nodes that set different keys aside, the second sees that none is left.
   const channel = await sealedKeys(trx, dead.channel_id)
   if (!channel || !isAmong(channel)) return undefined
+  if (channel.key_mode === 'single') return { added: false, left: 0, mode: 'single' }
   const result = await trx
     .insertInto('channel_dead_keys')
     .values(dead)
@@ -43,6 +45,7 @@ export async function addDeadKey(
   return {
     added: (result.numInsertedOrUpdatedRows ?? 0n) > 0n,
     left: Math.max(0, channel.key_count - known.length),
+    mode: 'multi',
   }
 }
 

@@ -7,9 +7,19 @@ import { channelCare } from './migrations/0004-channel-care.ts'
 import { limits } from './migrations/0005-limits.ts'
 import { usage } from './migrations/0006-usage.ts'
 import { sealedOptions } from './migrations/0007-sealed-options.ts'
+import { accessTokens } from './migrations/0008-access-tokens.ts'
 import type { Db, Store } from './store.ts'
 
-const migrations: readonly Migration[] = [init, ledgerFunction, people, channelCare, limits, usage, sealedOptions]
+const migrations: readonly Migration[] = [
+  init,
+  ledgerFunction,
+  people,
+  channelCare,
+  limits,
+  usage,
+  sealedOptions,
+  accessTokens,
+]
 
 /** Any number: it names the lock that keeps two starting nodes from migrating at once. */
 const migrationLock = 7_041_976

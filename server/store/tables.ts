@@ -278,6 +278,15 @@ export interface AuditEventsTable {
   ip: string
 }
 
+/** Ours: tokens that services gave out for a time, shared by all nodes. */
+export interface AccessTokensTable {
+  name_hash: string
+  /** Sealed. */
+  value: string
+  /** Epoch seconds. */
+  expires_time: number
+}
+
 export interface Tables {
   users: UsersTable
   tokens: TokensTable
@@ -293,6 +302,7 @@ export interface Tables {
   one_time_codes: OneTimeCodesTable
   mail_limits: MailLimitsTable
   audit_events: AuditEventsTable
+  access_tokens: AccessTokensTable
   channel_dead_keys: ChannelDeadKeysTable
   channel_tests: ChannelTestsTable
   job_runs: JobRunsTable

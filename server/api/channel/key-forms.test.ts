@@ -44,7 +44,10 @@ forEachDatabase((_, openFresh) => {
   test('each line of a key that makes several channels is checked, and none is made where one is wrong', async () => {
     for (const key_mode of ['single', 'multi']) {
       const refused = await create({ type: 16, key: 'id.secret\nno-dot', key_mode })
-      expect(refused).toEqual({ success: false, message: 'Line 2 of the key: The key must be id.secret, with one dot.' })
+      expect(refused).toEqual({
+        success: false,
+        message: 'Line 2 of the key: The key must be id.secret, with one dot.',
+      })
     }
     expect(await stored()).toEqual([])
     expect((await create({ type: 16, key: 'id.secret\nid2.secret2' })).data).toHaveLength(2)

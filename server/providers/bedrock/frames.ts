@@ -40,6 +40,12 @@ function anthropicMessage(message: AwsMessage): string | undefined {
   return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : undefined
 }
 
+/** Anthropic's programs go by the names of events, which are their types. */
+function typeOf(message: string): string | undefined {
+  const event = tryParse(message)
+  return isObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined
+}
+
 function isEventStream(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')
 }
@@ -51,5 +57,5 @@ export function readConverse(response: Response): Response {
 
 /** Answers of a Claude that was invoked, as Anthropic itself would stream them; others as they are. */
 export function readClaude(response: Response): Response {
-  return isEventStream(response) ? asEvents(response, new AwsEventFraming(anthropicMessage)) : response
+  return isEventStream(response) ? asEvents(response, new AwsEventFraming(anthropicMessage), typeOf) : response
 }

@@ -74,7 +74,7 @@ async function exchange(account: Account, tokenUri: string, nowMs: number, fetch
 }
 
 /** A JSON Web Token signed by the account (Google identity, "Using OAuth 2.0 for server to server applications"). */
-export function assertionOf(account: Account, nowMs: number): string {
+function assertionOf(account: Account, nowMs: number): string {
   const iat = Math.floor(nowMs / 1000)
   const header = { alg: 'RS256', typ: 'JWT', ...(account.privateKeyId && { kid: account.privateKeyId }) }
   const claims = { iss: account.email, scope, aud: account.tokenUri, iat, exp: iat + lifeSeconds }

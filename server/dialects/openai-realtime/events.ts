@@ -1,0 +1,118 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+
+/** The type where it stands first, or after the event's id: what OpenAI's servers and clients write. */
+const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
+
+/** The type of an event; '' where it has none. Only one in an unusual form is parsed. */
+export function eventType(text: string): string {
+  const found = typeAtStart.exec(text.length > 400 ? text.slice(0, 400) : text)?.[1]
+  if (found !== undefined) return found
+  const event = tryParse(text)
+  return isObject(event) && typeof event['type'] === 'string' ? event['type'] : ''
+}
+
+/** Deltas of what a model says, by event type: those that carry text, and those that carry sound in base64. */
+const textDeltas: ReadonlySet<string> = new Set([
+  'response.text.delta',
+  'response.output_text.delta',
+  'response.audio_transcript.delta',
+  'response.output_audio_transcript.delta',
+  'response.function_call_arguments.delta',
+  'response.mcp_call_arguments.delta',
+])
+const soundDeltas: ReadonlySet<string> = new Set(['response.audio.delta', 'response.output_audio.delta'])
+
+/** What kind of content an event of the upstream carries. */
+export function deltaKind(type: string): 'text' | 'sound' | undefined {
+  if (textDeltas.has(type)) return 'text'
+  return soundDeltas.has(type) ? 'sound' : undefined
+}
+
+/** The response that a delta belongs to; '' where it does not say. */
+export function responseIdOf(text: string): string {
+  return /"response_id"\s*:\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? ''
+}
+
+/** The string of a field of an event as it is written, with its escapes; '' where there is none. Skips what is long without reading it. */
+export function writtenField(text: string, name: string): string {
+  const start = new RegExp(`"${name}"\\s*:\\s*"`).exec(text)
+  if (!start) return ''
+  const from = start.index + start[0].length
+  for (let at = from; ; at++) {
+    at = text.indexOf('"', at)
+    if (at < 0) return ''
+    let slashes = 0
+    while (text[at - 1 - slashes] === '\\') slashes++
+    if (slashes % 2 === 0) return text.slice(from, at)
+  }
+}
+
+/** A written string as what it says. */
+export function readWritten(written: string): string {
+  const read = tryParse(`"${written}"`)
+  return typeof read === 'string' ? read : written
+}
+
+/** Bytes that base64 of this length stands for. */
+export function bytesOfBase64(written: string): number {
+  return Math.floor((written.length * 3) / 4)
+}
+
+/** Sound, as bytes per second. */
+export interface SoundFormats {
+  readonly input: number
+  readonly output: number
+}
+
+const pcm = 48_000
+const telephone = 8_000
+
+/** Before a session says otherwise: 16 bits at 24 kHz. */
+export const usualSound: SoundFormats = { input: pcm, output: pcm }
+
+/** The formats that a session has, in the form of either version of the API; those it does not name stay. */
+export function soundFormats(session: unknown, before: SoundFormats): SoundFormats {
+  if (!isObject(session)) return before
+  const audio = isObject(session['audio']) ? session['audio'] : {}
+  const side = (name: 'input' | 'output') => (isObject(audio[name]) ? audio[name]['format'] : undefined)
+  return {
+    input: bytesPerSecond(session['input_audio_format'] ?? side('input')) ?? before.input,
+    output: bytesPerSecond(session['output_audio_format'] ?? side('output')) ?? before.output,
+  }
+}
+
+function bytesPerSecond(format: unknown): number | undefined {
+  const name = isObject(format) ? format['type'] : format
+  if (typeof name !== 'string') return undefined
+  return /g711|pcmu|pcma/.test(name) ? telephone : pcm
+}
+
+/** What an event of the caller adds to the prompt: its texts, and how many images. */
+export function saidIn(text: string): { texts: string[]; images: number } {
+  const found = { texts: [] as string[], images: 0 }
+  const event = tryParse(text)
+  if (isObject(event)) collect(event, found, 0)
+  return found
+}
+
+/** Fields with text that the model reads. */
+const readFields = ['text', 'transcript', 'instructions', 'arguments', 'output', 'description', 'name'] as const
+/** Items stand in parts of items in an event; what is nested deeper is no part of any. */
+const deepest = 8
+
+function collect(value: unknown, found: { texts: string[]; images: number }, depth: number): void {
+  if (depth > deepest) return
+  if (Array.isArray(value)) for (const each of value) collect(each, found, depth + 1)
+  if (!isObject(value)) return
+  if (value['type'] === 'input_image') found.images++
+  for (const name of readFields) if (typeof value[name] === 'string') found.texts.push(value[name])
+  for (const each of Object.values(value)) if (typeof each === 'object') collect(each, found, depth + 1)
+}
+
+/** The error event of the API (OpenAI Realtime API reference, "error"). */
+export function errorEvent(eventId: string, error: JsonObject): string {
+  return JSON.stringify({ type: 'error', event_id: eventId, error: { ...error, event_id: null } })
+}
+
+/** Asks the upstream to stop what it is saying. */
+export const cancelEvent = JSON.stringify({ type: 'response.cancel' })

@@ -1,0 +1,76 @@
+import type { Usage } from '../../../contract/usage.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/**
+ * The usage of one response (OpenAI Realtime API reference, "response.done") → Usage. Undefined when a total is missing,
+ * negative or fractional: then nothing of it is believed. A part that cannot belong to its total is left out, so that
+ * what it is about costs the plain price.
+ */
+export function readRealtimeUsage(raw: unknown): Usage | undefined {
+  if (!isObject(raw)) return undefined
+  const promptTokens = count(raw['input_tokens'])
+  const completionTokens = count(raw['output_tokens'])
+  if (promptTokens === undefined || completionTokens === undefined) return undefined
+  if (!Number.isSafeInteger(promptTokens + completionTokens)) return undefined
+  return {
+    promptTokens,
+    completionTokens,
+    ...promptParts(details(raw, 'input_token_details', 'input_tokens_details'), promptTokens),
+    ...completionParts(details(raw, 'output_token_details', 'output_tokens_details'), completionTokens),
+  }
+}
+
+function promptParts(found: JsonObject, total: number): Partial<Usage> {
+  const ofCached = details(found, 'cached_tokens_details')
+  const sound = count(found['audio_tokens']) ?? 0
+  const images = count(found['image_tokens']) ?? 0
+  // Cached images have no price of their own, so they are charged as images and not counted among what is cached.
+  const cached = (count(found['cached_tokens']) ?? 0) - (count(ofCached['image_tokens']) ?? 0)
+  const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
+  return {
+    ...(sound + images <= total && {
+      ...(sound > 0 && { audioPromptTokens: sound }),
+      ...(images > 0 && { imagePromptTokens: images }),
+    }),
+    ...(cached > 0 && cached <= total && { cachedTokens: cached }),
+    ...(cached > 0 && cached <= total && sound <= total && cachedSound > 0 && { cachedAudioTokens: cachedSound }),
+  }
+}
+
+function completionParts(found: JsonObject, total: number): Partial<Usage> {
+  const sound = count(found['audio_tokens']) ?? 0
+  const reasoning = count(found['reasoning_tokens']) ?? 0
+  if (sound + reasoning > total) return {}
+  return {
+    ...(sound > 0 && { audioCompletionTokens: sound }),
+    ...(reasoning > 0 && { reasoningTokens: reasoning }),
+  }
+}
+
+const classes = [
+  'cachedTokens',
+  'cachedAudioTokens',
+  'audioPromptTokens',
+  'imagePromptTokens',
+  'reasoningTokens',
+  'audioCompletionTokens',
+] as const
+
+/** The usage of several responses together. */
+export function sumOf(usages: readonly Usage[]): Usage {
+  const sum = (name: keyof Usage) => usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
+  const parts = classes.map((name) => [name, sum(name)] as const).filter(([, tokens]) => tokens > 0)
+  return {
+    promptTokens: sum('promptTokens'),
+    completionTokens: sum('completionTokens'),
+    ...Object.fromEntries(parts),
+  }
+}
+
+function details(raw: JsonObject, ...names: string[]): JsonObject {
+  return names.map((name) => raw[name]).find(isObject) ?? {}
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}

@@ -1,0 +1,35 @@
+import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
+import type { CallerSocket, SocketSession, Upgrade } from '../lib/socket-session.ts'
+
+/** Longest message of a caller, in bytes; OpenAI takes pieces of sound of up to 15 MiB. Longer ones close with 1009. */
+const mostMessageBytes = 16 * 1024 * 1024
+/** A caller who answers no ping for so long is gone. */
+const lostAfterSeconds = 120
+
+/** Serves the sessions that requests were turned into. */
+export const webSockets: WebSocketHandler<SocketSession> = {
+  maxPayloadLength: mostMessageBytes,
+  // No message is dropped: whoever sends waits for `drain`.
+  backpressureLimit: 0,
+  idleTimeout: lostAfterSeconds,
+  sendPings: true,
+  open: (ws) => ws.data.opened(callerSocket(ws)),
+  message: (ws, data) => ws.data.message(data),
+  drain: (ws) => ws.data.drained(),
+  close: (ws, code, reason) => ws.data.closed(code, reason),
+}
+
+/** How a request becomes a WebSocket at this server. */
+export function upgradeOf(server: Server<SocketSession>, request: Request): Upgrade {
+  return (session, headers) => server.upgrade(request, { data: session, headers: { ...headers } })
+}
+
+function callerSocket(ws: ServerWebSocket<SocketSession>): CallerSocket {
+  return {
+    send: (data) => ws.send(data) !== -1,
+    pause: () => ws.pause(),
+    resume: () => ws.resume(),
+    close: (code, reason) => ws.close(code, reason),
+    terminate: () => ws.terminate(),
+  }
+}

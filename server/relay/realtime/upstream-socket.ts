@@ -1,0 +1,220 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { isIP, connect as openPlain, type Socket } from 'node:net'
+import { connect as openSecure } from 'node:tls'
+import { clientFrame, closePayload, FrameFault, FrameReader, type SocketMessage, vanished } from '../../lib/web-socket-frames.ts'
+import { readHead, refusalOf } from './handshake.ts'
+
+/** How a WebSocket to an upstream is opened. */
+export interface SocketOpening {
+  /** `http:`, `https:`, `ws:` or `wss:`. */
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** Aborted when nobody waits any longer. */
+  signal: AbortSignal
+  /** Milliseconds until the connection must stand, and until the upstream must have answered; 0 = any. */
+  connectTimeoutMs: number
+  answerTimeoutMs: number
+  /** Longest message that is taken. */
+  mostBytes: number
+}
+
+/** Why there is no WebSocket: the upstream could not be reached, or was too slow. */
+export class SocketFailure extends Error {
+  readonly isTimeout: boolean
+
+  constructor(message: string, isTimeout: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.isTimeout = isTimeout
+  }
+}
+
+/** What an upstream said: a message, or the end of the connection (1006 where it was lost). */
+export type UpstreamMessage = Extract<SocketMessage, { kind: 'text' | 'binary' | 'close' }>
+
+type Kept = UpstreamMessage & { ended?: true }
+
+/** How long the other side may take to answer a close. */
+const closeWaitMs = 2_000
+
+/**
+ * The client's end of a WebSocket (RFC 6455), over sockets of `node:` alone: the runtime's own client tells neither with
+ * which status an upstream refuses, nor when what was sent has gone. Messages are taken one by one, and while one is not
+ * taken the upstream has to wait.
+ */
+export class UpstreamSocket {
+  /** Called when what was sent has gone, after `send` had answered false. */
+  onDrain: (() => void) | undefined
+  /** When the upstream was last heard of, messages or not; by the clock of `performance.now()`. */
+  heardAtMs = performance.now()
+  readonly #socket: Socket
+  readonly #reader: FrameReader
+  readonly #kept: Kept[] = []
+  #waiting: ((message: UpstreamMessage) => void) | undefined
+  #isOver = false
+  #isClosing = false
+
+  constructor(socket: Socket, mostBytes: number, first: Uint8Array) {
+    this.#socket = socket
+    this.#reader = new FrameReader(mostBytes)
+    socket.removeAllListeners()
+    socket.on('data', (bytes: Uint8Array) => this.#read(bytes))
+    socket.on('drain', () => this.onDrain?.())
+    socket.on('error', () => this.#lost())
+    socket.on('end', () => this.#lost())
+    socket.on('close', () => this.#lost())
+    if (first.length > 0) this.#read(first)
+    else socket.pause()
+  }
+
+  /** The next message. After one that ended the connection there is no other. */
+  next(): Promise<UpstreamMessage> {
+    const message = this.#kept.shift()
+    if (message) return Promise.resolve(message)
+    if (this.#isOver) return Promise.resolve({ kind: 'close', code: vanished, reason: '' })
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+      this.#socket.resume()
+    })
+  }
+
+  /** False when it waits because the upstream reads too slowly; `onDrain` tells when it has caught up. */
+  send(data: string | Uint8Array): boolean {
+    if (this.#isOver || this.#isClosing) return true
+    const isText = typeof data === 'string'
+    return this.#socket.write(clientFrame(isText ? 'text' : 'binary', isText ? Buffer.from(data) : data, randomBytes(4)))
+  }
+
+  ping(): void {
+    this.#control('ping', new Uint8Array(0))
+  }
+
+  /** 1005 and 1006 close without a code. */
+  close(code: number, reason: string): void {
+    if (this.#isOver || this.#isClosing) return
+    this.#control('close', closePayload(code, reason))
+    this.#isClosing = true
+    this.#socket.resume()
+    setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()
+  }
+
+  #control(kind: 'ping' | 'pong' | 'close', payload: Uint8Array): void {
+    if (!this.#isOver && !this.#isClosing) this.#socket.write(clientFrame(kind, payload, randomBytes(4)))
+  }
+
+  #read(bytes: Uint8Array): void {
+    this.heardAtMs = performance.now()
+    if (this.#isOver) return
+    try {
+      for (const message of this.#reader.push(bytes)) {
+        if (message.kind === 'ping') this.#control('pong', message.data)
+        else if (message.kind !== 'pong') this.#tell(message)
+      }
+    } catch (error) {
+      const fault = error instanceof FrameFault ? error : new FrameFault(1002, String(error))
+      this.close(fault.code, fault.message)
+      this.#tell({ kind: 'close', code: fault.code === 1009 ? 1009 : vanished, reason: fault.message })
+    }
+    if (!this.#waiting && !this.#isClosing && !this.#isOver) this.#socket.pause()
+  }
+
+  #tell(message: UpstreamMessage): void {
+    if (this.#isOver) return
+    if (message.kind === 'close') {
+      // Answered with the same, and then it is the server who ends the connection.
+      this.close(message.code, '')
+      this.#isOver = true
+      setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()
+    }
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting) waiting(message)
+    else this.#kept.push(message)
+  }
+
+  #lost(): void {
+    if (!this.#isOver) this.#tell({ kind: 'close', code: vanished, reason: '' })
+    this.#socket.destroy()
+  }
+}
+
+/** Opens a WebSocket, or gives the answer by which the upstream refused it. Rejects with SocketFailure. */
+export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket | Response> {
+  const url = new URL(opening.url.replace(/^ws/, 'http'))
+  const key = randomBytes(16).toString('base64')
+  const socket = await connected(url, opening)
+  try {
+    socket.write(requestText(url, opening.headers, key))
+    const found = await within(
+      readHead(socket),
+      opening.answerTimeoutMs,
+      opening.signal,
+      'the upstream did not answer in time',
+    )
+    if (found.status !== 101) {
+      const refusal = await refusalOf(socket, found)
+      socket.destroy()
+      return refusal
+    }
+    const accepted = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+    if (found.headers.get('sec-websocket-accept') !== accepted)
+      throw new SocketFailure('the upstream answered with a wrong handshake', false)
+    return new UpstreamSocket(socket, opening.mostBytes, found.rest)
+  } catch (error) {
+    socket.destroy()
+    throw error instanceof SocketFailure ? error : new SocketFailure('the upstream broke off the handshake', false, error)
+  }
+}
+
+async function connected(url: URL, { signal, connectTimeoutMs }: SocketOpening): Promise<Socket> {
+  const isSecure = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(url.port) || (isSecure ? 443 : 80)
+  const socket = isSecure
+    ? openSecure({ host, port, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) })
+    : openPlain({ host, port })
+  const standing = new Promise<void>((resolve, reject) => {
+    socket.once(isSecure ? 'secureConnect' : 'connect', resolve)
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the connection was closed')))
+  })
+  try {
+    await within(standing, connectTimeoutMs, signal, 'the upstream cannot be reached')
+    socket.setNoDelay(true)
+    return socket
+  } catch (error) {
+    socket.on('error', () => undefined)
+    socket.destroy()
+    throw error instanceof SocketFailure ? error : new SocketFailure('the upstream cannot be reached', false, error)
+  }
+}
+
+function requestText(url: URL, headers: Readonly<Record<string, string>>, key: string): string {
+  const all = {
+    host: url.host,
+    ...headers,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': key,
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value.replace(/[\r\n]/g, ' ')}`)
+  return `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`
+}
+
+async function within<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal, late: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let leave = () => {}
+  const given = new Promise<never>((_, reject) => {
+    leave = () => reject(new SocketFailure('the caller left', false))
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    if (timeoutMs > 0) timer = setTimeout(() => reject(new SocketFailure(late, true)), timeoutMs)
+  })
+  try {
+    return await Promise.race([work, given])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', leave)
+    work.catch(() => undefined)
+  }
+}

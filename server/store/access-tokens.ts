@@ -1,0 +1,29 @@
+import type { Db, Trx } from './store.ts'
+
+/** A stored access token; the value is sealed. */
+export interface StoredToken {
+  value: string
+  /** Epoch seconds. */
+  expiresTime: number
+}
+
+/** The token kept under a name, or undefined. */
+export async function storedToken(db: Db, nameHash: string): Promise<StoredToken | undefined> {
+  const row = await db
+    .selectFrom('access_tokens')
+    .select(['value', 'expires_time'])
+    .where('name_hash', '=', nameHash)
+    .executeTakeFirst()
+  return row && { value: row.value, expiresTime: Number(row.expires_time) }
+}
+
+/** Keeps a token under a name, in the place of an older one. Those that expired before `nowSeconds` go. */
+export async function storeToken(trx: Trx, nameHash: string, token: StoredToken, nowSeconds: number): Promise<void> {
+  await trx.deleteFrom('access_tokens').where('expires_time', '<', nowSeconds).execute()
+  const row = { value: token.value, expires_time: token.expiresTime }
+  await trx
+    .insertInto('access_tokens')
+    .values({ name_hash: nameHash, ...row })
+    .onConflict((conflict) => conflict.column('name_hash').doUpdateSet(row))
+    .execute()
+}

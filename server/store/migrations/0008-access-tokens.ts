@@ -1,0 +1,14 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+
+/** Tokens that services gave out for a time, so that every node uses the same one. */
+export const accessTokens: Migration = {
+  name: '0008-access-tokens',
+  async up(db) {
+    await sql`create table access_tokens (
+      name_hash text primary key,
+      value text not null,
+      expires_time bigint not null
+    )`.execute(db)
+  },
+}
