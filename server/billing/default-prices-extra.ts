@@ -17,6 +17,8 @@ dall-e dall-e-2 | pic=0.016
 dall-e-3 | pic=0.04
 # cohere 0
 rerank-v3.5 rerank-english-v3.0 rerank-multilingual-v3.0 rerank-v4.0-pro | in=0 call=0.002
+embed-english-v3.0 embed-multilingual-v3.0 | in=0.1
+command-a-reasoning-08-2025 command-a-vision-07-2025 | in=2.5 out=10
 # zhipuai 0
 cogview-3-flash cogviewx-flash | pic=0
 cogview-3-plus | pic=0.008571429
@@ -32,6 +34,25 @@ step-1-32k step-1v-32k | in=2.142858 out=10
 step-2-16k | in=5.428572 out=17.142858
 step-1-128k | in=5.714286 out=28.571428
 # china 0
+Doubao-pro-32k Doubao-pro-4k | in=0.114286 out=0.285714
+Doubao-pro-128k | in=0.714286 out=1.285714
+Doubao-lite-32k Doubao-lite-4k | in=0.042857 out=0.085714
+Doubao-lite-128k | in=0.114286 out=0.142857
+Doubao-embedding text-embedding-v4 Baichuan-Text-Embedding | in=0.071429
+qwen-long | in=0.071429 out=0.285714
+hunyuan-pro | in=4.285714 out=14.285714
+ernie-4.0-turbo-8k ernie-4.0-turbo-8k-latest ernie-4.0-turbo-8k-preview ernie-4.0-turbo-128k | in=2.857143 out=8.571429
+ernie-3.5-128k | in=0.114286 out=0.285714
+ernie-4.5-turbo-32k ernie-4.5-turbo-128k | in=0.114286 out=0.457143
+ernie-x1-turbo-32k | in=0.142857 out=0.571429
+ernie-char-8k ernie-char-fiction-8k | in=0.571429 out=1.142857
+ernie-speed-pro-128k | in=0.042857 out=0.085714
+ernie-lite-pro-128k | in=0.028571 out=0.057143
+ernie-novel-8k | in=5.714286 out=17.142857
+Baichuan4 | in=14.285714 out=14.285714
+Baichuan3-Turbo | in=1.714286 out=1.714286
+yi-lightning | in=0.141429 out=0.141429
+MiniMax-Text-01 MiniMax-VL-01 | in=0.142857 out=1.142857
 glm-4-flash glm-4v-flash | in=0
 codegeex-4 glm-4-flashx | in=0.014286
 qwen2.5-0.5b-instruct qwen2.5-1.5b-instruct | in=0.042858

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { providers } from '../providers/registry.ts'
 import { defaultPriceData } from './default-prices.gen.ts'
 import { defaultPricesSource, findDefaultPrice, listDefaultPrices } from './default-prices.ts'
 import { extraPriceTable } from './default-prices-extra.ts'
@@ -81,7 +82,9 @@ describe('the tables', () => {
   })
 
   test('only free models are free', () => {
-    const free = [...listDefaultPrices()].filter(({ sets }) => sets.some(({ prices, perCall }) => prices.input === 0n && perCall === 0n))
+    const free = [...listDefaultPrices()].filter(({ sets }) =>
+      sets.some(({ prices, perCall }) => prices.input === 0n && perCall === 0n),
+    )
     expect(
       free.map(({ name }) => name).filter((name) => !/:free$|moderation|flash$|^glm-4v?-flash$/.test(name)),
     ).toEqual([])
@@ -108,3 +111,23 @@ describe('the tables', () => {
     })
   })
 })
+
+test('what the channel types suggest has a price, but for these', () => {
+  const unpriced = providers.flatMap(({ meta }) =>
+    meta.models.filter((model) => !findDefaultPrice(model, meta.type)).map((model) => `${meta.name} ${model}`),
+  )
+  expect(unpriced.filter((each) => !withoutPublicPrice.some((pattern) => pattern.test(each)))).toEqual([])
+})
+
+/** Run by oneself, free within limits, priced by the hour, in steps, or by a list that is not public. */
+const withoutPublicPrice = [
+  /^(?:ollama|nvidia|siliconflow|xunfei|spark-http|deepinfra) /,
+  /^(?:ali|bailian) (?:qwen-flash|qwen3-|qwq-plus|gte-rerank|qwen-image)/,
+  /^tencent hunyuan-(?:turbos-latest|t1-latest|lite)$/,
+  /^qianfan ernie-(?:5\.0-|lite-8k$)/,
+  /^doubao doubao-seed-/,
+  / (?:gemini-flash-latest|command-a-plus-05-2026|chat-bison-001|step-3|step-1x-medium|Qwen\/Qwen1\.5-72B-Chat)$/,
+  /^bedrock (?:cohere\.|amazon\.rerank)/,
+  /^cloudflare @cf\/black-forest-labs\//,
+  /^replicate (?:ibm-granite|deepseek-ai)\//,
+]
