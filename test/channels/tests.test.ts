@@ -215,6 +215,22 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
+  test('a channel whose key is replaced during its test is not disabled for the old one', async () => {
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    const id = await bench.channel({ key })
+    const gate = Promise.withResolvers<void>()
+    const refused = json(401, { error: { message: 'wrong key' } })
+    bench.upstream.always(behaviour('refuses late', (exchange) => gate.promise.then(() => refused.run(exchange))))
+    await bench.raw('GET', '/api/channel/test')
+    await bench.upstream.until(({ requests }) => requests.length === 1)
+    await bench.raw('PUT', '/api/channel/', { id, key: 'sk-new-key-of-the-upstream' })
+    gate.resolve()
+    await finished()
+    expect((await bench.shown(id)).status).toBe(1)
+    await bench.raw('GET', '/api/channel/test')
+    await bench.until(async () => (await bench.shown(id)).status === 3)
+  })
+
   test('a gateway that stops in the middle of a run leaves the way free for the next one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
     const url = await freshUrl()

@@ -36,8 +36,8 @@ describe('registering', () => {
     const { page } = visit
     await visit.open('/register')
     expect(await page.locator('h1').textContent()).toBe('new user registration')
-    expect(await page.getByLabel('Username').getAttribute('placeholder')).toContain('max 12')
-    expect(await page.getByLabel('Password', { exact: true }).getAttribute('placeholder')).toContain('8 to 20')
+    expect(await page.getByLabel('Username').getAttribute('placeholder')).toBe('max 12 characters')
+    expect(await page.getByLabel('Password', { exact: true }).getAttribute('placeholder')).toBe('8 to 20 characters')
     expect(await submit(page).isDisabled()).toBe(true)
     await fill(page, { Username: 'newcomer' })
     expect(await submit(page).isDisabled()).toBe(true)

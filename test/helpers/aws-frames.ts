@@ -33,3 +33,19 @@ export function converseFrame(event: string, payload: object): Uint8Array {
     JSON.stringify(payload),
   )
 }
+
+/** The events of an event stream with their payloads; the checksums are not looked at. */
+export function readFrames(bytes: Uint8Array): { event: string; payload: Record<string, unknown> }[] {
+  const all = Buffer.from(bytes)
+  const out: { event: string; payload: Record<string, unknown> }[] = []
+  for (let at = 0; at < all.length; at += all.readUInt32BE(at)) {
+    const length = all.readUInt32BE(at)
+    const bodyAt = at + 12 + all.readUInt32BE(at + 4)
+    const head = all.subarray(at + 12, bodyAt).toString('latin1')
+    // Behind the name stand the type of the value and its length, one byte and two.
+    const [, event = ''] = /:event-type[\s\S]{3}([A-Za-z]+)/.exec(head) ?? []
+    const text = all.subarray(bodyAt, at + length - 4).toString()
+    out.push({ event, payload: JSON.parse(text) as Record<string, unknown> })
+  }
+  return out
+}

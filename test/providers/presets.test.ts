@@ -1,6 +1,7 @@
 // Services that speak OpenAI's form under their own addresses: where each kind of call goes, with which key.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { presets } from '../../server/providers/openai-compatible/presets.ts'
+import { okChat } from '../helpers/fake-upstream.ts'
 import { type Bench, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody } from './services.ts'
 
@@ -54,12 +55,12 @@ test('every preset is in this table', () => {
 })
 
 describe.each(places)('type %d', (type, base, chat, more) => {
-  const channel = (suffix: string) =>
-    bench.channel({ type, key: 'secret-key', base_url: bench.upstream.url + suffix })
+  const channel = (suffix: string) => bench.channel({ type, key: 'secret-key', base_url: bench.upstream.url + suffix })
   const paths = () => bench.upstream.requests.map(({ path }) => path)
 
   test('is called at its own paths with its key', async () => {
     await channel(base)
+    bench.upstream.next(okChat())
     expect(await askChat(bench, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })).toMatchObject({
       status: 200,
       text: expect.stringContaining('fake upstream'),

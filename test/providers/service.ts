@@ -20,7 +20,7 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Starts a service on a port of its own. */
-export async function startService(): Promise<Service> {
+async function startService(): Promise<Service> {
   const seen: Seen[] = []
   const server: Server<undefined> = Bun.serve({
     port: 0,

@@ -83,7 +83,11 @@ describe("AI Proxy's knowledge bases", () => {
     expect(lastBody(bench)).toEqual({ model: 'm', query: 'Hi', stream: false, libraryId: 'lib-1' })
     expect((await chargedUnits(bench, caller)).units).toBeGreaterThan(0)
     bench.upstream.always(streams({ content: 'So', finish: false }, { content: '.', finish: true, documents }))
-    expect(await ask({ stream: true })).toMatchObject({ text: 'So.', ended: true, citations: [documents[0]?.url ?? ''] })
+    expect(await ask({ stream: true })).toMatchObject({
+      text: 'So.',
+      ended: true,
+      citations: [documents[0]?.url ?? ''],
+    })
     bench.upstream.always(answers({ success: false, errCode: 12, message: 'no such library' }))
     const failed = await ask()
     expect(failed.status).toBe(500)
@@ -130,7 +134,9 @@ describe("Spark's HTTP form", () => {
 
 test('errors of MiniMax come with status 200', async () => {
   await bench.channel({ type: 27, key: 'k' })
-  bench.upstream.always(answers({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }))
+  bench.upstream.always(
+    answers({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }),
+  )
   const failed = await ask()
   expect(failed).toMatchObject({ status: 429, error: { type: 'insufficient_quota', code: '1008' } })
   expect(bench.upstream.requests[0]?.path).toBe('/v1/text/chatcompletion_v2')

@@ -18,13 +18,14 @@ function startSpark() {
     messages: [] as Record<string, Record<string, unknown>>[],
     closed: 0,
   }
-  const server = Bun.serve({
+  const server = Bun.serve<undefined>({
     hostname: '127.0.0.1',
     port: 0,
     fetch(request, self) {
       state.urls.push(new URL(request.url))
       if (state.refusal) return state.refusal.clone()
-      return self.upgrade(request) ? undefined : new Response('', { status: 426 })
+      self.upgrade(request)
+      return new Response('', { status: 426 })
     },
     websocket: {
       message(socket, message) {
@@ -135,7 +136,7 @@ test('the version is told by the model, else by the channel, else it is v2.1', a
     '/chat/pro-128k',
     '/v3.1/chat',
   ])
-  const domains = spark.state.messages.map(({ parameter }) => (parameter?.['chat'] as { domain: string }).domain)
+  const domains = spark.state.messages.map(({ parameter }) => ((parameter ?? {})['chat'] as { domain: string }).domain)
   expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
 })
 
@@ -158,16 +159,14 @@ test('a system prompt is told to models without one as the first words', async (
 })
 
 test('functions are declared, called and answered; models without them refuse them', async () => {
-  spark.state.frames = [
-    frame(2, { content: '', function_call: { name: 'weather', arguments: '{"place":"Bern"}' } }),
-  ]
+  spark.state.frames = [frame(2, { content: '', function_call: { name: 'weather', arguments: '{"place":"Bern"}' } })]
   for (const stream of [false, true]) {
     const got = await ask({ messages: twoCalls, tools: [weather], stream })
     expect(got).toMatchObject({ reason: 'tool_calls', calls: [{ name: 'weather', input: '{"place":"Bern"}' }] })
   }
   const payload = spark.state.messages[0]?.['payload']
   expect(payload?.['functions']).toEqual({ text: [weather.function] })
-  const said = (payload?.['message'] as { text: { role: string; content: string }[] }).text
+  const said = ((payload ?? {})['message'] as { text: { role: string; content: string }[] }).text
   expect(said.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
   expect(said.at(-1)?.content).toContain('sunny')
   const refused = await ask({ model: 'Spark-Lite', tools: [weather] })

@@ -20,7 +20,13 @@ const chat: ChatEndpoint = {
   lacks: ['audio', 'documents', 'more than one answer', 'logprobs'],
   target: (upstream) => address(upstream, '/api/chat'),
   // A stream is told from a whole answer by what was asked for: some servers in front say anything of it.
-  read: (response, call) => (call.stream ? asEvents(response, new LineFraming()) : response),
+  read: (response, call) => (call.stream ? asEvents(response, new LineFraming()) : namedJson(response)),
+}
+
+function namedJson(response: Response): Response {
+  const headers = new Headers(response.headers)
+  headers.set('content-type', 'application/json')
+  return new Response(response.body, { status: response.status, headers })
 }
 
 const embeddings: ModeEndpoint = {

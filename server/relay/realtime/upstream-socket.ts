@@ -56,7 +56,6 @@ export class UpstreamSocket {
   constructor(socket: Socket, mostBytes: number, first: Uint8Array) {
     this.#socket = socket
     this.#reader = new FrameReader(mostBytes)
-    socket.removeAllListeners()
     socket.on('data', (bytes: Uint8Array) => this.#read(bytes))
     socket.on('drain', () => this.onDrain?.())
     socket.on('error', () => this.#lost())
@@ -172,6 +171,8 @@ async function connected(url: URL, { signal, connectTimeoutMs }: SocketOpening):
   const socket = isSecure
     ? openSecure({ host, port, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) })
     : openPlain({ host, port })
+  // What it has to say is heard by who waits; nobody may be left who does not listen at all.
+  socket.on('error', () => undefined)
   const standing = new Promise<void>((resolve, reject) => {
     socket.once(isSecure ? 'secureConnect' : 'connect', resolve)
     socket.once('error', reject)
@@ -182,7 +183,6 @@ async function connected(url: URL, { signal, connectTimeoutMs }: SocketOpening):
     socket.setNoDelay(true)
     return socket
   } catch (error) {
-    socket.on('error', () => undefined)
     socket.destroy()
     throw error instanceof SocketFailure ? error : new SocketFailure('the upstream cannot be reached', false, error)
   }

@@ -6,8 +6,8 @@ import { type Clients, clientsOf } from './callers.ts'
 /** The model that every call asks for; channels map it to what they want. */
 export const model = 'any-model'
 
-/** A channel to the upstream; the address is filled in. */
-export type Setup = Omit<ChannelInput, 'base_url' | 'models'> & { type: number; basePath?: string }
+/** A channel to the upstream, or to the server at `base`. */
+export type Setup = Omit<ChannelInput, 'base_url' | 'models'> & { type: number; basePath?: string; base?: string }
 
 /** One gateway before one scripted upstream. */
 export interface Bench extends AsyncDisposable {
@@ -30,8 +30,8 @@ export async function startMatrixBench(models: Iterable<string> = []): Promise<B
   for (const [key, value] of ratioOptions([model, ...models])) await gateway.setOption(key, value)
   const made = new Map<string, Promise<Clients>>()
   const logs = () => gateway.context.store.read.selectFrom('logs').where('type', '=', 2)
-  const connect = async ({ basePath = '', ...channel }: Setup) => {
-    const id = await gateway.addChannel({ ...channel, base_url: upstream.url + basePath, models: model })
+  const connect = async ({ basePath = '', base = upstream.url, ...channel }: Setup) => {
+    const id = await gateway.addChannel({ ...channel, base_url: base + basePath, models: model })
     // A root token may name the channel it wants.
     return clientsOf(gateway.url, `${gateway.token}-${id}`)
   }

@@ -7,9 +7,19 @@ const usageMetadata = {
   totalTokenCount: used.prompt + used.completion,
 }
 
+const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
+
 const refusal: Fake['refusal'] = (status, message) => ({
   status,
-  body: { error: { code: status, message, status: status === 429 ? 'RESOURCE_EXHAUSTED' : 'INVALID_ARGUMENT' } },
+  body: {
+    error: {
+      code: status,
+      message,
+      ...(status === 429
+        ? { status: 'RESOURCE_EXHAUSTED', details: [{ '@type': retryInfo, retryDelay: '7s' }] }
+        : { status: 'INVALID_ARGUMENT' }),
+    },
+  },
 })
 
 /** Google's generateContent. */

@@ -44,7 +44,7 @@ export const deeplFake: Fake = {
 /** Replicate's predictions, which are ended when they are asked for. */
 export const replicateFake: Fake = {
   cannot: noThoughts,
-  streams: ({ method }) => method === 'GET',
+  streams: ({ path }) => path.startsWith('/stream/'),
   whole: ({ text }) => ({
     id: 'p1',
     status: 'succeeded',

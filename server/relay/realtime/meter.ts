@@ -1,0 +1,269 @@
+import type { Usage } from '../../../contract/usage.ts'
+import {
+  bytesOfBase64,
+  deltaKind,
+  eventType,
+  readWritten,
+  responseIdOf,
+  saidIn,
+  soundFormats,
+  usualSound,
+  writtenField,
+} from '../../dialects/openai-realtime/events.ts'
+import { readRealtimeUsage, sumOf } from '../../dialects/openai-realtime/usage.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+
+/** Counts the tokens of texts. */
+export type CountTexts = (texts: readonly string[]) => Promise<number>
+
+/** Tokens per second of sound (OpenAI, "Managing costs" of the Realtime API). */
+const spokenPerSecond = 20
+const heardPerSecond = 10
+/** About what an image of usual size counts. */
+const tokensPerImage = 1_000
+/** Characters that are hardly less than a token. */
+const charactersPerToken = 6
+/** What callers said is kept for counting up to so many characters; beyond, it is only sized. */
+const mostKeptCharacters = 1_000_000
+
+/** Events of a caller that add to what the model reads, beside sound. */
+const sayingEvents: ReadonlySet<string> = new Set(['conversation.item.create', 'session.update', 'response.create'])
+
+/** What the caller said since a response was last begun. */
+interface Said {
+  events: string[]
+  characters: number
+  soundSeconds: number
+}
+
+/** A response whose usage has not come. */
+interface OpenResponse {
+  said: Said
+  /** Texts as they stand in the events. */
+  written: string[]
+  pieces: number
+  characters: number
+  soundSeconds: number
+}
+
+const nothing: Usage = { promptTokens: 0, completionTokens: 0 }
+
+/**
+ * Follows one session: which responses there were, and what each used. The upstream's own figures count where they can
+ * be believed, once for each response; for the others what passed is counted at the end.
+ */
+export class RealtimeMeter {
+  /** Tokens that passed since somebody last looked at what they cost. */
+  unseenTokens = 0
+  /** Why figures of the upstream were refused; '' = they were not. */
+  refused = ''
+  readonly #faultOf: (usage: Usage) => string | undefined
+  #reported = nothing
+  /** Responses with a usage of their own. */
+  #responses = 0
+  readonly #open = new Map<string, OpenResponse>()
+  readonly #unreported: OpenResponse[] = []
+  readonly #done = new Set<string>()
+  /** What the upstream has read and said so far: the prompt of the next response, as far as it is known. */
+  #context = nothing
+  #said = newSaid()
+  #sound = usualSound
+
+  /** @param faultOf why a usage is not believed */
+  constructor(faultOf: (usage: Usage) => string | undefined) {
+    this.#faultOf = faultOf
+  }
+
+  /** A response is under way. */
+  get isResponding(): boolean {
+    return this.#open.size > 0
+  }
+
+  /** How many responses there were, those that did not come to their end with them. */
+  get responses(): number {
+    return this.#responses + this.#unreported.length + this.#open.size
+  }
+
+  /** Takes what the caller says. */
+  heard(text: string): void {
+    const type = eventType(text)
+    if (type === 'input_audio_buffer.append') {
+      this.#said.soundSeconds += bytesOfBase64(writtenField(text, 'audio')) / this.#sound.input
+    } else if (sayingEvents.has(type)) {
+      this.#said.characters += text.length
+      if (this.#said.characters <= mostKeptCharacters) this.#said.events.push(text)
+    }
+  }
+
+  /** Takes what the upstream says, and tells what of it concerns money. */
+  said(text: string): 'begun' | 'done' | 'error' | undefined {
+    const type = eventType(text)
+    const kind = deltaKind(type)
+    if (kind) this.#delta(kind, text)
+    else if (type === 'response.created') return this.#begin(idIn(responseIn(text)))
+    else if (type === 'response.done') return this.#end(responseIn(text))
+    else if (type === 'session.created' || type === 'session.updated') {
+      const event = tryParse(text)
+      if (isObject(event)) this.#sound = soundFormats(event['session'], this.#sound)
+    } else if (type === 'error') return 'error'
+    return undefined
+  }
+
+  /** What was surely used so far. */
+  leastUsage(): Usage {
+    this.unseenTokens = 0
+    return sumOf([this.#reported, ...this.#pending().map((each) => this.#leastOf(each))])
+  }
+
+  /** What may be used by the end of the responses under way, or of the next one, apart from what that says. */
+  mostUsage(): Usage {
+    const next = this.#open.size > 0 ? [] : [newResponse(this.#said)]
+    return sumOf([this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))])
+  }
+
+  /** Everything that was used; what the upstream did not tell is counted. */
+  async finish(count: CountTexts): Promise<{ usage: Usage; estimated: boolean }> {
+    const pending = this.#pending()
+    const counted = await Promise.all(pending.map((each) => this.#countOf(each, count)))
+    return { usage: sumOf([this.#reported, ...counted]), estimated: pending.length > 0 }
+  }
+
+  #pending(): OpenResponse[] {
+    return [...this.#unreported, ...this.#open.values()]
+  }
+
+  #begin(id: string): 'begun' {
+    if (!this.#open.has(id) && !this.#done.has(id)) {
+      this.#open.set(id, newResponse(this.#said))
+      this.#said = newSaid()
+    }
+    return 'begun'
+  }
+
+  #delta(kind: 'text' | 'sound', text: string): void {
+    const id = responseIdOf(text)
+    if (this.#done.has(id)) return
+    if (!this.#open.has(id)) this.#begin(id)
+    const response = this.#open.get(id)
+    if (!response) return
+    const delta = writtenField(text, 'delta')
+    if (kind === 'sound') {
+      const seconds = bytesOfBase64(delta) / this.#sound.output
+      response.soundSeconds += seconds
+      this.unseenTokens += seconds * spokenPerSecond
+      return
+    }
+    response.written.push(delta)
+    response.pieces++
+    response.characters += delta.length
+    this.unseenTokens += Math.max(1, delta.length / charactersPerToken)
+  }
+
+  #end(response: JsonObject): 'done' | undefined {
+    const id = idIn(response)
+    // A response is counted once, however often its end is told.
+    if (id !== '' && this.#done.has(id)) return undefined
+    const open = this.#open.get(id) ?? this.#open.get('') ?? newResponse(newSaid())
+    this.#open.delete(id)
+    this.#open.delete('')
+    if (id !== '') this.#done.add(id)
+    const usage = readRealtimeUsage(response['usage'])
+    const fault = usage && (this.#faultOf(usage) ?? tooLittle(usage, open))
+    if (usage && fault === undefined) {
+      this.#responses++
+      this.#reported = sumOf([this.#reported, usage])
+      this.#context = contextAfter(usage)
+      return 'done'
+    }
+    if (fault !== undefined) this.refused = fault
+    else if (isObject(response['usage'])) this.refused = 'not whole, or contradicting itself'
+    // What failed or was cancelled before it said anything is not charged by the upstream, which tells no usage.
+    const hasFailed = response['status'] === 'failed' || response['status'] === 'cancelled'
+    if (fault !== undefined || !hasFailed || open.pieces > 0 || open.soundSeconds > 0) this.#unreported.push(open)
+    return 'done'
+  }
+
+  #leastOf({ pieces, characters, soundSeconds }: OpenResponse): Usage {
+    const sound = Math.ceil(soundSeconds * spokenPerSecond)
+    const text = Math.max(pieces, Math.ceil(characters / charactersPerToken))
+    return { ...this.#known(), completionTokens: text + sound, audioCompletionTokens: sound }
+  }
+
+  /** A prompt that the upstream has read before is taken from its cache. */
+  #known(): Usage {
+    const { promptTokens, audioPromptTokens = 0 } = this.#context
+    return {
+      promptTokens,
+      completionTokens: 0,
+      audioPromptTokens,
+      cachedTokens: promptTokens,
+      cachedAudioTokens: audioPromptTokens,
+    }
+  }
+
+  #mostOf(response: OpenResponse): Usage {
+    const { said } = response
+    const heard = Math.ceil(said.soundSeconds * heardPerSecond)
+    const { completionTokens, audioCompletionTokens = 0 } = this.#leastOf(response)
+    return {
+      promptTokens: this.#context.promptTokens + heard + Math.ceil(said.characters / 3),
+      audioPromptTokens: (this.#context.audioPromptTokens ?? 0) + heard,
+      completionTokens,
+      audioCompletionTokens,
+    }
+  }
+
+  async #countOf({ said, written, soundSeconds }: OpenResponse, count: CountTexts): Promise<Usage> {
+    const asked = said.events.map(saidIn)
+    const [read, answered] = await Promise.all([
+      count(asked.flatMap(({ texts }) => texts)),
+      count([written.map(readWritten).join('')]),
+    ])
+    const images = asked.reduce((sum, each) => sum + each.images, 0) * tokensPerImage
+    const heard = Math.ceil(said.soundSeconds * heardPerSecond)
+    const spoken = Math.ceil(soundSeconds * spokenPerSecond)
+    const known = this.#known()
+    return {
+      ...known,
+      promptTokens: known.promptTokens + read + heard + images,
+      audioPromptTokens: (known.audioPromptTokens ?? 0) + heard,
+      ...(images > 0 && { imagePromptTokens: images }),
+      completionTokens: answered + spoken,
+      audioCompletionTokens: spoken,
+    }
+  }
+}
+
+function newSaid(): Said {
+  return { events: [], characters: 0, soundSeconds: 0 }
+}
+
+function newResponse(said: Said): OpenResponse {
+  return { said, written: [], pieces: 0, characters: 0, soundSeconds: 0 }
+}
+
+function contextAfter(usage: Usage): Usage {
+  const sound = (usage.audioPromptTokens ?? 0) + (usage.audioCompletionTokens ?? 0)
+  return {
+    promptTokens: usage.promptTokens + usage.completionTokens,
+    completionTokens: 0,
+    ...(sound > 0 && { audioPromptTokens: sound }),
+  }
+}
+
+/** Nothing is not believed of what there is. */
+function tooLittle({ promptTokens, completionTokens }: Usage, open: OpenResponse): string | undefined {
+  const hasSaid = open.characters > 0 || open.soundSeconds > 0
+  if (hasSaid && completionTokens === 0) return 'no completion tokens'
+  if (hasSaid && promptTokens === 0) return 'no prompt tokens'
+  return undefined
+}
+
+function responseIn(text: string): JsonObject {
+  const event = tryParse(text)
+  return isObject(event) && isObject(event['response']) ? event['response'] : {}
+}
+
+function idIn(response: JsonObject): string {
+  return typeof response['id'] === 'string' ? response['id'] : ''
+}

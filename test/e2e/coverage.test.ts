@@ -1,0 +1,92 @@
+// coverage.md says which story proves what of the specification; here it is held against stories, texts and routes.
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+interface Row {
+  section: string
+  what: string
+  file: string
+  name: string
+}
+
+const page = read('test/e2e/coverage.md')
+
+/** The rows under a heading of the page. */
+function rowsUnder(heading: string): Row[] {
+  const part = page.split(/^## /m).find((each) => each.startsWith(heading)) ?? ''
+  return [...part.matchAll(/^\| (\d) \| (.*?) \| ([\w-]+) \| (.*) \|$/gm)].map(
+    ([, section = '', what = '', file = '', name = '']) => ({ section, what, file, name }),
+  )
+}
+
+const stories = new Map<string, Map<string, string>>()
+
+/** The stories of a file: what stands between the name of one and that of the next. */
+function storiesOf(file: string): Map<string, string> {
+  const known = stories.get(file)
+  if (known) return known
+  const found = new Map<string, string>()
+  const text = read(`test/e2e/${file}.test.ts`)
+  const starts = [...text.matchAll(/\btest\(\s*(['`])((?:(?!\1).)*)\1/g)]
+  for (const [index, match] of starts.entries()) {
+    // Parts that a loop fills in are written as … on the page.
+    const name = (match[2] ?? '').replaceAll(/\$\{[^}]*\}/g, '…')
+    found.set(name, text.slice(match.index, starts[index + 1]?.index))
+  }
+  stories.set(file, found)
+  return found
+}
+
+/** Every English text of the console. */
+const texts = readdirSync(join(root, 'console/messages'))
+  .filter((name) => name.endsWith('.en.ts'))
+  .flatMap((name) => [...read(`console/messages/${name}`).matchAll(/^ {2}'[\w.]+':\s*'((?:[^'\\]|\\.)*)',$/gm)])
+  .map((match) => match[1] ?? '')
+
+/** What of a text stays the same, whatever is put into it. */
+const fixedParts = (text: string) =>
+  text
+    .split(/\{\w+\}/)
+    .map((part) => part.replace(/^[\s.:,]+|[\s.:,]+$/g, ''))
+    .filter((part) => part.length > 2)
+
+const [routes, words, rules] = [rowsUnder('Routes'), rowsUnder('Texts'), rowsUnder('Rules')]
+
+describe('the page of what is proven', () => {
+  test('every test that it names exists and names the section', () => {
+    const wrong = [...routes, ...words, ...rules].filter(
+      ({ section, file, name }) =>
+        !storiesOf(file).has(name) || !new RegExp(`^spec (?:\\d, )*${section}\\b`).test(name),
+    )
+    expect(wrong.map(({ section, file, name }) => `${section} ${file}: ${name}`)).toEqual([])
+    expect(routes.length + words.length + rules.length).toBeGreaterThan(150)
+  })
+
+  test('every text stands in the catalogues, word for word, and in its test', () => {
+    expect(words.filter(({ what }) => !texts.includes(what)).map(({ what }) => what)).toEqual([])
+    const unproven = words.filter(({ what, file, name }) => {
+      const story =
+        storiesOf(file)
+          .get(name)
+          ?.replaceAll(/\\([./])/g, '$1') ?? ''
+      return !fixedParts(what).every((part) => story.includes(part))
+    })
+    expect(unproven.map(({ what, name }) => `${what}: ${name}`)).toEqual([])
+  })
+
+  test('no message of the specification is missing: those of the console that end in ! are such', () => {
+    const named = new Set(words.map(({ what }) => what))
+    expect(texts.filter((text) => text.endsWith('!') && !named.has(text))).toEqual([])
+  })
+
+  test('no route of the console is missing', () => {
+    const paths = [...read('console/app/routes.tsx').matchAll(/\bpath: '([^']+)'/g)].map((match) => match[1] ?? '')
+    const named = new Set(routes.map(({ what }) => what))
+    expect(paths.filter((path) => !named.has(path))).toEqual([])
+    expect([...named].filter((path) => !paths.includes(path))).toEqual([])
+  })
+})

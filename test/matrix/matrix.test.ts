@@ -1,0 +1,174 @@
+// Which caller can have what of which provider, each cell proven through the front door, and the page that shows it.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { CallerDialect } from '../../contract/relay-paths.ts'
+import { type ChatEndpoint, chatEndpointFor, type Provider } from '../../server/providers/provider.ts'
+import { providers } from '../../server/providers/registry.ts'
+import { plainCharge } from '../sdk/support/prices.ts'
+import { type Bench, startMatrixBench } from './support/bench.ts'
+import { type Asked, callerNames, callers } from './support/callers.ts'
+import { failureIn } from './support/failures.ts'
+import { used } from './support/fakes/fake.ts'
+import { fakeOf, refuses, retryAfter, says } from './support/fakes/index.ts'
+import { type SparkServer, startSparkServer } from './support/fakes/spark-server.ts'
+import { type Feature, features, lackOf, scenarios } from './support/features.ts'
+import { type Cells, matrixPage, type Row } from './support/page.ts'
+import { type Variant, variantsOf } from './support/variants.ts'
+
+const page = resolve(import.meta.dir, '../../docs/matrix.md')
+const rows: Row[] = []
+
+let bench: Bench
+let spark: SparkServer
+beforeAll(async () => {
+  const variants = providers.flatMap(variantsOf)
+  bench = await startMatrixBench(variants.flatMap(({ model, models }) => [model, ...Object.values(models ?? {})]))
+  spark = startSparkServer()
+})
+afterAll(async () => {
+  spark[Symbol.dispose]()
+  await bench[Symbol.asyncDispose]()
+})
+
+/** One provider, set up in one way, and who calls it. */
+interface Case {
+  provider: Provider
+  variant: Variant
+  caller: CallerDialect
+  endpoint: ChatEndpoint
+}
+
+const usesSockets = ({ provider }: Case) => provider.meta.name === 'xunfei'
+const modelOf = ({ variant }: Case, feature: Feature) => variant.models?.[feature] ?? variant.model
+
+async function ask(each: Case, asked: Asked) {
+  const { provider, variant, caller } = each
+  const base = usesSockets(each) ? { base: spark.url } : {}
+  // A channel of its own for each, as a refusal may have a key rest for a while.
+  const name = `${variant.note} ${caller}`
+  const clients = await bench.through({ ...variant.setup, ...base, name, type: provider.meta.type })
+  return callers[caller](clients, asked)
+}
+
+/** Proves that the answer of a feature arrives whole, that the request did, and that it was charged as it should be. */
+async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
+  const { provider, endpoint, caller } = each
+  const fake = fakeOf(provider.meta.name, endpoint.dialect.name)
+  const { asked, said, sent, ways } = scenarios[feature]
+  for (const stream of ways) {
+    if (usesSockets(each)) spark.says(said)
+    else bench.answer(says(fake, said))
+    const learned = await ask(each, { ...asked, model: modelOf(each, feature), stream })
+    const calls = learned.calls.map(({ name, input }) => ({ name, input }))
+    expect({ feature, stream, ...learned, calls, usage: undefined }).toEqual({
+      feature,
+      stream,
+      text: said.text,
+      thought: said.thought,
+      calls: said.calls.map(({ name, input }) => ({ name, input })),
+      end: said.calls.length > 0 ? 'tool-calls' : 'stop',
+      usage: undefined,
+    })
+    const ids = learned.calls.flatMap(({ id }) => id ?? [])
+    // Google's own answers need no ids.
+    const wanted = caller === 'gemini' && endpoint.dialect.name === 'gemini' ? 0 : said.calls.length
+    expect([feature, new Set(ids).size]).toEqual([feature, wanted])
+    expect([feature, requestText(each).includes(sent)]).toEqual([feature, true])
+    const row = await bench.lastLog()
+    expect([feature, row.outcome]).toEqual([feature, 'complete'])
+    if (fake.countsNothing) continue
+    expect([feature, learned.usage]).toEqual([feature, expect.objectContaining(used)])
+    expect([feature, row.quota]).toEqual([feature, plainCharge(used.prompt, used.completion)])
+  }
+}
+
+function requestText(each: Case): string {
+  if (usesSockets(each)) return spark.messages.at(-1) ?? ''
+  const post = bench.upstream.requests.findLast(({ method }) => method === 'POST')
+  return Buffer.from(post?.body ?? []).toString()
+}
+
+/** What a caller learns of a refusal of the upstream, whole and streamed. */
+async function expectErrors(each: Case): Promise<void> {
+  const fake = fakeOf(each.provider.meta.name, each.endpoint.dialect.name)
+  for (const status of [400, 429] as const) {
+    for (const stream of [false, true]) {
+      const message = 'the fake service does not want to'
+      if (usesSockets(each)) spark.refuses(status, message)
+      else bench.answer(refuses(fake, status, message))
+      const before = await bench.logCount()
+      const asked = { text: scenarios.plain.asked.text, model: modelOf(each, 'errors'), stream }
+      const failure = await ask(each, asked).then(() => undefined, failureIn)
+      const told = { status, message: expect.stringContaining(message) }
+      expect({ stream, ...failure }).toEqual(expect.objectContaining({ stream, ...told }))
+      // Services that say 200 of everything give their advice nowhere.
+      if (status === 429 && fake.refusal(status, message).means === undefined)
+        expect([stream, failure?.retryAfter]).toEqual([stream, retryAfter])
+      expect(await bench.logCount()).toBe(before)
+    }
+  }
+}
+
+/** Proves that what a provider says it lacks is refused before anything is sent or charged. */
+async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, lack: string): Promise<void> {
+  const before = [await bench.logCount(), bench.upstream.requests.length, spark.messages.length]
+  const { asked } = scenarios[feature]
+  const answer = ask(each, { ...asked, model: modelOf(each, feature), stream: false })
+  const failure = await answer.then(() => undefined, failureIn)
+  expect([feature, failure?.status]).toEqual([feature, 400])
+  expect(failure?.message).toContain(`channel type ${each.provider.meta.label} cannot do`)
+  expect(failure?.message).toContain(lack)
+  expect([await bench.logCount(), bench.upstream.requests.length, spark.messages.length]).toEqual(before)
+}
+
+/** Proves one cell and says what stands in it. */
+async function cellOf(each: Case, feature: Feature): Promise<string> {
+  if (feature === 'errors') {
+    await expectErrors(each)
+    return 'passed'
+  }
+  const lack = lackOf[feature]
+  if (lack && each.endpoint.lacks?.includes(lack)) {
+    await expectRefused(each, feature, lack)
+    return `not possible: the service has no ${lack}`
+  }
+  const reason = fakeOf(each.provider.meta.name, each.endpoint.dialect.name).cannot?.[feature]
+  if (reason !== undefined) return `not possible: ${reason}`
+  await expectAnswer(each, feature)
+  return 'passed'
+}
+
+function endpointOf(provider: Provider, { setup, model }: Variant, caller: CallerDialect): ChatEndpoint | undefined {
+  const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
+  const baseUrl = bench.upstream.url + (setup.basePath ?? '')
+  const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
+  return chatEndpointFor(provider.chat(upstream, model), caller)
+}
+
+describe('the matrix', () => {
+  for (const provider of providers) {
+    for (const variant of variantsOf(provider)) {
+      const title = variant.note === '' ? provider.meta.label : `${provider.meta.label}, ${variant.note}`
+      for (const caller of callerNames) {
+        test(`${title} (type ${provider.meta.type}) for callers of ${caller}`, async () => {
+          const endpoint = endpointOf(provider, variant, caller)
+          const cells: Partial<Cells> = {}
+          for (const feature of features)
+            cells[feature] = endpoint
+              ? await cellOf({ provider, variant, caller, endpoint }, feature)
+              : 'not possible: the service has no conversations'
+          rows.push({ title, type: provider.meta.type, caller, cells: cells as Cells })
+        })
+      }
+    }
+  }
+
+  test('docs/matrix.md shows what was proven (WRITE_PAGES=1 writes it)', () => {
+    const expected = providers.flatMap(variantsOf).length * callerNames.length
+    expect(rows.length).toBe(expected)
+    const text = matrixPage(rows)
+    if (process.env['WRITE_PAGES'] === '1') writeFileSync(page, text)
+    expect(readFileSync(page, 'utf8')).toBe(text)
+  })
+})

@@ -1,0 +1,67 @@
+import { type Behaviour, behaviour, type RecordedRequest } from '../../../helpers/fake-upstream.ts'
+import { sendJson } from '../../../helpers/fake-upstream/reply.ts'
+import { messagesFake } from './anthropic.ts'
+import { dashscopeFake, ernieFake, hunyuanFake, sparkFake, zhipuFake } from './china.ts'
+import type { Fake, Said } from './fake.ts'
+import { geminiFake, palmFake } from './google.ts'
+import { chatFake, responsesFake } from './openai.ts'
+import { cozeFake, deeplFake, libraryFake, replicateFake } from './others.ts'
+import { cohereFake, converseFake, invokeFake, ollamaFake } from './services.ts'
+
+/** The fake services by the name of their dialect, or by provider and dialect where one wraps it in its own way. */
+const fakes: Readonly<Record<string, Fake>> = {
+  'openai-chat': chatFake,
+  'spark-http': chatFake,
+  minimax: chatFake,
+  'openai-responses': responsesFake,
+  'anthropic-messages': messagesFake,
+  gemini: geminiFake,
+  palm: palmFake,
+  'bedrock-converse': converseFake,
+  'bedrock anthropic-messages': invokeFake,
+  'cohere-chat': cohereFake,
+  'ollama-chat': ollamaFake,
+  ernie: ernieFake,
+  hunyuan: hunyuanFake,
+  dashscope: dashscopeFake,
+  'zhipu-v3': zhipuFake,
+  spark: sparkFake,
+  coze: cozeFake,
+  deepl: deeplFake,
+  replicate: replicateFake,
+  'aiproxy-library': libraryFake,
+}
+
+/** The fake of a provider's dialect. Throws for a dialect that nobody has written a fake of. */
+export function fakeOf(provider: string, dialect: string): Fake {
+  const fake = fakes[`${provider} ${dialect}`] ?? fakes[dialect]
+  if (!fake) throw new Error(`no fake service speaks ${dialect}: write one in test/matrix/support/fakes/`)
+  return fake
+}
+
+/** Where services give out tokens for a time. */
+const isTokenPlace = ({ path }: RecordedRequest) => /\/oauth\/|\/token$/.test(path)
+const token = { access_token: 'a-token-for-a-time', expires_in: 3600, token_type: 'Bearer' }
+
+/** Answers as the service would. */
+export function says(fake: Fake, said: Said): Behaviour {
+  return behaviour('says', async (exchange) => {
+    if (isTokenPlace(exchange.request)) return sendJson(exchange, 200, token)
+    if (!fake.streams(exchange.request)) return sendJson(exchange, 200, fake.whole(said))
+    exchange.head(200, [['content-type', fake.streamType ?? 'text/event-stream']])
+    for (const piece of fake.pieces(said)) if (!(await exchange.write(piece))) return
+    exchange.end()
+  })
+}
+
+/** Seconds that a fake service asks its callers to wait. */
+export const retryAfter = '7'
+
+/** Refuses as the service would. */
+export function refuses(fake: Fake, status: 400 | 429, message: string): Behaviour {
+  return behaviour(`refuses with ${status}`, (exchange) => {
+    if (isTokenPlace(exchange.request)) return sendJson(exchange, 200, token)
+    const refusal = fake.refusal(status, message)
+    return sendJson(exchange, refusal.status, refusal.body, status === 429 ? [['retry-after', retryAfter]] : [])
+  })
+}

@@ -1,0 +1,80 @@
+import type { Feature as Lacking } from '../../../server/dialects/needs.ts'
+import type { JsonObject } from '../../../server/lib/json.ts'
+import type { Asked } from './callers.ts'
+import type { Said } from './fakes/fake.ts'
+
+/** What the page of features has a column for. */
+export const features = [
+  'plain',
+  'stream',
+  'tools',
+  'parallel tools',
+  'structured',
+  'vision',
+  'reasoning',
+  'errors',
+] as const
+export type Feature = (typeof features)[number]
+
+/** What a provider says that it lacks where it cannot do a feature. */
+export const lackOf: Readonly<Partial<Record<Feature, Lacking>>> = {
+  tools: 'tools',
+  'parallel tools': 'tools',
+  structured: 'structured output',
+  vision: 'images',
+}
+
+/** One question and its answer. */
+export interface Scenario {
+  asked: Omit<Asked, 'model' | 'stream'>
+  said: Said
+  /** What the upstream must have been sent, whatever its form. */
+  sent: string
+  /** Whole, streamed, or both. */
+  ways: readonly boolean[]
+}
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const schema: JsonObject = {
+  type: 'object',
+  properties: { capital_city: { type: 'string' } },
+  required: ['capital_city'],
+  additionalProperties: false,
+}
+const question = 'What is the capital of France?'
+const answer: Said = { thought: '', text: 'The capital of France is Paris.', calls: [] }
+const paris = { id: 'call_paris', name: 'look_up', input: { city: 'Paris' } }
+const rome = { id: 'call_rome', name: 'look_up', input: { city: 'Rome' } }
+const both = [false, true] as const
+
+/** The scenario of each feature; errors have none. */
+export const scenarios: Readonly<Record<Exclude<Feature, 'errors'>, Scenario>> = {
+  plain: { asked: { text: question }, said: answer, sent: question, ways: [false] },
+  stream: { asked: { text: question }, said: answer, sent: question, ways: [true] },
+  tools: {
+    asked: { text: question, tools: ['look_up'] },
+    said: { ...answer, text: '', calls: [paris] },
+    sent: '"look_up"',
+    ways: both,
+  },
+  'parallel tools': {
+    asked: { text: question, tools: ['look_up'] },
+    said: { ...answer, text: '', calls: [paris, rome] },
+    sent: '"look_up"',
+    ways: both,
+  },
+  structured: {
+    asked: { text: question, schema },
+    said: { ...answer, text: '{"capital_city":"Paris"}' },
+    sent: 'capital_city',
+    ways: both,
+  },
+  vision: { asked: { text: 'Which city is this?', image: pixel }, said: answer, sent: pixel, ways: both },
+  reasoning: {
+    asked: { text: question, thinks: true },
+    said: { ...answer, thought: 'France is a country with a capital.' },
+    sent: question,
+    ways: both,
+  },
+}

@@ -1,0 +1,56 @@
+import type { CallerDialect } from '../../../contract/relay-paths.ts'
+import { callerNames } from './callers.ts'
+import { type Feature, features } from './features.ts'
+
+/** What stands in the cells of a row: `passed`, or `not possible: <reason>`. */
+export type Cells = Readonly<Record<Feature, string>>
+
+/** What one caller can have of one provider. */
+export interface Row {
+  title: string
+  type: number
+  caller: CallerDialect
+  cells: Cells
+}
+
+const head = `# What works with which provider
+
+Which callers can have what of which channel type. Callers speak OpenAI's chat completions, OpenAI's Responses API,
+Anthropic's Messages API or Google's \`generateContent\`, each by its official SDK.
+
+Every cell is proven by \`test/matrix/matrix.test.ts\`, whole and streamed: the SDK asks through a running gateway, a fake
+service answers in the provider's own form, and what the caller learns, what the service was sent and what was charged
+are compared. "not possible" names what the service cannot do; what it is asked for nonetheless is refused with status
+400 before anything is charged, or goes to another channel that can. A service that cannot stream is asked for a whole
+answer, which the gateway streams.
+
+This page is written by \`WRITE_PAGES=1 npm test -- test/matrix/matrix.test.ts\`; the test fails when the page is out of
+date.
+`
+
+const names: Readonly<Record<CallerDialect, string>> = {
+  'openai-chat': 'chat completions',
+  'openai-responses': 'Responses',
+  'anthropic-messages': 'Messages',
+  gemini: 'generateContent',
+}
+
+/** The whole page. */
+export function matrixPage(rows: readonly Row[]): string {
+  const titles = [...new Set(rows.map(({ title, type }) => `${title} (${type})`))]
+  const columns = ['Provider (channel type)', 'Caller', ...features]
+  const lines = titles.flatMap((title) => linesOf(rows.filter((row) => `${row.title} (${row.type})` === title)))
+  const table = [columns, columns.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`)
+  return `${head}\n${table.join('\n')}\n`
+}
+
+/** A line for all callers where they have the same. */
+function linesOf(rows: readonly Row[]): string[][] {
+  const texts = rows.map(({ cells }) => features.map((feature) => cells[feature]))
+  const [first] = texts
+  if (!first) return []
+  const title = `${rows[0]?.title} (${rows[0]?.type})`
+  const isSame = texts.length === callerNames.length && texts.every((each) => each.join() === first.join())
+  if (isSame) return [[title, 'all four', ...first]]
+  return rows.map(({ caller }, at) => [title, names[caller], ...(texts[at] ?? [])])
+}

@@ -1,0 +1,69 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { Provider } from '../../../server/providers/provider.ts'
+import type { Setup } from './bench.ts'
+import type { Feature } from './features.ts'
+
+/** One way to set up a channel of a provider. */
+export interface Variant {
+  /** Tells apart the ways of one provider; '' where there is one. */
+  note: string
+  setup: Omit<Setup, 'type'>
+  model: string
+  /** Models that can do what the usual one cannot. */
+  models?: Partial<Record<Feature, string>>
+}
+
+type Special = Partial<Variant>
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const account = {
+  type: 'service_account',
+  project_id: 'project',
+  private_key_id: 'key-id',
+  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  client_email: 'tollgate@project.iam.gserviceaccount.com',
+  token_uri: 'https://oauth2.googleapis.com/token',
+}
+const vertexKey = `us-central1|project|${JSON.stringify(account)}`
+
+/** Providers whose keys have a form, whose models have names of a form, or that speak in several ways. */
+const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
+  openai: [{}, { note: 'models of the Responses API alone', model: 'gpt-5-pro' }],
+  azure: [{ note: 'deployments form' }, { note: 'v1 form', setup: { other: 'v1' } }],
+  bedrock: [
+    { note: 'Claude', setup: { key: 'access-key|secret-key|us-east-1' } },
+    { note: 'others', setup: { key: 'api-key|us-east-1' }, model: 'us.amazon.nova-2-lite-v1:0' },
+  ],
+  vertex: [
+    { note: 'Gemini', setup: { key: vertexKey } },
+    { note: 'Claude', setup: { key: vertexKey }, model: 'claude-sonnet-4-6' },
+    { note: 'open models', setup: { key: vertexKey }, model: 'meta/llama-4-maverick-17b-128e-instruct-maas' },
+  ],
+  baidu: [
+    { note: 'older form', setup: { key: 'api-key|secret-key' } },
+    { note: 'newer form', setup: { key: 'bce-v3/key/secret' } },
+  ],
+  tencent: [
+    { note: 'signed', setup: { key: '1234|secret-id|secret-key' }, models: { vision: 'hunyuan-vision' } },
+    { note: 'OpenAI form', setup: { key: 'sk-hunyuan' } },
+  ],
+  ali: [
+    { note: 'own form', models: { vision: 'qwen3-vl-plus' } },
+    { note: 'compatible mode', setup: { config: '{"compatible":true}' } },
+  ],
+  zhipu: [
+    { note: 'GLM', setup: { key: 'key-id.key-secret' } },
+    { note: 'chatglm models', setup: { key: 'key-id.key-secret' }, model: 'chatglm_pro' },
+  ],
+  xunfei: [{ setup: { key: 'app-id|api-secret|api-key' }, model: 'Spark-4.0-Ultra' }],
+  cloudflare: [{ setup: { key: 'account|api-token' } }],
+  'ai-proxy-library': [{ setup: { config: '{"library_id":"library"}' } }],
+  coze: [{ model: 'bot-7342' }],
+  replicate: [{ setup: { basePath: '/v1/models' } }],
+}
+
+/** The ways a provider is set up in the matrix; most have one that needs nothing but an address. */
+export function variantsOf({ meta }: Provider): Variant[] {
+  const usual = { note: '', setup: {}, model: meta.models[0] ?? 'any-model' }
+  return (specials[meta.name] ?? [{}]).map((special) => ({ ...usual, ...special }))
+}
