@@ -19,6 +19,8 @@ export interface RequestFacts {
   wantsStreamUsage: boolean
   /** Most completion tokens asked for, per choice; undefined = left to the model. */
   maxTokens: number | undefined
+  /** The model is asked to think, of which a stream may show less than is charged. */
+  asksToReason?: boolean
   /** How many completions are generated (and paid for). */
   choices: number
   prompt: PromptText

@@ -30,8 +30,13 @@ export function factsOf(conversation: Conversation): RequestFacts {
     wantsStreamUsage,
     maxTokens: maxTokens === 0 ? undefined : maxTokens,
     choices,
+    ...(asksToReason(conversation) && { asksToReason: true }),
     prompt: promptOf(conversation),
   }
+}
+
+function asksToReason({ reasoning }: Conversation): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0
 }
 
 function promptOf(conversation: Conversation): PromptText {

@@ -88,7 +88,7 @@ function tokenCharging(
   const whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
   // A stream holds slice by slice, as far as what is generated can be seen. Unseen reasoning is held for, and capped, as a
   // plain answer is.
-  const sliced = stream && !reasonsUnseen(model)
+  const sliced = stream && !reasonsUnseen(model) && !call.facts.asksToReason
   const held = generates ? (sliced ? Math.min(sliceTokens, whole) : whole) * choices : 0
   // A call that names no limit is not taken to want all that the model could answer.
   const wanted = generates ? Math.min(maxTokens ?? sliceTokens, whole) * choices : 0

@@ -49,6 +49,21 @@ describe('reasoning that a stream does not show', () => {
     expect(row).toMatchObject({ outcome: 'complete', completion_tokens: reasoning + 5, reasoning_tokens: reasoning })
   })
 
+  test('is held for with any model that is asked to think', async () => {
+    await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4o' })
+    const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
+    const ask = async (fields: object) => {
+      upstream.next(fake.okStream({ promptTokens: 10 }))
+      const question = { model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'hi' }] }
+      await (await gateway.post('/v1/chat/completions', { ...question, ...fields }, caller.token)).text()
+      return (upstream.last?.json as { max_tokens?: number }).max_tokens
+    }
+    expect(await ask({ reasoning_effort: 'high' })).toBeLessThan(300)
+    expect(await ask({ thinking: { type: 'enabled', budget_tokens: 2000 } })).toBeLessThan(300)
+    expect(await ask({ thinking: { type: 'disabled' } })).toBeUndefined()
+    expect(await ask({ reasoning_effort: 'none' })).toBeUndefined()
+  })
+
   test('is held for: a stream is capped to what the balance affords', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     upstream.next(fake.okStream({ promptTokens: 10 }))

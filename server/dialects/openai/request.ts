@@ -32,6 +32,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     wantsStreamUsage: isObject(streamOptions) && streamOptions['include_usage'] === true,
     maxTokens: readMaxTokens(mode, body),
     choices: readChoices(mode, body),
+    ...(asksToReason(body) && { asksToReason: true }),
     prompt: readPrompt(mode, body),
   }
 }
@@ -82,6 +83,16 @@ function readChoices(mode: RelayMode, body: JsonObject): number {
   const prompt = body['prompt']
   const prompts = mode === 'completions' && Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
   return choices * Math.max(1, prompts)
+}
+
+/** OpenAI's field, and those of OpenRouter and of services that took over Anthropic's. */
+function asksToReason(body: JsonObject): boolean {
+  const effort = body['reasoning_effort']
+  const wishes = [body['reasoning'], body['thinking']].filter(isObject)
+  const isOff = wishes.some(
+    ({ type, enabled, effort: own }) => type === 'disabled' || enabled === false || own === 'none',
+  )
+  return (typeof effort === 'string' && effort !== 'none') || (wishes.length > 0 && !isOff)
 }
 
 function readPrompt(mode: RelayMode, body: JsonObject): PromptText {

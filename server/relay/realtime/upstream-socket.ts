@@ -31,8 +31,6 @@ export class SocketFailure extends Error {
 /** What an upstream said: a message, or the end of the connection (1006 where it was lost). */
 export type UpstreamMessage = Extract<SocketMessage, { kind: 'text' | 'binary' | 'close' }>
 
-type Kept = UpstreamMessage & { ended?: true }
-
 /** How long the other side may take to answer a close. */
 const closeWaitMs = 2_000
 
@@ -48,7 +46,7 @@ export class UpstreamSocket {
   heardAtMs = performance.now()
   readonly #socket: Socket
   readonly #reader: FrameReader
-  readonly #kept: Kept[] = []
+  readonly #kept: UpstreamMessage[] = []
   #waiting: ((message: UpstreamMessage) => void) | undefined
   #isOver = false
   #isClosing = false
@@ -63,6 +61,11 @@ export class UpstreamSocket {
     socket.on('close', () => this.#lost())
     if (first.length > 0) this.#read(first)
     else socket.pause()
+  }
+
+  /** Nothing more comes. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   /** The next message. After one that ended the connection there is no other. */

@@ -1,0 +1,67 @@
+import type { RelayDeps } from '../deps.ts'
+import type { OpenCall } from '../settlement.ts'
+import type { UpstreamSocket } from './upstream-socket.ts'
+
+/**
+ * What lasted too long: nobody said anything; the whole session; the caller left what waits for it unread; the upstream
+ * took nothing; it fell silent in the middle of a response; or it does not answer at all.
+ */
+export type Lapse = 'idle' | 'overdue' | 'unread' | 'blocked' | 'stalled' | 'lost'
+
+/** An upstream that was not heard of for so long is asked whether it is there, and given as long to answer. */
+const pingAfterMs = 30_000
+const lookEveryMs = 250
+
+/** Watches the times of one session, by the options. */
+export class Silence {
+  /** Since when messages wait for either side. */
+  callerBlockedAtMs: number | undefined
+  upstreamBlockedAtMs: number | undefined
+  readonly #deps: RelayDeps
+  readonly #open: OpenCall
+  #heardAtMs: number
+  #pingedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(deps: RelayDeps, open: OpenCall) {
+    this.#deps = deps
+    this.#open = open
+    this.#heardAtMs = deps.clock.nowMs()
+  }
+
+  /** Somebody said something. */
+  heard(): void {
+    this.#heardAtMs = this.#deps.clock.nowMs()
+  }
+
+  nextLookMs(): number {
+    return this.#deps.clock.nowMs() + lookEveryMs
+  }
+
+  lapse(isResponding: boolean, upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): Lapse | undefined {
+    const { channel, call } = this.#open
+    const settings = this.#deps.settings()
+    const nowMs = this.#deps.clock.nowMs()
+    const isPast = (sinceMs: number | undefined, limitMs: number) =>
+      sinceMs !== undefined && limitMs > 0 && nowMs - sinceMs >= limitMs
+    const idleMs = channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000
+    if (isPast(call.startedAtMs, channel.relayTimeoutMs ?? settings.RelayTimeout * 1000)) return 'overdue'
+    if (isPast(this.callerBlockedAtMs, settings.CallerIdleTimeout * 1000)) return 'unread'
+    if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
+    // What waits for the caller is not the upstream's silence.
+    if (this.callerBlockedAtMs !== undefined) return undefined
+    if (isResponding && isPast(this.#heardAtMs, idleMs)) return 'stalled'
+    if (isPast(this.#heardAtMs, settings.RealtimeIdleTimeout * 1000)) return 'idle'
+    return this.#isLost(upstream) ? 'lost' : undefined
+  }
+
+  #isLost(upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): boolean {
+    const nowMs = performance.now()
+    if (nowMs - upstream.heardAtMs < pingAfterMs) return false
+    if (this.#pingedAtMs < upstream.heardAtMs) {
+      this.#pingedAtMs = nowMs
+      upstream.ping()
+      return false
+    }
+    return nowMs - this.#pingedAtMs >= pingAfterMs
+  }
+}
