@@ -355,6 +355,7 @@ export const optionDefinitions = {
     StreamIdleTimeout: seconds(60, 'Longest silence within a stream.'),
     RelayTimeout: seconds(0, 'Time for a whole call.'),
     CallerIdleTimeout: seconds(120, 'Longest time for which a caller may leave a stream unread.'),
+    RealtimeIdleTimeout: seconds(900, 'Longest time for which neither side of a realtime session may say anything.'),
     KeepAliveInterval: seconds(
       15,
       'A stream that is silent for this long gets a comment line, so that proxies keep it open.',

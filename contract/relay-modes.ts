@@ -14,3 +14,6 @@ export const relayModes = [
 ] as const
 
 export type RelayMode = (typeof relayModes)[number]
+
+/** Every kind of call that is charged: those that are one request, and sessions. */
+export type CallMode = RelayMode | 'realtime'

@@ -55,6 +55,9 @@ export const dialectPaths = [
 /** What a relay token reads in another dialect, by GET. */
 export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as const
 
+/** A session by WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
+export const realtimePath = '/v1/realtime'
+
 /** The model named in the path, as clients of old versions of the OpenAI API send it; it may hold slashes. */
 export const enginePath = '/v1/engines/{model}/embeddings'
 
@@ -79,7 +82,6 @@ export const notServedPaths = [
   '/v1/assistants',
   '/v1/threads',
   '/v1/vector_stores',
-  '/v1/realtime',
   '/v1/containers',
   '/v1/conversations',
   '/v1/evals',

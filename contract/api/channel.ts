@@ -63,6 +63,7 @@ export const channelTypeSchema = z.object({
   defaultBaseUrl: z.string().check(z.describe('Used when a channel names no address.')),
   models: z.array(z.string()),
   keyHint: z.string().check(z.describe('What its key looks like.')),
+  otherLabel: z.optional(z.string().check(z.describe('What the field `other` means to it; absent = nothing.'))),
   otherDefault: z.optional(z.string()),
 })
 

@@ -47,7 +47,7 @@ export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; 
       <TextField
         control={control}
         name="other"
-        label={t(otherLabel(type))}
+        label={(isSpecified(type) ? undefined : entry?.otherLabel) ?? t(otherLabel(type))}
         placeholder={otherDefault(type) || (entry?.otherDefault ?? '')}
         optional
         spellCheck={false}
@@ -59,6 +59,11 @@ export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; 
 function addressLabel(type: number) {
   if (type === channelType.azure) return 'channel.form.endpoint'
   return type === channelType.custom ? 'channel.form.baseUrl' : 'channel.form.proxy'
+}
+
+/** The specification has words of its own for these. */
+function isSpecified(type: number): boolean {
+  return type === channelType.azure || type === channelType.spark
 }
 
 function otherLabel(type: number) {
