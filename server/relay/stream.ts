@@ -187,7 +187,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const meter = this.#meter
     const untilMs = this.#deps.clock.nowMs() + drainMs
     this.#reader.hurry(drainMs)
-    while (!meter.usage && this.#deps.clock.nowMs() < untilMs) {
+    while (!meter.usage && !meter.reported && this.#deps.clock.nowMs() < untilMs) {
       const piece = await this.#reader.next()
       // What it says has been metered by who read it.
       if (piece.kind === 'ready') continue
