@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { dialectPaths, dialectReads, enginePath, relayPaths, relayReads } from './relay-paths.ts'
+import type { dialectPaths, dialectReads, enginePath, realtimePath, relayPaths, relayReads } from './relay-paths.ts'
 
 /** What the API page says of one call of the relay. Bodies are OpenAI's; fields beyond those named pass on unchanged. */
 export interface RelayCallText {
@@ -19,6 +19,7 @@ type RelayAddress =
   | (typeof relayPaths | typeof dialectPaths)[number]['path']
   | (typeof relayReads | typeof dialectReads)[number]
   | typeof enginePath
+  | typeof realtimePath
 
 const whole = z.int().check(z.gte(0))
 const list = <S extends z.ZodMiniType>(of: S) => z.object({ object: z.literal('list'), data: z.array(of) })
@@ -214,6 +215,11 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     body: responsesBody,
     answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
     media: { 'text/event-stream': 'With stream: typed events, ended by response.completed, or by an error event.' },
+  },
+  '/v1/realtime': {
+    summary: 'A session by WebSocket (OpenAI Realtime)',
+    description:
+      'Events pass both ways unchanged, for channels of types that offer sessions. Browsers may send the token as the protocol openai-insecure-api-key.sk-… beside realtime. Each response.done is charged by its usage; when the quota runs out an error event (quota_exhausted_mid_stream) comes and the session closes with 1008.',
   },
   '/v1/messages': {
     summary: 'Answer (Anthropic Messages)',

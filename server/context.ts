@@ -32,8 +32,9 @@ import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
 import { createIdleWatch } from './relay/idle-watch.ts'
 import { createMissingPlaces } from './relay/missing-places.ts'
+import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
+import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
-import type { RelayRouteDeps } from './relay/serve-call.ts'
 import { createTokenCache } from './relay/token-cache.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
@@ -60,7 +61,7 @@ const refreshMs = 10_000
 export interface Context {
   store: Store
   api: ApiDeps
-  relay: RelayRouteDeps
+  relay: RealtimeDeps
   metrics: Metrics
   /** Count requests per address, for the billing pages and for everything that is no API. */
   limits: { billing: RateLimiter; web: RateLimiter }
@@ -68,6 +69,8 @@ export interface Context {
   generatedPassword: string | undefined
   /** Refuses new calls from now on. */
   drain(): void
+  /** Ends the sessions that are still open; resolves when they are charged. */
+  cutOff(): Promise<void>
   /** Waits for the ledger and closes everything. */
   close(): Promise<void>
 }
@@ -117,6 +120,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
+  const sessions = new RealtimeSessions()
   let draining = false
   metrics.bind({
     ledgerPending: batcher.pending,
@@ -154,11 +158,14 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       spoolDir: join(config.dataDir, 'spool'),
       exhausted: mark(markExhausted),
       draining: () => draining,
+      sessions,
     },
     drain: () => {
       draining = true
       logTail.close()
+      sessions.drain()
     },
+    cutOff: () => sessions.cutOff(),
     async close() {
       await untilSettled(relay.ledger, batcher)
       stopJobs()

@@ -46,6 +46,7 @@ export const errorTable = {
   invalid_multipart: { status: 400, type: invalid },
   request_too_large: { status: 413, type: invalid },
   unsupported_media_type: { status: 415, type: invalid },
+  upgrade_required: { status: 426, type: invalid },
   api_not_implemented: { status: 501, type: gateway },
   bad_response_status_code: { status: 0, type: upstream },
   do_request_failed: { status: 502, type: upstream },

@@ -1,4 +1,4 @@
-import type { RelayMode } from '../contract/relay-modes.ts'
+import type { CallMode } from '../contract/relay-modes.ts'
 
 /** How a relayed call ended. */
 export type Outcome = 'complete' | 'aborted' | 'interrupted' | 'failed' | 'refused'
@@ -6,7 +6,7 @@ export type Outcome = 'complete' | 'aborted' | 'interrupted' | 'failed' | 'refus
 /** What happened to one relayed call, for machines. Never holds content or keys. */
 export interface CallEvent {
   requestId: string
-  mode: RelayMode
+  mode: CallMode
   model: string
   channelId: number
   outcome: Outcome

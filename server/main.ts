@@ -4,6 +4,8 @@ import { runCommand } from './commands/run-command.ts'
 import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, readLaunch } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { loadConsoleFiles } from './http/console-files.ts'
+import { upgradeOf, webSockets } from './http/web-sockets.ts'
+import type { SocketSession } from './lib/socket-session.ts'
 import { createLogger, type Logger } from './log.ts'
 import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
@@ -86,7 +88,7 @@ async function serve(config: Config): Promise<void> {
   log.info(`Tollgate listens on http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${door.server.port}`)
 }
 
-type Server = ReturnType<typeof Bun.serve>
+type Server = Bun.Server<SocketSession>
 
 /** Takes the port; requests wait until there is an app to answer them. */
 function openDoor(config: Config, log: Logger): { server: Server; open(app: App): void } {
@@ -101,6 +103,7 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
         get socketAddress() {
           return bun.requestIP(request)?.address
         },
+        upgrade: upgradeOf(bun, request),
       }
       return app ? app.fetch(request, env) : ready.then((each) => each.fetch(request, env))
     },
@@ -131,6 +134,7 @@ function listen(
       // The relay answers 413 itself, by an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch,
+      websocket: webSockets,
       error: (error) => {
         report(error)
         return Response.json(
@@ -167,6 +171,7 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
     const finished = server.stop(false)
     const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
     await Promise.race([finished, late])
+    await context.cutOff()
     await server.stop(true)
     await context.close()
     claim.release()

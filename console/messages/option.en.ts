@@ -191,6 +191,8 @@ export const optionEn = {
   'option.StreamIdleTimeout.hint': '0 = no limit.',
   'option.RelayTimeout': 'Whole call within',
   'option.RelayTimeout.hint': '0 = no limit.',
+  'option.RealtimeIdleTimeout': 'Longest silence in a realtime session',
+  'option.RealtimeIdleTimeout.hint': '0 = no limit.',
   'option.CallerIdleTimeout': 'Slow readers',
   'option.CallerIdleTimeout.hint': 'Longest time for which a caller may leave a stream unread. 0 = no limit.',
   'option.KeepAliveInterval': 'Sign of life every',

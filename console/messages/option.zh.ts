@@ -181,6 +181,8 @@ export const optionZh = {
   'option.StreamIdleTimeout.hint': '0 表示不限制。',
   'option.RelayTimeout': '整个调用的时限',
   'option.RelayTimeout.hint': '0 表示不限制。',
+  'option.RealtimeIdleTimeout': '实时会话最长静默时间',
+  'option.RealtimeIdleTimeout.hint': '0 表示不限制。',
   'option.CallerIdleTimeout': '调用方最长不读取时间',
   'option.CallerIdleTimeout.hint': '调用方可以不读取流式响应的最长时间。0 表示不限制。',
   'option.KeepAliveInterval': '保活间隔',

@@ -17,6 +17,8 @@ dall-e dall-e-2 | pic=0.016
 dall-e-3 | pic=0.04
 # cohere 0
 rerank-v3.5 rerank-english-v3.0 rerank-multilingual-v3.0 rerank-v4.0-pro | in=0 call=0.002
+command-a-reasoning-08-2025 command-a-vision-07-2025 | in=2.5 out=10
+embed-english-v3.0 embed-multilingual-v3.0 embed-english-light-v3.0 embed-multilingual-light-v3.0 | in=0.1
 embed-english-v3.0 embed-multilingual-v3.0 | in=0.1
 command-a-reasoning-08-2025 command-a-vision-07-2025 | in=2.5 out=10
 # zhipuai 0
@@ -99,11 +101,15 @@ deepl-en deepl-ja deepl-zh | in=25
 # aws 0
 llama3-8b-8192(33) | in=0.3 out=0.6
 llama3-70b-8192(33) | in=2.65 out=3.5
+cohere.embed-english-v3 cohere.embed-multilingual-v3 | in=0.1
+amazon.rerank-v1:0 | in=0 call=0.001
+cohere.rerank-v3-5:0 | in=0 call=0.002
 # replicate 0
 ibm-granite/granite-3.0-2b-instruct | in=0.03 out=0.25
 ibm-granite/granite-3.0-8b-instruct ibm-granite/granite-8b-code-instruct-128k meta/llama-2-7b meta/llama-2-7b-chat meta/meta-llama-3-8b meta/meta-llama-3-8b-instruct mistralai/mistral-7b-instruct-v0.2(46) mistralai/mistral-7b-v0.1(46) | in=0.05 out=0.25
 ibm-granite/granite-20b-code-instruct-8k meta/llama-2-13b meta/llama-2-13b-chat | in=0.1 out=0.5
 mistralai/mixtral-8x7b-instruct-v0.1(46) | in=0.3 out=1
+deepseek-ai/deepseek-r1(46) | in=3.75 out=10
 meta/llama-2-70b meta/llama-2-70b-chat meta/meta-llama-3-70b meta/meta-llama-3-70b-instruct | in=0.65 out=2.75
 meta/meta-llama-3.1-405b-instruct | in=9.5 out=9.5
 black-forest-labs/flux-redux-schnell black-forest-labs/flux-schnell | pic=0.003

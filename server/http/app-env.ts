@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Upgrade } from '../lib/socket-session.ts'
 
 /** Who is behind a call of the management API, as the users table has it now. */
 export interface Person {
@@ -13,7 +14,9 @@ export interface Person {
 export interface AppEnv {
   Bindings: {
     /** Address of the other end of the socket; absent in tests that call the app in process. */
-    socketAddress?: string
+    socketAddress?: string | undefined
+    /** Turns the request into a WebSocket; absent where nobody serves them. */
+    upgrade?: Upgrade
   }
   Variables: {
     requestId: string

@@ -90,7 +90,11 @@ function register<E extends Endpoint>(
       }
       options.before?.()
       const answer: unknown = await work(c)
-      return answer instanceof Response ? answer : wrap(c, endpoint, z.parse(endpoint.data, answer))
+      if (!(answer instanceof Response)) return wrap(c, endpoint, z.parse(endpoint.data, answer))
+      if (c.req.method !== 'HEAD') return answer
+      // Nobody will read the body: whoever makes it must hear of that.
+      await answer.body?.cancel()
+      return new Response(null, answer)
     } catch (error) {
       return answerError(c, error, router.warn)
     }

@@ -1,7 +1,9 @@
 /** What one side of a WebSocket says, put together from its frames (RFC 6455, section 5). */
 export type SocketMessage =
   | { readonly kind: 'text'; readonly data: string }
-  | { readonly kind: 'binary' | 'ping' | 'pong'; readonly data: Uint8Array }
+  | { readonly kind: 'binary'; readonly data: Uint8Array }
+  | { readonly kind: 'ping'; readonly data: Uint8Array }
+  | { readonly kind: 'pong'; readonly data: Uint8Array }
   | { readonly kind: 'close'; readonly code: number; readonly reason: string }
 
 /** Closed without a code, and closed without a word: codes that are never sent (RFC 6455, section 7.4.1). */
@@ -126,7 +128,8 @@ export class FrameReader {
       return control(opcode, payload)
     }
     if ((opcode === 0) !== (this.#parts !== undefined)) throw new FrameFault(1002, 'frames out of order')
-    const parts = (this.#parts ??= { opcode, bytes: [], size: 0 })
+    const parts = this.#parts ?? { opcode, bytes: [], size: 0 }
+    this.#parts = parts
     parts.bytes.push(payload)
     parts.size += payload.length
     if (!final) return undefined

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import http, { type RequestListener, type Server } from 'node:http'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { selfSignedCertificate } from '../../test/helpers/fake-upstream/certificate.ts'
 import { createFetchMedia, type FetchMediaOptions } from './fetch-media.ts'
 import { mediaTypeOf } from './media-type.ts'
 
@@ -197,6 +199,26 @@ describe('a server that misbehaves', () => {
     const silent = serve('/left', () => controller.abort())
     expect(await fault(here()(silent, controller.signal))).toContain('cannot be reached')
   })
+})
+
+test('the certificate must be of the name, though the address is called', async () => {
+  const { certificate, key } = selfSignedCertificate()
+  const secure = https.createServer({ cert: certificate, key }, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'image/png' }).end(png)
+  })
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+  const { port: securePort } = secure.address() as AddressInfo
+  try {
+    const resolve = async () => ['127.0.0.1']
+    const read = (name: string, options: FetchMediaOptions = { ca: certificate }) =>
+      here({ resolve, ...options })(`https://${name}:${securePort}/a.png`)
+    expect((await read('localhost')).mediaType).toBe('image/png')
+    expect(await fault(read('images.example'))).toContain('cannot be reached')
+    expect(await fault(read('localhost', {}))).toContain('cannot be reached')
+  } finally {
+    secure.closeAllConnections()
+    secure.close()
+  }
 })
 
 test('what a caller is told names the host and no more of the address', async () => {

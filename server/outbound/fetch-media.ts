@@ -132,10 +132,15 @@ function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: Abor
     signal,
   }
   return new Promise((resolve, reject) => {
+    const answered = (response: IncomingMessage) => {
+      // It may break off while nobody reads it; that is not worth the process.
+      response.on('error', () => undefined)
+      resolve(response)
+    }
     const sent = isTls
       ? // The certificate must be of the name, though the address is called.
-        https.get({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, resolve)
-      : http.get(request, resolve)
+        https.get({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, answered)
+      : http.get(request, answered)
     sent.on('error', reject)
   })
 }

@@ -146,6 +146,8 @@ export interface Provider {
   readonly byNumber?: true
   /** Where conversations with a model go: one endpoint per dialect, the best for callers of other dialects first. */
   chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
+  /** Where sessions with a model are opened by WebSocket, and with which credentials. Absent = there are none. */
+  readonly realtime?: (upstream: Upstream, model: string) => Target
   /** False where the service refuses `stream_options` or reports usage in every stream without being asked. */
   readonly asksForStreamUsage: boolean
   /** What is left at the service, in its own currency. Absent = it cannot be asked. */

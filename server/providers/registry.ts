@@ -46,6 +46,7 @@ const relay = (
     defaultBaseUrl,
     models: openaiModels,
     also: ['responses'],
+    realtime: true,
     ...(balance && { balance }),
   })
 
@@ -61,6 +62,7 @@ export const providers: readonly Provider[] = [
     balance: dashboardBalance,
     chat: { options: { freeformTools: true } },
     also: ['responses'],
+    realtime: true,
   }),
   azure,
   openaiCompatible({
@@ -77,6 +79,7 @@ export const providers: readonly Provider[] = [
     label: 'Custom',
     color: 'pink',
     defaultBaseUrl: '',
+    realtime: true,
     balance: dashboardBalance,
   }),
   openaiCompatible({

@@ -35,6 +35,12 @@ export interface RelayCall {
   startedAtMs: number
 }
 
+/** A session by WebSocket, as a call: nothing is asked yet but the model. */
+export type SessionCall = Omit<RelayCall, 'mode'> & { mode: 'realtime' }
+
+/** Whatever is held for, charged and logged. */
+export type AnyCall = RelayCall | SessionCall
+
 /** One attempt at one channel, for the log. */
 export interface Attempt {
   channelId: number

@@ -5,7 +5,7 @@ import { maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
 import { chargeTokens, type PriceSheet, tokensAffordable } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import { GatewayError } from '../errors.ts'
-import type { RelayCall } from './call.ts'
+import type { AnyCall, RelayCall } from './call.ts'
 
 /** What a call turned out to be, in the terms of its price. */
 export interface Measure {
@@ -46,7 +46,7 @@ const mostAudioBytesPerSecond = 192_000
 
 /** Prices a call for a model as the upstream calls it. Throws GatewayError (model_not_priced, image errors). */
 export function chargingFor(
-  call: RelayCall,
+  call: AnyCall,
   prices: PriceBook,
   model: string,
   channelType: number,
@@ -69,6 +69,8 @@ export function chargingFor(
     case 'transcriptions':
     case 'translations':
       return transcriptionCharging(call, sheet, groupRatio)
+    case 'realtime':
+      return sessionCharging(sheet, groupRatio, sliceTokens)
     default:
       return tokenCharging(call, sheet, groupRatio, model, sliceTokens)
   }
@@ -105,6 +107,31 @@ function tokenCharging(
       const tokens = Math.floor(tokensAffordable(units, sheet, groupRatio, prompt) / choices)
       return tokens >= whole ? undefined : Math.max(1, tokens)
     },
+    charge: ({ usage, estimated }) => ({
+      quota: chargeTokens(usage, sheet, groupRatio),
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      estimated,
+    }),
+  }
+}
+
+/** A session is held for slice by slice, by the dearest it may say; what it used is told response by response. */
+function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: number): Charging {
+  const price = (promptTokens: number, completionTokens: number) => {
+    const text = { promptTokens, completionTokens }
+    const sound = { ...text, audioPromptTokens: promptTokens, audioCompletionTokens: completionTokens }
+    return Math.max(chargeTokens(text, sheet, groupRatio), chargeTokens(sound, sheet, groupRatio))
+  }
+  return {
+    sheet,
+    groupRatio,
+    reserved: (prompt) => prompt + sliceTokens,
+    ceiling: (prompt) => price(prompt, sliceTokens),
+    least: (prompt) => price(prompt, 1),
+    soFar: price,
+    paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
+    affordable: () => undefined,
     charge: ({ usage, estimated }) => ({
       quota: chargeTokens(usage, sheet, groupRatio),
       promptTokens: usage.promptTokens,

@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import { maxOutputTokens } from '../billing/model-limits.ts'
-import type { RelayCall } from './call.ts'
+import type { AnyCall, RelayCall } from './call.ts'
 
 /** An upstream's prompt count may differ from ours by this factor before it is taken for a mistake. */
 const promptFactor = 10
@@ -16,7 +16,7 @@ const completionFactor = 2
 const leastCompletionLimit = 65_536
 
 /** Says why a reported usage is not believed, or undefined when it is. */
-export function usageFault(call: RelayCall, model: string, usage: Usage): string | undefined {
+export function usageFault(call: AnyCall, model: string, usage: Usage): string | undefined {
   const seen = call.promptGuess
   const promptLimit = seen * promptFactor + (hasUnseenPrompt(call) ? unseenPromptTokens : promptSlack)
   if (usage.promptTokens > promptLimit) return `${usage.promptTokens} prompt tokens for about ${seen}`
@@ -57,7 +57,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false
 }
 
-function hasUnseenPrompt(call: RelayCall): boolean {
+function hasUnseenPrompt(call: AnyCall): boolean {
   if (call.body.kind === 'form' || call.mode === 'image-edits') return true
   const { json } = call.body
   return (

@@ -2,14 +2,28 @@ import type { DialectName } from '../dialects/conversation.ts'
 
 /**
  * The token that a request carries, as a caller of its dialect sends it: OpenAI's programs in `Authorization`,
- * Anthropic's in `x-api-key`, Google's in `x-goog-api-key` or `?key=`; a bearer is understood everywhere.
+ * Anthropic's in `x-api-key`, Google's in `x-goog-api-key` or `?key=`, browsers that
+ * open a WebSocket among its protocols; a bearer is understood everywhere.
  */
 export function credentialOf(request: Request, dialect: DialectName): string | null {
   const { headers } = request
   const bearer = headers.get('authorization')
-  if (dialect === 'openai-chat' || dialect === 'openai-responses') return bearer
+  if (dialect === 'openai-chat' || dialect === 'openai-responses') return bearer ?? keyInProtocol(headers)
   if (dialect === 'anthropic-messages') return headers.get('x-api-key') ?? bearer
   const query = request.url.indexOf('?')
   const inAddress = query < 0 ? null : new URLSearchParams(request.url.slice(query)).get('key')
   return headers.get('x-goog-api-key') ?? inAddress ?? bearer
+}
+
+/** A browser can set no header when it opens a WebSocket (OpenAI, "Realtime API with WebSockets"). */
+function keyInProtocol(headers: Headers): string | null {
+  const key = protocolsOf(headers).find((each) => each.startsWith(keyProtocol))
+  return key === undefined ? null : `Bearer ${key.slice(keyProtocol.length)}`
+}
+
+const keyProtocol = 'openai-insecure-api-key.'
+
+/** The protocols that a caller offers for a WebSocket. */
+export function protocolsOf(headers: Headers): string[] {
+  return (headers.get('sec-websocket-protocol') ?? '').split(',').map((each) => each.trim())
 }

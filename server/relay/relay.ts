@@ -1,7 +1,7 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
-import type { Attempt, RelayCall } from './call.ts'
+import type { AnyCall, Attempt, RelayCall } from './call.ts'
 import {
   callUpstream,
   endpointsOf,
@@ -28,7 +28,19 @@ import { type OpenCall, settle } from './settlement.ts'
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when
  * one fails before its first byte. Throws GatewayError or AttemptFailed; then nothing has been charged.
  */
-export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
+export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
+  return throughChannels(deps, call, attempt)
+}
+
+/**
+ * Runs a call that makes its attempts in a way of its own: the same choice of channels, keys and prices, and the same
+ * hold, which an attempt owns once it has called `handOver`. Throws like `relay`.
+ */
+export async function throughChannels<Call extends AnyCall>(
+  deps: RelayDeps,
+  call: Call,
+  attempt: MakeAttempt<Call>,
+): Promise<Response> {
   const settings = deps.settings()
   const tried = new Set<number>()
   const keysTried = new Set<string>()
@@ -74,7 +86,7 @@ export async function relay(deps: RelayDeps, call: RelayCall): Promise<Response>
   }
 }
 
-function nextChannel(deps: RelayDeps, call: RelayCall, tried: ReadonlySet<number>): Channel | undefined {
+function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
   const { chosenChannel, group } = call.caller
   const candidates = deps.routing().candidates(group, call.facts.model)
   const channel =
@@ -82,14 +94,14 @@ function nextChannel(deps: RelayDeps, call: RelayCall, tried: ReadonlySet<number
   return channel && withKey(channel, deps.clock.nowMs())
 }
 
-function noChannel(call: RelayCall): GatewayError {
+function noChannel(call: AnyCall): GatewayError {
   return new GatewayError(
     'no_available_channel',
     `no available channel for model ${call.facts.model} in group ${call.caller.group}`,
   )
 }
 
-function priced(deps: RelayDeps, call: RelayCall, channel: Channel): Charging {
+function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
   return chargingFor(
     call,
     deps.prices(),
@@ -100,7 +112,7 @@ function priced(deps: RelayDeps, call: RelayCall, channel: Channel): Charging {
 }
 
 /** First by the quick estimate; the tokens are counted only when that much is not there. */
-async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): Promise<Hold> {
+async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Promise<Hold> {
   const { caller } = call
   const guess = call.promptGuess
   const request = {
@@ -131,7 +143,7 @@ async function takeQuota(deps: RelayDeps, call: RelayCall, charging: Charging): 
 /** Another channel may map the model to a dearer one: the hold grows with it, as far as the balance goes. */
 async function repriced(
   deps: RelayDeps,
-  call: RelayCall,
+  call: AnyCall,
   channel: Channel,
   before: Charging,
   hold: Hold,
@@ -145,14 +157,22 @@ async function repriced(
   return charging
 }
 
-interface Trial {
+/** One attempt at one channel: an answer for the caller, or why there is none. Until it hands over, the hold is not its own. */
+export type MakeAttempt<Call extends AnyCall> = (
+  deps: RelayDeps,
+  call: Call,
+  trial: Trial,
+  handOver: () => void,
+) => Promise<Response | AttemptFailed>
+
+/** What an attempt is made with. */
+export interface Trial {
   hold: Hold
   charging: Charging
   channel: Channel
   attempts: Attempt[]
 }
 
-/** One attempt at one channel: an answer for the caller, or why there is none. */
 async function attempt(
   deps: RelayDeps,
   call: RelayCall,
@@ -229,7 +249,7 @@ async function askUpstream(
 }
 
 /** The shorter of two time limits, of which 0 means none. */
-function shorter(aMs: number, bMs: number): number {
+export function shorter(aMs: number, bMs: number): number {
   return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
@@ -242,13 +262,14 @@ async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> 
   return new Response(null, { status: 499 })
 }
 
-function toFailure(error: unknown): AttemptFailed {
+/** An error of the gateway as the end of an attempt; every other is thrown on. */
+export function toFailure(error: unknown): AttemptFailed {
   if (error instanceof GatewayError) return new AttemptFailed(error, judgeFailure(error), 0)
   throw error
 }
 
 /** True when the fault is of the channel's key alone, and the channel has others. */
-function noteFailure(deps: RelayDeps, call: RelayCall, channel: Channel, failed: AttemptFailed): boolean {
+function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
   if (call.signal.aborted) {
     deps.breaker.undecided(channel.id, model)

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { enginePath, notServedPaths } from '../../contract/relay-paths.ts'
+import { enginePath, notServedPaths, realtimePath } from '../../contract/relay-paths.ts'
 import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
@@ -15,6 +15,7 @@ import { droppedHeader } from './deliver-conversation.ts'
 import { errorResponse } from './error-response.ts'
 import { limitHeaderNames } from './limit-headers.ts'
 import { modelList, modelsFor, oneModel } from './models.ts'
+import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
 import { type RelayRouteDeps, serveCaller, serveRelay } from './serve-call.ts'
 
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
@@ -23,7 +24,7 @@ const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dial
  * Everything under /v1 and /dashboard that takes a relay token, the POSTs of `relayPathOf` apart: those are the hot path
  * and are served before the router (see app.ts).
  */
-export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps, billingLimit: RateLimiter): void {
+export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: RateLimiter): void {
   const allowAll = cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
@@ -39,6 +40,8 @@ export function mountRelay(app: Hono<AppEnv>, deps: RelayRouteDeps, billingLimit
   app.post(enginePath.replace('{model}', ':model{.+}'), (c) =>
     serveRelay(deps, { ...incomingOf(c), pathModel: c.req.param('model') }, embeddings),
   )
+  for (const path of [realtimePath, `${realtimePath}/`])
+    app.get(path, (c) => serveRealtime(deps, incomingOf(c), c.env.upgrade))
   mountModels(app, deps)
   mountBilling(app, deps)
   for (const path of notServedPaths) {

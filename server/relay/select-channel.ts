@@ -1,4 +1,4 @@
-import type { RelayMode } from '../../contract/relay-modes.ts'
+import type { CallMode } from '../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
@@ -9,7 +9,7 @@ import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
  */
 export function selectChannel(
   candidates: readonly Candidate[],
-  mode: RelayMode,
+  mode: CallMode,
   model: string,
   tried: ReadonlySet<number>,
   breaker: Breaker,
@@ -38,8 +38,9 @@ export function selectChannel(
   return usable[0]?.channel
 }
 
-function serves(channel: Channel, mode: RelayMode, model: string): boolean {
+function serves(channel: Channel, mode: CallMode, model: string): boolean {
   const { provider, upstream } = channel
+  if (mode === 'realtime') return provider.realtime !== undefined
   if (mode !== 'chat') return provider.modes[mode] !== undefined
   return provider.chat(upstream, mappedModel(channel, model)).length > 0
 }

@@ -2,14 +2,14 @@ import { logType } from '../../contract/log-types.ts'
 import type { Hold } from '../billing/ledger.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
-import type { Attempt, RelayCall } from './call.ts'
+import type { AnyCall, Attempt, RelayCall } from './call.ts'
 import type { Charging, Measure } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing-table.ts'
 
 /** A call on its way: the hold, its price, and where it went. The hold's one owner. */
-export interface OpenCall {
-  call: RelayCall
+export interface OpenCall<Call extends AnyCall = RelayCall> {
+  call: Call
   hold: Hold
   charging: Charging
   channel: Channel
@@ -33,7 +33,7 @@ export interface Ending {
 
 /** A price that cannot be computed must not keep the quota. */
 function chargeOrRelease(
-  { charging, hold }: OpenCall,
+  { charging, hold }: OpenCall<AnyCall>,
   measure: Measure,
 ): ReturnType<Charging['charge']> | Promise<never> {
   try {
@@ -44,7 +44,7 @@ function chargeOrRelease(
 }
 
 /** Charges the call, writes its log row and reports it. Resolves when that is durable. */
-export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): Promise<void> {
+export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: Ending): Promise<void> {
   const { call, hold, channel } = open
   const settings = deps.settings()
   const charged = chargeOrRelease(open, ending.measure)
@@ -77,7 +77,7 @@ export async function settle(deps: RelayDeps, open: OpenCall, ending: Ending): P
 }
 
 function logRow(
-  open: OpenCall,
+  open: OpenCall<AnyCall>,
   ending: Ending,
   charge: { promptTokens: number; completionTokens: number; estimated: boolean },
   elapsedMs: number,

@@ -240,7 +240,7 @@ describe('an error', () => {
       message: 'Signature expired: 20260101T000000Z is now earlier than 20260101T010000Z',
     })
     expect(failure.kind).toBe('authentication')
-    expect(failure.message).toContain('the clock of the gateway does not agree with that of AWS')
+    expect(failure.message).toContain('the clock of this gateway may be wrong')
   })
 
   test('keeps its status', () => {

@@ -121,7 +121,7 @@ describe('a stream', () => {
       choices: [
         {
           parts: [
-            { type: 'reasoning', text: 'I will look.', full: true },
+            { type: 'reasoning', text: 'I will look.' },
             { type: 'tool-call', id: 'a', name: 'f', input: '{"x":1}' },
           ],
           stop: { reason: 'tool-calls' },

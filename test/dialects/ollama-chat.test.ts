@@ -88,7 +88,7 @@ describe('a stream', () => {
       choices: [
         {
           parts: [
-            { type: 'reasoning', text: 'hm', full: true },
+            { type: 'reasoning', text: 'hm' },
             { type: 'text', text: 'Let me' },
             { type: 'tool-call', id: 'call_seed_0', name: 'f', input: '{"x":1}' },
           ],

@@ -5,6 +5,7 @@ import { type App, createApp } from '../../server/app.ts'
 import { type Config, loadConfig } from '../../server/config.ts'
 import { type Context, createContext } from '../../server/context.ts'
 import { loadConsoleFiles } from '../../server/http/console-files.ts'
+import { upgradeOf, webSockets } from '../../server/http/web-sockets.ts'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createLogger } from '../../server/log.ts'
 import type { Resolve } from '../../server/outbound/metadata-guard.ts'
@@ -90,7 +91,9 @@ export async function startTestGateway(
     hostname: '127.0.0.1',
     idleTimeout: 0,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, bun) => app.fetch(request, { socketAddress: bun.requestIP(request)?.address }),
+    fetch: (request, bun) =>
+      app.fetch(request, { socketAddress: bun.requestIP(request)?.address, upgrade: upgradeOf(bun, request) }),
+    websocket: webSockets,
   })
   const url = `http://127.0.0.1:${server.port}`
   return gateway(url, app, context, config, async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
-import { type RecordingCase, recordingsAvailable, replay } from '../helpers/recordings.ts'
+import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
 import { type Bench, model, startMatrixBench } from './support/bench.ts'
 import { callerNames, callers } from './support/callers.ts'
 import type { End, Learned, Recorded } from './support/learned.ts'
-import { casesOf, type Format, formats, readRecorded } from './support/recorded.ts'
+import { casesOf, type Format, formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
 
 let bench: Bench
 beforeAll(async () => {
-  bench = await startMatrixBench(['o1-pro'])
+  bench = await startMatrixBench(mappedModels)
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -37,7 +37,7 @@ function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Lear
 }
 
 async function expectSame(format: Format, recording: RecordingCase, recorded: Recorded, to: CallerDialect) {
-  bench.answer(replay(recording))
+  bench.answer(replayed(recording))
   const clients = await bench.through(format.setup(recording))
   const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
   const tools = [...new Set(recorded.calls.map(({ name }) => name))]

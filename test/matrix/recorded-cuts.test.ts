@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
 import { type Bench, model, startMatrixBench } from './support/bench.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
-import { casesOf, type Format, formats, readRecorded } from './support/recorded.ts'
+import { givingTokens } from './support/fakes/index.ts'
+import { casesOf, type Format, formats, mappedModels, readRecorded } from './support/recorded.ts'
 
 let bench: Bench
 beforeAll(async () => {
-  bench = await startMatrixBench(['o1-pro'])
+  bench = await startMatrixBench(mappedModels)
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -22,6 +22,9 @@ const endMarks: Readonly<Record<string, RegExp>> = {
   'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/g,
   'anthropic-messages': /"type":\s*"message_stop"/g,
   gemini: /"finishReason"/g,
+  ernie: /"is_end":\s*true/g,
+  hunyuan: /"FinishReason":\s*"[^"]/g,
+  dashscope: /"finish_reason":\s*"(?!null)/g,
 }
 
 /** Offsets behind each event up to the one that ends the answer. */
@@ -49,7 +52,7 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
   // Every dialect and both ways to end come in turn, each recording beginning with another.
   const to = callerNames[turn % callerNames.length] ?? 'openai-chat'
   const ending = turn % 2 === 0 ? 'end' : 'fin'
-  bench.answer(cutAt(recording, bytes, ending))
+  bench.answer(givingTokens(cutAt(recording, bytes, ending)))
   const clients = await bench.through(format.setup(recording))
   const before = await bench.logCount()
   const names = readRecorded(format, recording)?.calls.map(({ name }) => name) ?? []

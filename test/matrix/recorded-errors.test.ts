@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
-import { type RecordingCase, recordingsAvailable, replay, sseData } from '../helpers/recordings.ts'
+import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
 import { type Bench, model, startMatrixBench } from './support/bench.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
-import { casesOf, type Format, formats } from './support/recorded.ts'
+import { casesOf, type Format, formats, mappedModels, replayed } from './support/recorded.ts'
 
 let bench: Bench
 beforeAll(async () => {
-  bench = await startMatrixBench(['o1-pro'])
+  bench = await startMatrixBench(mappedModels)
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -74,7 +74,7 @@ function adviceOf({ response, responseJson }: RecordingCase): string | null {
 }
 
 async function failureOf(format: Format, recording: RecordingCase, to: CallerDialect, stream: boolean) {
-  bench.answer(replay(recording))
+  bench.answer(replayed(recording))
   const clients = await bench.through(format.setup(recording))
   try {
     await callers[to](clients, { model, text: 'Hello', stream })

@@ -36,9 +36,7 @@ function call(clients: Clients, name: Name, body: JsonObject, stream: boolean): 
   const { openai, anthropic, google } = clients
   if (name === 'openai-responses') return openai.responses.create(body as never)
   if (name === 'anthropic-messages') return anthropic.messages.create(body as never)
-  return stream
-    ? google.models.generateContentStream(body as never)
-    : google.models.generateContent(body as never)
+  return stream ? google.models.generateContentStream(body as never) : google.models.generateContent(body as never)
 }
 
 /** What the program has of it at the end; which connection it came by is not of the answer. */

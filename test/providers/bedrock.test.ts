@@ -135,7 +135,7 @@ describe('Bedrock', () => {
     const message = 'Signature expired: 20260101T000000Z is now earlier than 20260101T000500Z'
     wired.service.answer = () => Response.json({ message }, { status: 403 })
     const response = await wired.chat()
-    expect(await response.text()).toContain('the clock of the gateway does not agree')
+    expect(await response.text()).toContain('the clock of this gateway may be wrong')
   })
 
   test('embeds and ranks', async () => {

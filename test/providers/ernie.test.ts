@@ -61,6 +61,13 @@ test('a key that the token service refuses is told so, and costs nothing', async
   expect((await chargedUnits(bench, caller)).units).toBe(0)
 })
 
+test('a token service that answers with 401 means the same', async () => {
+  bench.upstream.script(() => answers({ error: 'invalid_client' }, 401))
+  const got = await ask()
+  expect(got.status).toBe(401)
+  expect(got.error?.message).toContain('the token service of Baidu refuses the key')
+})
+
 test('the request says the same in the words of the service', async () => {
   bench.upstream.always(answers(hello))
   const got = await ask({

@@ -105,6 +105,35 @@ describe('Gemini', () => {
     expect(await refused.text()).toContain('IMAGE_SAFETY')
   })
 
+  test('speaks', async () => {
+    await wired.channel(24, 'gemini-tts')
+    const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AQACAA==' }
+    wired.service.answer = () => Response.json({ candidates: [{ content: { parts: [{ inlineData }] } }] })
+    const body = { model: 'm', input: 'Hello', voice: 'alloy' }
+    const spoken = await wired.post('/v1/audio/speech', body)
+    expect(spoken.headers.get('content-type')).toBe('audio/wav')
+    const bytes = Buffer.from(await spoken.arrayBuffer())
+    expect([bytes.toString('latin1', 0, 4), bytes.readUInt32LE(24), bytes.readUInt32LE(40), bytes.length]).toEqual([
+      'RIFF',
+      24_000,
+      4,
+      48,
+    ])
+    expect(wired.service.seen[0]).toMatchObject({
+      path: '/v1beta/models/gemini-tts:generateContent',
+      json: {
+        contents: [{ parts: [{ text: 'Hello' }] }],
+        generationConfig: {
+          responseModalities: ['AUDIO'],
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
+        },
+      },
+    })
+    expect((await wired.post('/v1/audio/speech', { ...body, response_format: 'mp3' })).status).toBe(400)
+    wired.service.answer = () => Response.json({ candidates: [{ finishReason: 'OTHER' }] })
+    expect(await (await wired.post('/v1/audio/speech', body)).text()).toContain('no sound')
+  })
+
   test('lists its models by their plain names', async () => {
     const upstream = { baseUrl: 'https://g.example', key: 'k', other: '', config: {} }
     const names = await gemini.listModels?.(upstream, async (url) => {
@@ -195,6 +224,23 @@ describe('Vertex', () => {
     expect(wired.service.seen.at(-1)?.json['model']).toBe('meta/llama-4-maas')
   })
 
+  test('counts tokens for callers who speak the model’s dialect', async () => {
+    await wired.channel(42, 'gemini-x', { key })
+    google(() => Response.json({ totalTokens: 11 }))
+    const counted = await wired.post('/v1beta/models/m:countTokens', { contents })
+    expect((await counted.json()) as object).toEqual({ totalTokens: 11 })
+    expect(wired.service.seen.at(-1)?.path).toEndWith('/publishers/google/models/gemini-x:countTokens')
+    await wired.channel(42, 'claude-x', { key })
+    google(() => Response.json({ input_tokens: 12 }))
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const claude = await wired.post('/v1/messages/count_tokens', { model: 'm', messages })
+    expect((await claude.json()) as object).toEqual({ input_tokens: 12 })
+    expect(wired.service.seen.at(-1)).toMatchObject({
+      path: '/v1/projects/my-project/locations/us-central1/publishers/anthropic/models/count-tokens:rawPredict',
+      json: { model: 'claude-x', messages },
+    })
+  })
+
   test('embeds by predict', async () => {
     await wired.channel(42, 'gemini-embedding-001', { key })
     google(() => Response.json({ predictions: [{ embeddings: { values: [1, 2], statistics: { token_count: 5 } } }] }))
@@ -204,11 +250,14 @@ describe('Vertex', () => {
   })
 
   test('a token that is refused is told as the upstream’s fault, without the key', async () => {
-    await wired.channel(42, 'gemini-x', { key })
+    // An account without a token from the tests before.
+    await wired.channel(42, 'gemini-x', { key: key.replace('robot@', 'other@') })
     wired.service.answer = () => Response.json({ error: 'invalid_grant' }, { status: 400 })
     const response = await wired.chat()
     expect(response.status).toBeGreaterThanOrEqual(400)
-    expect(await response.text()).not.toContain('PRIVATE KEY')
+    const told = await response.text()
+    expect(told).toContain('the clock of this gateway may be wrong')
+    expect(told).not.toContain('PRIVATE KEY')
   })
 
   test('a key of another form is named as such', () => {

@@ -143,8 +143,8 @@ test('errors with status 200 get the status that they mean, a wrong clock its na
       expect({ Code, stream, status: got.status, code: got.error?.code }).toEqual({ Code, stream, status, code: Code })
     }
   }
-  const Error = { Code: 'AuthFailure.SignatureExpire', Message: 'The signature has expired.' }
-  bench.upstream.always(answers({ Response: { Error } }))
+  const expired = { Code: 'AuthFailure.SignatureExpire', Message: 'The signature has expired.' }
+  bench.upstream.always(answers({ Response: { Error: expired } }))
   expect((await ask()).error?.message).toContain('the clock of this gateway may be wrong')
 })
 

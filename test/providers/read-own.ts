@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { readFrames } from '../helpers/aws-frames.ts'
 import { type RecordingCase, sseData } from '../helpers/recordings.ts'
-import { type End, type Learned, type LearnedCall, nothing, parsedInput } from '../matrix/support/learned.ts'
+import { type End, type LearnedCall, nothing, parsedInput, type Recorded } from '../matrix/support/learned.ts'
 import { objects } from '../matrix/support/read-chat.ts'
+import { readMessages } from '../matrix/support/read-messages.ts'
 
 /** Reads recorded answers of formats that no caller speaks, without any of the gateway's code. */
-type Reader = (recording: RecordingCase) => Learned
+type Reader = (recording: RecordingCase) => Recorded
 
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -149,4 +150,13 @@ export const readConverse: Reader = (recording) => {
   }
   for (const { call, json } of inputs.values()) call.input = parsedInput(json)
   return learned
+}
+
+/** Claude as it is invoked on Bedrock: Anthropic's messages, whole or in frames. */
+export const readInvokedClaude: Reader = (recording) => {
+  if (recording.kind === 'json') return readMessages.whole(object(recording.responseJson))
+  const data = readFrames(recording.response.body).map(({ payload }) =>
+    Buffer.from(text(payload['bytes']), 'base64').toString(),
+  )
+  return readMessages.stream(data)
 }

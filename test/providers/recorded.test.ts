@@ -1,6 +1,9 @@
 // Recorded answers of services with formats of their own, learned by the official SDKs of every dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
 import {
   listCases,
   loadCase,
@@ -8,32 +11,91 @@ import {
   type RecordingFilter,
   recordingsAvailable,
   replay,
+  sseData,
 } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from '../matrix/support/bench.ts'
+import { type Bench, model, type Setup, startMatrixBench } from '../matrix/support/bench.ts'
 import { callerNames, callers } from '../matrix/support/callers.ts'
-import type { End, Learned } from '../matrix/support/learned.ts'
+import type { End, Learned, Recorded, WireReader } from '../matrix/support/learned.ts'
+import { readGemini } from '../matrix/support/read-gemini.ts'
+import { readMessages } from '../matrix/support/read-messages.ts'
 import { plainCharge } from '../sdk/support/prices.ts'
-import { readCohere, readConverse, readOllama } from './read-own.ts'
+import { readCohere, readConverse, readInvokedClaude, readOllama } from './read-own.ts'
 
 interface Own {
   name: string
-  type: number
-  key: string
+  setup: Setup
   cases: RecordingFilter
-  read(recording: RecordingCase): Learned
+  read(recording: RecordingCase): Recorded
+  /** Default: all. */
+  by?: readonly CallerDialect[]
 }
 
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const account = JSON.stringify({
+  client_email: 'robot@example.com',
+  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  token_uri: 'https://oauth2.googleapis.com/token',
+})
+const claude = 'claude-3-7-sonnet@20250219'
+const asClaude = JSON.stringify({ [model]: claude })
+const vertex = { type: 42, key: `us-east5|p|${account}` }
+const bedrock = { type: 33, key: 'A|S|us-east-1' }
+
+const readBy =
+  (reader: WireReader) =>
+  (recording: RecordingCase): Recorded =>
+    recording.kind === 'json' ? reader.whole(recording.responseJson as JsonObject) : reader.stream(sseData(recording))
+
 const formats: readonly Own[] = [
+  { name: 'Converse', setup: bedrock, cases: { provider: 'bedrock', api: 'converse' }, read: readConverse },
   {
-    name: 'Converse',
-    type: 33,
-    key: 'A|S|us-east-1',
-    cases: { provider: 'bedrock', api: 'converse' },
-    read: readConverse,
+    name: 'Claude on Bedrock',
+    setup: { ...bedrock, model_mapping: asClaude },
+    cases: { provider: 'bedrock', api: 'invoke', model: /claude-(?:3|opus|haiku|sonnet)/ },
+    read: readInvokedClaude,
+    by: ['anthropic-messages'],
   },
-  { name: 'Cohere', type: 35, key: 'k', cases: { provider: 'cohere', api: 'cohere-chat' }, read: readCohere },
-  { name: 'Ollama', type: 30, key: 'k', cases: { provider: 'ollama', api: 'ollama-chat' }, read: readOllama },
+  {
+    name: 'Cohere',
+    setup: { type: 35, key: 'k' },
+    cases: { provider: 'cohere', api: 'cohere-chat' },
+    read: readCohere,
+  },
+  {
+    name: 'Ollama',
+    setup: { type: 30, key: 'k' },
+    cases: { provider: 'ollama', api: 'ollama-chat' },
+    read: readOllama,
+  },
+  { name: 'Vertex', setup: vertex, cases: { provider: 'vertex', api: 'generateContent' }, read: readBy(readGemini) },
+  {
+    name: 'Claude on Vertex',
+    setup: { ...vertex, model_mapping: asClaude },
+    cases: { provider: 'vertex', api: 'messages' },
+    read: readBy(readMessages),
+  },
 ]
+
+/** Gives out a token to whoever asks for one, and else what it is told to. */
+const tokenOr = (answer: Behaviour) =>
+  behaviour(`token or ${answer.name}`, async (exchange) => {
+    if (!exchange.request.path.endsWith('/token')) return answer.run(exchange)
+    exchange.head(200, [['content-type', 'application/json']])
+    await exchange.write(JSON.stringify({ access_token: 't', expires_in: 3600 }))
+    exchange.end()
+  })
+
+/** Where each format says that an answer has ended. */
+const endMark = /messageStop|message-end|"done": ?true|bWVzc2FnZV9zdG9w|message_stop|"finishReason"/
+const cuts = 8
+
+function cutAt(recording: RecordingCase, bytes: number): Behaviour {
+  return behaviour(`cut at ${bytes}`, async (exchange) => {
+    exchange.head(200, [['content-type', recording.response.headers['content-type'] ?? 'text/event-stream']])
+    if (bytes > 0) await exchange.write(recording.response.body.subarray(0, bytes))
+    exchange.end()
+  })
+}
 
 /** The nearest word that each dialect has for an end it has no word for. */
 const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
@@ -45,13 +107,13 @@ const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
 
 let bench: Bench
 beforeAll(async () => {
-  bench = await startMatrixBench()
+  bench = await startMatrixBench([claude])
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
 async function learnedBy(format: Own, recording: RecordingCase, to: CallerDialect, tools: string[]): Promise<Learned> {
-  bench.answer(replay(recording, 13))
-  const clients = await bench.through({ type: format.type, key: format.key })
+  bench.answer(tokenOr(replay(recording, 13)))
+  const clients = await bench.through(format.setup)
   // Long enough for the counts of the recording to be believed.
   const text = 'What is this? '.repeat(1000)
   const stream = recording.kind !== 'json'
@@ -64,7 +126,7 @@ for (const format of formats) {
     for (const recording of all.filter(({ status }) => status === 200)) {
       const recorded = format.read(recording)
       const tools = [...new Set(recorded.calls.map(({ name }) => name))]
-      for (const to of callerNames) {
+      for (const to of format.by ?? callerNames) {
         test(`${recording.id} by ${to}`, async () => {
           const learned = await learnedBy(format, recording, to, tools)
           const hasWordForCalls = to === 'openai-chat' || to === 'anthropic-messages'
@@ -84,14 +146,33 @@ for (const format of formats) {
           expect([row.prompt_tokens, row.completion_tokens]).toEqual([usage.prompt, usage.completion])
           const isPlain =
             usage.cached === 0 && !/cacheWrite\w*":\s*[1-9]|image_tokens":\s*[1-9]/.test(recording.responseText)
-          if (isPlain) expect(row.quota).toBe(plainCharge(usage.prompt, usage.completion))
+          const plain = isPlain ? plainCharge(usage.prompt, usage.completion) : row.quota
+          expect(row.quota).toBe(recorded.quota ?? plain)
         })
       }
     }
 
+    for (const recording of all.filter(({ status, kind }) => status === 200 && kind !== 'json')) {
+      test(`${recording.id}, cut anywhere before its end, is no answer`, async () => {
+        const { body } = recording.response
+        const end = Buffer.from(body).toString('latin1').search(endMark)
+        expect(end).toBeGreaterThan(0)
+        const by = format.by ?? callerNames
+        for (let cut = 0; cut < cuts; cut++) {
+          const bytes = Math.floor((end * cut) / (cuts - 1))
+          bench.answer(tokenOr(cutAt(recording, bytes)))
+          const clients = await bench.through(format.setup)
+          const to = by[cut % by.length] ?? 'openai-chat'
+          const text = 'What is this? '.repeat(1000)
+          const learned = await callers[to](clients, { model, text, stream: true }).catch(() => 'told as broken off')
+          expect([to, bytes, learned]).toEqual([to, bytes, 'told as broken off'])
+        }
+      })
+    }
+
     for (const recording of all.filter(({ status }) => status >= 400)) {
       test(`${recording.id} keeps its status`, async () => {
-        for (const to of callerNames) {
+        for (const to of format.by ?? callerNames) {
           const fault = await learnedBy(format, recording, to, []).then(
             () => undefined,
             (error: { status?: number; message?: string }) => error,

@@ -13,19 +13,18 @@ function startSpark() {
     frames: [] as object[],
     /** Closes the connection when the frames are sent. */
     closes: true,
-    refusal: undefined as Response | undefined,
+    refusal: undefined as { status: number; body: string } | undefined,
     urls: [] as URL[],
     messages: [] as Record<string, Record<string, unknown>>[],
     closed: 0,
   }
-  const server = Bun.serve<undefined>({
+  const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch(request, self) {
+    fetch: (request, self) => {
       state.urls.push(new URL(request.url))
-      if (state.refusal) return state.refusal.clone()
-      self.upgrade(request)
-      return new Response('', { status: 426 })
+      if (state.refusal) return new Response(state.refusal.body, { status: state.refusal.status })
+      return self.upgrade(request) ? undefined : new Response('', { status: 426 })
     },
     websocket: {
       message(socket, message) {
@@ -136,7 +135,7 @@ test('the version is told by the model, else by the channel, else it is v2.1', a
     '/chat/pro-128k',
     '/v3.1/chat',
   ])
-  const domains = spark.state.messages.map(({ parameter }) => ((parameter ?? {})['chat'] as { domain: string }).domain)
+  const domains = spark.state.messages.map(({ parameter = {} }) => (parameter['chat'] as { domain: string }).domain)
   expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
 })
 
@@ -164,9 +163,9 @@ test('functions are declared, called and answered; models without them refuse th
     const got = await ask({ messages: twoCalls, tools: [weather], stream })
     expect(got).toMatchObject({ reason: 'tool_calls', calls: [{ name: 'weather', input: '{"place":"Bern"}' }] })
   }
-  const payload = spark.state.messages[0]?.['payload']
-  expect(payload?.['functions']).toEqual({ text: [weather.function] })
-  const said = ((payload ?? {})['message'] as { text: { role: string; content: string }[] }).text
+  const payload = spark.state.messages[0]?.['payload'] ?? {}
+  expect(payload['functions']).toEqual({ text: [weather.function] })
+  const said = (payload['message'] as { text: { role: string; content: string }[] }).text
   expect(said.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
   expect(said.at(-1)?.content).toContain('sunny')
   const refused = await ask({ model: 'Spark-Lite', tools: [weather] })
@@ -208,13 +207,27 @@ test('a connection that closes before the last frame is no complete answer', asy
 })
 
 test('a refused signature is told, a wrong clock by its name', async () => {
-  spark.state.refusal = Response.json({ message: 'HMAC signature does not match' }, { status: 401 })
+  spark.state.refusal = { status: 401, body: '{"message":"HMAC signature does not match"}' }
   const refused = await ask()
   expect(refused.status).toBe(401)
   expect(refused.error?.message).toContain('HMAC signature does not match')
   const message = 'HMAC signature cannot be verified, a valid date or x-date header is required'
-  spark.state.refusal = Response.json({ message }, { status: 403 })
+  spark.state.refusal = { status: 403, body: JSON.stringify({ message }) }
   expect((await ask({ stream: true })).error?.message).toContain('the clock of this gateway may be wrong')
+})
+
+test('the test of a channel asks the service, too', async () => {
+  const [row] = await bench.gateway.context.store.read.selectFrom('channels').select('id').execute()
+  const probe = async () =>
+    (await (
+      await fetch(`${bench.gateway.url}/api/channel/test/${row?.id}?model=Spark-Max`, {
+        headers: { authorization: 'testgatewayaccesstoken' },
+      })
+    ).json()) as { success: boolean; message: string }
+  spark.state.frames = hello
+  expect(await probe()).toMatchObject({ success: true })
+  spark.state.frames = failing(11_200, 'AppIdNoAuthError')
+  expect(await probe()).toMatchObject({ success: false, message: expect.stringContaining('AppIdNoAuthError') })
 })
 
 test('a service that is not there is an error of the upstream', async () => {

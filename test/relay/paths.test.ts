@@ -45,7 +45,7 @@ describe('parts of the OpenAI API that are not served → 501 for whoever has a 
     ['DELETE', '/v1/models/m'],
     ['POST', '/v1/assistants'],
     ['POST', '/v1/threads/t/runs'],
-    ['GET', '/v1/realtime'],
+    ['POST', '/v1/realtime/sessions'],
     ['GET', '/v1/chat/completions'],
     ['GET', '/v1/chat/completions/chatcmpl-1'],
   ]

@@ -1,6 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { dialectPaths, dialectReads, enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
+import {
+  dialectPaths,
+  dialectReads,
+  enginePath,
+  realtimePath,
+  relayPaths,
+  relayReads,
+} from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import type { JsonSchema } from '../../server/api/openapi/types.ts'
 import { differences, repeated } from '../../tools/repo-rules.ts'
@@ -31,7 +38,7 @@ test('every endpoint of the contract and every call of the relay is in it, and n
   const relay = [
     ...[...relayPaths, ...dialectPaths].map(({ path }) => `post ${path}`),
     `post ${enginePath}`,
-    ...[...relayReads, ...dialectReads].map((path) => `get ${path}`),
+    ...[...relayReads, ...dialectReads, realtimePath].map((path) => `get ${path}`),
   ]
   const management = endpoints.map(({ endpoint }) => `${endpoint.method.toLowerCase()} ${endpoint.path}`)
   expect(

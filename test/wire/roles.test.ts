@@ -7,6 +7,7 @@ import {
   dialectReads,
   enginePath,
   notServedPaths,
+  realtimePath,
   relayPaths,
   relayReads,
 } from '../../contract/relay-paths.ts'
@@ -61,7 +62,10 @@ test('the tables have a row for every route, and no row without one', () => {
   expect(differences([...nameOf.keys()], routesOf(tables.management))).toEqual([])
   const relay = [...[...relayPaths, ...dialectPaths].map(({ path }) => path), enginePath].map((path) => `POST ${path}`)
   expect(
-    differences([...relay, ...[...relayReads, ...dialectReads].map((path) => `GET ${path}`)], routesOf(tables.relay)),
+    differences(
+      [...relay, ...[...relayReads, ...dialectReads, realtimePath].map((path) => `GET ${path}`)],
+      routesOf(tables.relay),
+    ),
   ).toEqual([])
   for (const rows of Object.values(tables)) expect(repeated(routesOf(rows))).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Input, Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
@@ -12,17 +13,6 @@ interface FilterBarProps {
   search: LogSearch
   setSearch: SetSearch<LogSearch>
   everybody: boolean
-}
-
-const local = (seconds: string | undefined) => {
-  const value = Number(seconds)
-  if (seconds === undefined || !Number.isFinite(value)) return ''
-  const at = new Date(value * 1000 - new Date(value * 1000).getTimezoneOffset() * 60_000)
-  return at.toISOString().slice(0, 19)
-}
-const epoch = (text: string) => {
-  const ms = new Date(text).getTime()
-  return Number.isNaN(ms) ? undefined : String(Math.floor(ms / 1000))
 }
 
 /** What the list is narrowed to. Choices work at once; texts by Enter or the button. */
@@ -88,21 +78,15 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
       <Segmented label={t('log.filter.range')} options={ranges} value={span} onChange={chooseRange} />
       {span === 'custom' && (
         <>
-          <Input
-            type="datetime-local"
-            step={1}
-            aria-label={t('log.filter.from')}
-            value={local(search.from)}
-            onChange={(event) => setSearch({ from: epoch(event.target.value), page: undefined }, { replace: true })}
-            className="w-auto!"
+          <MomentBox
+            label={t('log.filter.from')}
+            value={momentOf(search.from)}
+            onChange={(from) => setSearch({ from: from?.toString(), page: undefined }, { replace: true })}
           />
-          <Input
-            type="datetime-local"
-            step={1}
-            aria-label={t('log.filter.to')}
-            value={local(search.to)}
-            onChange={(event) => setSearch({ to: epoch(event.target.value), page: undefined }, { replace: true })}
-            className="w-auto!"
+          <MomentBox
+            label={t('log.filter.to')}
+            value={momentOf(search.to)}
+            onChange={(to) => setSearch({ to: to?.toString(), page: undefined }, { replace: true })}
           />
         </>
       )}
@@ -127,6 +111,8 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
     </form>
   )
 }
+
+const momentOf = (text: string | undefined) => (text === undefined ? undefined : Number(text))
 
 function textsOf({ token = '', model = '', user = '', channel = '' }: LogSearch) {
   return { token, model, user, channel }

@@ -1,5 +1,6 @@
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
+import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Input, Select } from '../../components/ui/input.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
@@ -93,23 +94,9 @@ interface MomentProps {
 
 function Moment({ name, value, onChange }: MomentProps) {
   return (
-    <label className="flex items-center gap-1.5 text-sm text-muted max-sm:w-full">
-      {name}
-      <Input
-        type="datetime-local"
-        value={value === undefined ? '' : localTime(value)}
-        className="w-48! max-sm:w-full!"
-        onChange={(event) => {
-          const at = new Date(event.target.value).getTime()
-          onChange(Number.isNaN(at) ? undefined : Math.floor(at / 1000))
-        }}
-      />
-    </label>
+    <div className="flex items-center gap-1.5 text-sm text-muted max-sm:w-full">
+      <span aria-hidden="true">{name}</span>
+      <MomentBox label={name} value={value} onChange={onChange} />
+    </div>
   )
-}
-
-/** As boxes for dates want it: YYYY-MM-DDTHH:MM in local time. */
-function localTime(seconds: number): string {
-  const at = new Date(seconds * 1000)
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

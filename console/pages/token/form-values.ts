@@ -15,15 +15,22 @@ export interface TokenValues extends LimitValues {
   subnet: string
 }
 
-/** The rules of the contract, and the words of the product for an expiry that is no time. */
-export const tokenSchema = z.extend(createTokenBody, {
-  name: createTokenBody.shape.name,
+const common = {
   expired_time: z
     .custom<number>((value) => Number.isInteger(value), { error: 'token.form.expiry.invalid' })
     .check(z.gte(-1, { error: 'token.form.expiry.invalid' })),
   remain_quota: z.int().check(z.gte(-1e15), z.lte(1e15)),
   ...limitRules,
-})
+}
+
+/** The rules of the contract, and the words of the product for an expiry that is no time. A new token needs a name. */
+export function tokenSchema(isNew: boolean) {
+  const { name } = createTokenBody.shape
+  return z.extend(createTokenBody, {
+    ...common,
+    name: isNew ? z.string().check(z.trim(), z.minLength(1), z.maxLength(30)) : name,
+  })
+}
 
 /** A new token, or the values of one that exists. */
 export function tokenValues(token?: Token): TokenValues {

@@ -51,7 +51,7 @@ function TokenForm({ token }: { token?: Token }) {
   const t = useText()
   const classic = useClassicServer()
   const navigate = useNavigate()
-  const form = useAppForm<TokenValues>({ schema: tokenSchema, values: tokenValues(token) })
+  const form = useAppForm<TokenValues>({ schema: tokenSchema(token === undefined), values: tokenValues(token) })
   const { control } = form
   const [quota, unlimited] = form.watch(['remain_quota', 'unlimited_quota'])
 

@@ -17,6 +17,7 @@ import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { channelFields } from './channel-input.ts'
 import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
+import { keysFromConfig } from './config-keys.ts'
 
 /** What changes of channels work with. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
@@ -46,7 +47,7 @@ export async function createChannels(
   call: PersonCall<typeof api.channel.create>,
 ): Promise<number[]> {
   const { store, secrets, clock } = deps
-  const { body } = call
+  const body = keysFromConfig(call.body)
   const keys = newKeys(body.key ?? '')
   if (!body.name || keys.length === 0) throw new ApiFailure('please fill in channel name and channel key!')
   if (body.models === undefined) throw new ApiFailure('please select at least one model!')
@@ -69,12 +70,13 @@ export async function createChannels(
 /** Writes the fields that were sent; an empty key keeps the old one. */
 export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<typeof api.channel.update>): Promise<void> {
   const { store, secrets, clock } = deps
-  const { id } = call.body
-  const sent = channelFields(call.body, knownTypes(deps))
+  const body = keysFromConfig(call.body)
+  const { id } = body
+  const sent = channelFields(body, knownTypes(deps))
   await store.write(async (trx) => {
     const before = await lockChannel(trx, id)
     if (!before) throw new ApiFailure('This channel does not exist.')
-    const keys = await changedKeys(trx, secrets, call.body)
+    const keys = await changedKeys(trx, secrets, body)
     const fields = { ...sent, ...keys }
     const type = sent.type ?? before.type
     // A key that stays must fit a type that changes.

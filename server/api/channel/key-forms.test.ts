@@ -10,6 +10,12 @@ const forms = [
   { type: 16, key: 'id.secret', form: 'id.secret' },
   { type: 18, key: 'app|secret|key', form: 'APPID|APISecret|APIKey' },
   { type: 23, key: 'app|id|key', form: 'AppId|SecretId|SecretKey' },
+  { type: 33, key: 'AK|SK|us-east-1', form: 'AccessKey|SecretKey|region' },
+  {
+    type: 42,
+    key: 'us-east5|project|{"client_email":"a","private_key":"b"}',
+    form: 'region|project_id|service-account JSON',
+  },
 ] as const
 
 const wrong = 'sk-just-one|word-too.many.dots|and-a|fourth'
@@ -39,6 +45,32 @@ forEachDatabase((_, openFresh) => {
       expect((await create({ type, key })).success).toBe(true)
     }
     expect(await stored()).toHaveLength(forms.length)
+  })
+
+  test('keys that one-api’s console sends within the configuration become the key, and stay secret', async () => {
+    const account = JSON.stringify({ client_email: 'a', private_key: 'b' }, null, 2)
+    const bodies = [
+      { type: 33, config: { ak: 'AK', sk: 'SECRET', region: 'us-east-1' }, key: 'AK|SECRET|us-east-1' },
+      {
+        type: 42,
+        config: { region: 'us-east5', vertex_ai_project_id: 'p', vertex_ai_adc: account },
+        key: 'us-east5|p|{"client_email":"a","private_key":"b"}',
+      },
+    ]
+    for (const { type, config, key } of bodies) {
+      const [id] = (await create({ type, key: '', config: JSON.stringify(config) })).data
+      const row = await api.store.read
+        .selectFrom('channels')
+        .select(['key', 'config'])
+        .where('id', '=', id)
+        .executeTakeFirst()
+      expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
+      expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
+      // Sent again beside another key, they change nothing.
+      expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
+    }
+    const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()
+    expect(JSON.stringify(trail)).not.toMatch(/SECRET|private_key/)
   })
 
   test('each line of a key that makes several channels is checked, and none is made where one is wrong', async () => {

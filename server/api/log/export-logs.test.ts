@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
@@ -116,6 +117,27 @@ forEachDatabase((_, openFresh) => {
     expect(parseCsv(await second.text())).toHaveLength(601)
     expect(parseCsv(await third.text())).toHaveLength(601)
     expect((await read('self/export', ada)).response.status).toBe(200)
+  })
+
+  test('who asks for the head alone, or is answered with a failure, takes no place', async () => {
+    const head = (as = ada) =>
+      api.app.request('/api/log/self/export', { method: 'HEAD', headers: { authorization: as.token } })
+    for (let times = 0; times < 4; times++) {
+      const answer = await head()
+      expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+        200,
+        'text/csv; charset=utf-8; header=present',
+        '',
+      ])
+    }
+    expect((await read('self/export', ada)).response.status).toBe(200)
+
+    // The trail cannot be written just now.
+    const { store } = api
+    await store.write((trx) => sql`alter table audit_events rename to audit_events_away`.execute(trx))
+    for (let times = 0; times < 4; times++) expect((await request('export')).status).toBe(503)
+    await store.write((trx) => sql`alter table audit_events_away rename to audit_events`.execute(trx))
+    expect((await read('export')).response.status).toBe(200)
   })
 
   test('no more is read than the reader takes', async () => {

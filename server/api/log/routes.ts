@@ -89,7 +89,12 @@ function mountExports(router: ApiRouter, { store, clock }: Deps): void {
 
   serve(router, api.log.export, async (call) => {
     const ended = places.take(call.person.id)
-    await store.write((trx) => recordAudit(trx, auditEvent(clock, call, 'log.export', 'logs', '')))
+    try {
+      await store.write((trx) => recordAudit(trx, auditEvent(clock, call, 'log.export', 'logs', '')))
+    } catch (error) {
+      ended()
+      throw error
+    }
     return exportLogs({ db, filter: call.query, view: fullView, isAdmin: true, ended, warn })
   })
   serve(router, api.log.selfExport, ({ query, person }) => {

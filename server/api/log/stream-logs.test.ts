@@ -148,6 +148,15 @@ forEachDatabaseUrl((name, freshUrl) => {
     for (const each of streams.slice(1)) await each.close()
   })
 
+  test('who asks for the head alone takes no place', async () => {
+    for (let times = 0; times < 5; times++) {
+      const headers = { authorization: ada.token }
+      const answer = await api.app.request('/api/log/self/stream', { method: 'HEAD', headers })
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    }
+    await (await open('self/stream', ada)).close()
+  })
+
   test('a ban ends it with the next row, which is not sent', async () => {
     const events = await open('self/stream', ada)
     await add({ quota: 1 })

@@ -3,7 +3,8 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { accountsByMail, bindAccount, lockIdentity } from '../../store/identities.ts'
-import { auditEvent } from '../audit-event.ts'
+import { lockUser } from '../../store/users.ts'
+import { auditEvent, describeChange } from '../audit-event.ts'
 import { refuseOtherDomains } from '../mail-address.ts'
 import { createOneTimeCodes } from '../one-time-codes.ts'
 import type { OAuthDeps } from './outside-login.ts'
@@ -21,8 +22,11 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       await lockIdentity(trx, 'email', email)
       const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
       if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
+      const me = await lockUser(trx, { id: person.id })
+      if (!me) throw new ApiFailure('This user does not exist.')
       await bindAccount(trx, person.id, { email })
-      await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, email))
+      const detail = describeChange(me, { email }, ['email'])
+      await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, detail))
       return true
     })
     // Outside the transaction: a wrong try must stay counted.

@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect((await rows())[0]).toMatchObject({ id: ada.id, email })
     expect((await bindMail(code, ada.token)).json.message).toContain('wrong or has expired')
     expect(await api.store.read.selectFrom('audit_events').select(['action', 'detail']).execute()).toEqual([
-      { action: 'user.bind-email', detail: email },
+      { action: 'user.bind-email', detail: `email="" → "${email}"` },
     ])
 
     // A code that was sent while the address was free is worth nothing once it is somebody's.

@@ -1,5 +1,12 @@
 import { type RelayCallText, relayCalls } from '../../../contract/relay-calls.ts'
-import { dialectPaths, dialectReads, enginePath, relayPaths, relayReads } from '../../../contract/relay-paths.ts'
+import {
+  dialectPaths,
+  dialectReads,
+  enginePath,
+  realtimePath,
+  relayPaths,
+  relayReads,
+} from '../../../contract/relay-paths.ts'
 import { type ErrorCode, errorTable } from '../../errors.ts'
 import { relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
@@ -34,7 +41,13 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   n_not_within_range: (path) => path.startsWith('/v1/images/'),
   // Calls have limits of their token and owner, billing pages one of the address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
-  api_not_implemented: () => false,
+  // A session has no body; what it lacks is refused by its address.
+  upgrade_required: (path) => path === realtimePath,
+  api_not_implemented: (path) => path === realtimePath,
+  invalid_json: hasBody,
+  request_too_large: hasBody,
+  unsupported_media_type: hasBody,
+  feature_not_supported: hasBody,
   // In the events of a stream that has begun; the status is gone by then.
   upstream_stream_error: () => false,
   upstream_stream_incomplete: () => false,
@@ -114,7 +127,27 @@ export function relayOperations(writer: SchemaWriter): Placed[] {
       method: 'get' as const,
       operation: describe(writer, path, modelsTag.name),
     })),
+    { path: realtimePath, method: 'get', operation: describeSession(writer) },
   ]
+}
+
+/** A GET that becomes a WebSocket. */
+function describeSession(writer: SchemaWriter): Operation {
+  const { responses, ...operation } = describe(writer, realtimePath, relayTag.name)
+  const { 200: _none, ...failures } = responses
+  return {
+    ...operation,
+    parameters: [
+      {
+        name: 'model',
+        in: 'query',
+        required: true,
+        description: 'Name of the model, as GET /v1/models shows it.',
+        schema: { type: 'string' },
+      },
+    ],
+    responses: { 101: { description: 'The session is open; what follows are messages of a WebSocket.' }, ...failures },
+  }
 }
 
 function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: string): Operation {
@@ -181,6 +214,10 @@ function errorResponses(path: string, text: RelayCallText): Record<string, Respo
       ),
     ]),
   )
+}
+
+function hasBody(path: string): boolean {
+  return !isRead(path) && path !== realtimePath
 }
 
 function isRead(path: string): boolean {

@@ -2,6 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseText } from '../fields.ts'
 import type { Failure, FailureKind } from '../reply.ts'
+import { clockHint } from '../service-failure.ts'
 
 /** Exceptions of the runtime with the status that each has outside a stream (Bedrock API reference, "ConverseStream"). */
 const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
@@ -46,7 +47,7 @@ function failureOf(type: string, text: string, status: number): Failure {
   return {
     status: status || meant || 500,
     kind: isSkewed ? 'authentication' : kind,
-    message: isSkewed ? `the clock of the gateway does not agree with that of AWS: ${text}` : text,
+    message: isSkewed ? `${clockHint} (${text})` : text,
     ...(type && { type, code: type }),
   }
 }

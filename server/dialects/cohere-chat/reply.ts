@@ -25,7 +25,7 @@ export function decodeReply(wire: JsonObject): Reply {
     const input = looseText(called['arguments']) || '{}'
     return { type: 'tool-call', id: looseText(call['id']), name: looseText(called['name']), input }
   })
-  const thought: ReplyPart[] = plan === '' ? [] : [{ type: 'reasoning', text: plan, full: true }]
+  const thought: ReplyPart[] = plan === '' ? [] : [{ type: 'reasoning', text: plan }]
   return {
     ...(id && { id }),
     choices: [{ parts: [...thought, ...content, ...calls], stop: stopIn(wire['finish_reason']) }],
@@ -36,7 +36,7 @@ export function decodeReply(wire: JsonObject): Reply {
 /** One piece of an answer's content; undefined for what is neither text nor thought. */
 export function contentIn(block: JsonObject): Extract<ReplyPart, { type: 'text' | 'reasoning' }> | undefined {
   if (block['type'] === 'thinking' || typeof block['thinking'] === 'string')
-    return { type: 'reasoning', text: looseText(block['thinking']), full: true }
+    return { type: 'reasoning', text: looseText(block['thinking']) }
   return typeof block['text'] === 'string' ? { type: 'text', text: block['text'] } : undefined
 }
 

@@ -33,7 +33,7 @@ export class CohereStreamDecoder implements StreamDecoder {
       case 'message-start':
         return [{ type: 'start', ...(looseText(event['id']) && { id: looseText(event['id']) }) }]
       case 'tool-plan-delta':
-        return this.#more('plan', 0, { type: 'reasoning', text: '', full: true }, looseText(message['tool_plan']))
+        return this.#more('plan', 0, { type: 'reasoning', text: '' }, looseText(message['tool_plan']))
       case 'content-start':
       case 'content-delta':
         return this.#content(index, looseObject(message['content']))

@@ -29,7 +29,8 @@ export class GrowingText {
       return this.#held.join('') + text
     }
     if (text.length > this.#before.length) this.#steps++
-    const isCertain = isLast || this.#steps >= enoughSteps || (this.#steps > 0 && this.#before.length >= enoughText)
+    const isCertain =
+      isLast || this.#steps >= enoughSteps || (this.#steps > 0 && this.#before.trim().length >= enoughText)
     this.#before = text
     if (!isCertain) {
       this.#held.push(text)

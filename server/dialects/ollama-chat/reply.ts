@@ -12,7 +12,7 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   const model = looseText(wire['model'])
   const created = createdIn(wire['created_at'])
   const parts: ReplyPart[] = [
-    ...(looseText(thinking) ? [{ type: 'reasoning', text: looseText(thinking), full: true } as const] : []),
+    ...(looseText(thinking) ? [{ type: 'reasoning', text: looseText(thinking) } as const] : []),
     ...(looseText(content) ? [{ type: 'text', text: looseText(content) } as const] : []),
     ...calls,
   ]

@@ -60,7 +60,7 @@ export class OllamaStreamDecoder implements StreamDecoder {
     const closed = this.#close()
     const index = this.#parts++
     this.#open = { index, type }
-    const part = type === 'text' ? ({ type, text } as const) : ({ type, text, full: true } as const)
+    const part = { type, text } as const
     return [...closed, { type: 'part', choice: 0, index, part }]
   }
 

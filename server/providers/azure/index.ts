@@ -30,6 +30,19 @@ function address(upstream: Upstream, path: string, model: string): Target {
   }
 }
 
+/** Sessions: the deployment stands in the query of either form (Azure OpenAI, "GPT Realtime API via WebSockets"). */
+function realtimeAddress(upstream: Upstream, model: string): Target {
+  const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
+  const headers = { 'api-key': upstream.key }
+  const name = encodeURIComponent(deployment(model, upstream.config['strip_deployment_dots'] === true))
+  const base = upstream.baseUrl.replace(/\/openai(?:\/v1)?$/, '')
+  if (isNewForm(upstream, version)) return { url: `${base}/openai/v1/realtime?model=${name}`, headers }
+  return {
+    url: `${base}/openai/realtime?api-version=${encodeURIComponent(version)}&deployment=${name}`,
+    headers,
+  }
+}
+
 function isNewForm({ baseUrl }: Upstream, version: string): boolean {
   return version === 'v1' || version === 'preview' || /\/openai\/v1$/.test(baseUrl)
 }
@@ -75,5 +88,6 @@ export const azure: Provider = {
   // The first form has no Responses API below a deployment.
   chat: (upstream) =>
     isNewForm(upstream, text(upstream.config['api_version']) || upstream.other) ? [chat, responses] : [chat],
+  realtime: realtimeAddress,
   asksForStreamUsage: true,
 }

@@ -21,6 +21,7 @@ const profiled: Readonly<Record<string, string>> = {
   'claude-sonnet-4-5-20250929': 'anthropic.claude-sonnet-4-5-20250929-v1:0',
   'claude-haiku-4-5': 'anthropic.claude-haiku-4-5-20251001-v1:0',
   'claude-haiku-4-5-20251001': 'anthropic.claude-haiku-4-5-20251001-v1:0',
+  'claude-opus-4-5': 'anthropic.claude-opus-4-5-20251101-v1:0',
   'claude-opus-4-6': 'anthropic.claude-opus-4-6-v1',
   'claude-sonnet-4-6': 'anthropic.claude-sonnet-4-6',
 }
@@ -49,5 +50,7 @@ export function modelId(model: string, region: string): string {
   const id = profiled[model]
   if (id === undefined) return ids[model] ?? model
   const world = region.slice(0, region.indexOf('-'))
-  return `${world === 'us' || world === 'eu' ? world : 'global'}.${id}`
+  // Older profiles of Asia have a name of their own; newer ones there are those of the whole world.
+  const elsewhere = world === 'ap' && model.startsWith('claude-3-7') ? 'apac' : 'global'
+  return `${world === 'us' || world === 'eu' ? world : elsewhere}.${id}`
 }

@@ -101,7 +101,6 @@ export const cloudflare: Provider = {
       '@cf/deepseek-ai/deepseek-r1-distill-qwen-32b',
       '@cf/baai/bge-m3',
       '@cf/baai/bge-base-en-v1.5',
-      '@cf/black-forest-labs/flux-1-schnell',
     ],
     keyHint: keyForm,
   },

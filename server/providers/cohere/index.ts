@@ -52,6 +52,9 @@ const rerank: ModeEndpoint = {
   },
 }
 
+/** The form is OpenAI's, which names the language besides. */
+const transcriptions: ModeEndpoint = { target: (upstream) => address(upstream, '/v2/audio/transcriptions') }
+
 /** The names of `GET /v1/models` (Cohere API reference, "List Models"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/v1/models?page_size=1000')
@@ -76,7 +79,6 @@ export const cohere: Provider = {
     color: 'blue',
     defaultBaseUrl: 'https://api.cohere.ai',
     models: [
-      'command-a-plus-05-2026',
       'command-a-03-2025',
       'command-a-reasoning-08-2025',
       'command-a-vision-07-2025',
@@ -95,7 +97,7 @@ export const cohere: Provider = {
     ],
     keyHint: 'API key',
   },
-  modes: { embeddings, rerank },
+  modes: { embeddings, rerank, transcriptions },
   chat: (_upstream, model) => [internet.test(model) ? { ...chat, finish: withoutSearch } : chat],
   asksForStreamUsage: false,
   listModels,

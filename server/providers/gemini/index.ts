@@ -4,6 +4,7 @@ import { gemini as dialect } from '../../dialects/gemini/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
+import { googleSpeech } from '../openai-compatible/google-speech.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
 const defaultVersion = 'v1beta'
@@ -43,6 +44,11 @@ const images: ModeEndpoint = {
   translation: { request: (body, { model }) => imageRequest(body, model), reply: imageReply },
 }
 
+const speech: ModeEndpoint = {
+  ...googleSpeech,
+  target: (upstream, call) => address(upstream, modelPath(call.model, 'generateContent')),
+}
+
 /** The names of `GET /models` (Gemini API reference, "models.list"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/models?pageSize=1000')
@@ -75,7 +81,8 @@ export const gemini: Provider = {
       'gemini-2.5-flash',
       'gemini-2.5-flash-lite',
       'gemini-2.5-flash-image',
-      'gemini-flash-latest',
+      'gemini-2.5-flash-preview-tts',
+      'gemini-2.5-pro-preview-tts',
       'gemini-embedding-2',
       'gemini-embedding-001',
       'gemini-2.0-flash',
@@ -92,7 +99,7 @@ export const gemini: Provider = {
     otherDefault: defaultVersion,
     otherLabel: 'API version',
   },
-  modes: { embeddings, images },
+  modes: { embeddings, images, speech },
   chat: () => [chat],
   asksForStreamUsage: false,
   listModels,

@@ -24,6 +24,8 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   asksForStreamUsage?: boolean
   balance?: Provider['balance']
   keyFault?: Provider['keyFault']
+  /** The service opens sessions by WebSocket, where OpenAI does. */
+  realtime?: true
   /** False where the service has no list of models. */
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
@@ -97,6 +99,12 @@ export function openaiCompatible(options: Options): Provider {
     chat: (_upstream, model) => (responses.length > 0 && answersResponsesOnly(model) ? responses : endpoints),
     asksForStreamUsage,
     ...(listsModels && { listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix) }),
+    ...(options.realtime && {
+      realtime: (upstream: Upstream, model: string) => ({
+        url: `${joinPath(upstream.baseUrl, '/v1/realtime', prefix)}?model=${encodeURIComponent(model)}`,
+        headers: bearer(upstream),
+      }),
+    }),
     ...(options.balance && { balance: options.balance }),
     ...(options.keyFault && { keyFault: options.keyFault }),
   }

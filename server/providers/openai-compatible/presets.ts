@@ -199,7 +199,7 @@ export const presets: readonly Provider[] = [
     models: presetModels.novita,
     keyHint: 'sk_…',
     prefix: '',
-    only: ['chat', 'completions', 'embeddings', 'rerank'],
+    only: ['chat', 'completions', 'embeddings'],
   }),
   openaiCompatible({
     type: 44,
@@ -253,7 +253,7 @@ export const presets: readonly Provider[] = [
     defaultBaseUrl: 'https://api.fireworks.ai/inference',
     models: presetModels.fireworks,
     keyHint: 'fw_…',
-    only: ['chat', 'completions', 'embeddings', 'rerank'],
+    only: ['chat', 'completions', 'embeddings'],
     chat: keepsThoughts,
     also: ['responses'],
   }),

@@ -63,7 +63,7 @@ export const replicate: Provider = {
       'meta/meta-llama-3-70b-instruct',
       'meta/meta-llama-3.1-405b-instruct',
       'mistralai/mixtral-8x7b-instruct-v0.1',
-      'ibm-granite/granite-3.1-8b-instruct',
+      'ibm-granite/granite-3.0-8b-instruct',
       'deepseek-ai/deepseek-r1',
       'black-forest-labs/flux-schnell',
       'black-forest-labs/flux-dev',

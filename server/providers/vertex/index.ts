@@ -5,6 +5,7 @@ import { gemini } from '../../dialects/gemini/index.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
+import { googleSpeech } from '../openai-compatible/google-speech.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } from '../provider.ts'
 import { type Account, accessToken, accountOf, keyFault, keyForm } from './service-account.ts'
 
@@ -54,15 +55,20 @@ const google: ChatEndpoint = {
       signing,
       published('google', model, stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
     ),
+  countTarget: (upstream, { model }, signing) => address(upstream, signing, published('google', model, 'countTokens')),
 }
 
 /** Claude on Vertex (Anthropic docs, "Claude on Vertex AI"): the model stands in the address, the version in the body. */
 const claude: ChatEndpoint = {
   dialect: anthropicMessages,
+  wantsBytes: true,
   lacks: ['audio', 'more than one answer', 'logprobs'],
   forwards: ['anthropic-beta'],
   target: (upstream, { model, stream }, signing) =>
     address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
+  // Here the model stands in the body.
+  countTarget: (upstream, _call, signing) =>
+    address(upstream, signing, published('anthropic', 'count-tokens', 'rawPredict')),
   finish({ model: _model, ...body }) {
     return { anthropic_version: 'vertex-2023-10-16', ...body }
   },
@@ -106,6 +112,11 @@ const images: ModeEndpoint = {
   translation: { request: (body, { model }) => imageRequest(body, model), reply: imageReply },
 }
 
+const speech: ModeEndpoint = {
+  ...googleSpeech,
+  target: (upstream, { model }, signing) => address(upstream, signing, published('google', model, 'generateContent')),
+}
+
 /** Google Cloud's Vertex AI. */
 export const vertex: Provider = {
   meta: {
@@ -146,7 +157,7 @@ export const vertex: Provider = {
     keyHint: keyForm,
   },
   keyFault,
-  modes: { embeddings, images },
+  modes: { embeddings, images, speech },
   chat: (_upstream, model) => [chat(model)],
   asksForStreamUsage: true,
 }

@@ -66,11 +66,21 @@ export function accessToken(account: Account, tokenUri: string, signing: Signing
 
 async function exchange(account: Account, tokenUri: string, nowMs: number, fetchJson: FetchJson): Promise<AccessToken> {
   const body = new URLSearchParams({ grant_type: grant, assertion: assertionOf(account, nowMs) }).toString()
-  const answer = await fetchJson(tokenUri, { 'content-type': 'application/x-www-form-urlencoded' }, { body })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answer = await fetchJson(tokenUri, headers, { body }).catch((error: unknown) => {
+    throw error instanceof GatewayError ? refused(error) : error
+  })
   const { access_token: value, expires_in: seconds } = answer
   if (typeof value !== 'string' || value === '')
     throw new GatewayError('bad_response_body', 'the token endpoint of the upstream answered with no access token')
   return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
+}
+
+/** Google says 400 of a key that it does not know and of a statement that was not made now alike. */
+function refused(error: GatewayError): GatewayError {
+  if (!/status code: 40[013]/.test(error.message)) return error
+  const message = `the token endpoint of the upstream refused the service account (${error.message}): its key may be gone, or the clock of this gateway may be wrong`
+  return new GatewayError(error.code, message, { cause: error })
 }
 
 /** A JSON Web Token signed by the account (Google identity, "Using OAuth 2.0 for server to server applications"). */

@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { asEvents, type Framing } from '../../lib/reframe.ts'
 import { SseSplitter } from '../../lib/sse.ts'
-import { joinPath } from '../openai-compatible/index.ts'
+import { joinPath, listModels } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
 /** Long enough for clocks that differ by some minutes. */
@@ -156,7 +156,9 @@ export const zhipu: Provider = {
     keyHint: 'id.secret',
   },
   keyFault: (key) => (/^[^.\s]+\.[^.\s]+$/.test(key) ? undefined : 'The key must be id.secret, with one dot.'),
-  modes: { embeddings: passed, images, speech: passed, transcriptions: passed },
+  modes: { embeddings: passed, rerank: passed, images, speech: passed, transcriptions: passed },
   chat: (_upstream, model) => [model.startsWith('chatglm_') ? olderChat : chat],
   asksForStreamUsage: false,
+  // This form takes the key as it is, too.
+  listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix),
 }

@@ -1,19 +1,20 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { cancelEvent, errorEvent } from '../../dialects/openai-realtime/events.ts'
 import { errorObject } from '../../dialects/openai/errors.ts'
+import { cancelEvent, errorEvent } from '../../dialects/openai-realtime/events.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { requestId as newId } from '../../lib/ids.ts'
 import type { CallerSocket, SocketSession } from '../../lib/socket-session.ts'
-import { vanished } from '../../lib/web-socket-frames.ts'
+import { noCode, vanished } from '../../lib/web-socket-frames.ts'
+import type { SessionCall } from '../call.ts'
 import { usageFault } from '../check-usage.ts'
 import type { RelayDeps } from '../deps.ts'
 import { withoutKey } from '../error-answer.ts'
 import type { IdleWait } from '../idle-watch.ts'
 import { type OpenCall, settle } from '../settlement.ts'
 import { RealtimeMeter } from './meter.ts'
-import { type Lapse, Silence } from './silence.ts'
 import type { OpenSession, RealtimeSessions } from './sessions.ts'
+import { type Lapse, Silence } from './silence.ts'
 import type { UpstreamMessage, UpstreamSocket } from './upstream-socket.ts'
 
 /** How long the upstream may take to tell what a response used that was stopped. */
@@ -43,14 +44,15 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   dueAtMs = 0
   place: number | undefined
   readonly #deps: RelayDeps
-  readonly #open: OpenCall
+  readonly #open: OpenCall<SessionCall>
   readonly #upstream: UpstreamSocket
   readonly #sessions: RealtimeSessions
   readonly #meter: RealtimeMeter
   readonly #silence: Silence
   #caller: CallerSocket | undefined
   #isCallerThere = false
-  #ending: Promise<void> | undefined
+  #isEnding = false
+  #ended: Promise<void> | undefined
   #isDraining = false
   #firstByteMs = 0
   /** Goes on once what waited for the caller has been sent. */
@@ -58,7 +60,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   /** Goes on once no response is under way any more. */
   #onQuiet: (() => void) | undefined
 
-  constructor(deps: RelayDeps, open: OpenCall, upstream: UpstreamSocket, sessions: RealtimeSessions) {
+  constructor(deps: RelayDeps, open: OpenCall<SessionCall>, upstream: UpstreamSocket, sessions: RealtimeSessions) {
     this.#deps = deps
     this.#open = open
     this.#upstream = upstream
@@ -84,8 +86,8 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   }
 
   message(data: Data): void {
-    if (this.#ending) return
-    this.#silence.heard()
+    if (this.#isEnding) return
+    this.#silence.callerSaid()
     this.#meter.heard(textOf(data))
     if (this.#upstream.send(data)) return
     this.#silence.upstreamBlockedAtMs = this.#deps.clock.nowMs()
@@ -128,20 +130,20 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     for (;;) {
       const message = await this.#upstream.next()
       if (message.kind === 'close') return this.#upstreamClosed(message)
-      this.#silence.heard()
+      this.#silence.upstreamSaid()
       if (this.#firstByteMs === 0) {
         this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
         this.#deps.breaker.succeeded(this.#open.channel.id, this.#open.call.facts.model)
       }
       const kind = this.#meter.said(textOf(message.data))
-      if (this.#ending) {
+      if (this.#isEnding) {
         if (!this.#meter.isResponding) this.#onQuiet?.()
         continue
       }
       const isCovered = await this.#isCovered(kind)
       // What the caller sees complete is in the hold by now, also for the case that this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
-      if (this.#ending) continue
+      if (this.#isEnding) continue
       if (!isCovered) void this.#end(interrupted(outOfQuota(), closeCodes.refused))
       else if (this.#isDraining && !this.#meter.isResponding) void this.#end(this.#shutDown())
     }
@@ -182,8 +184,10 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   async #upstreamClosed({ code, reason }: Extract<UpstreamMessage, { kind: 'close' }>): Promise<void> {
     const said = withoutKey(reason, this.#open.channel.upstream.key)
     const isResponding = this.#meter.isResponding
-    const isUsual = code === closeCodes.normal || code === closeCodes.goingAway || (code >= 3000 && code <= 4999)
+    const isUsual =
+      code === closeCodes.normal || code === closeCodes.goingAway || code === noCode || (code >= 3000 && code <= 4999)
     this.#onQuiet?.()
+    if (this.#isEnding) return
     if (!isResponding && isUsual)
       return this.#end({ outcome: 'complete', caller: { code, reason: said }, upstream: { code, reason: '' } })
     this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
@@ -191,9 +195,12 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
       code === closeCodes.tooLong
         ? new GatewayError('bad_response_body', 'the upstream sent a message that is too long')
         : isUsual
-          ? new GatewayError('upstream_stream_incomplete', 'the upstream closed the session before its answer was complete')
+          ? new GatewayError(
+              'upstream_stream_incomplete',
+              'the upstream closed the session before its answer was complete',
+            )
           : new GatewayError('upstream_stream_error', 'the connection to the upstream broke')
-    const passed = code === vanished || code === 1005 ? closeCodes.failed : code
+    const passed = code === vanished || code === noCode ? closeCodes.failed : code
     return this.#end({ ...interrupted(error, passed), caller: { code: passed, reason: said || error.code } })
   }
 
@@ -237,8 +244,9 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
 
   /** Ends the session, once. */
   #end(ending: Ending): Promise<void> {
-    this.#ending ??= this.#endOnce(ending)
-    return this.#ending
+    this.#isEnding = true
+    this.#ended ??= this.#endOnce(ending)
+    return this.#ended
   }
 
   async #endOnce({ outcome, error, caller, upstream }: Ending): Promise<void> {

@@ -1,3 +1,4 @@
+import type { SessionCall } from '../call.ts'
 import type { RelayDeps } from '../deps.ts'
 import type { OpenCall } from '../settlement.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
@@ -18,19 +19,24 @@ export class Silence {
   callerBlockedAtMs: number | undefined
   upstreamBlockedAtMs: number | undefined
   readonly #deps: RelayDeps
-  readonly #open: OpenCall
-  #heardAtMs: number
+  readonly #open: OpenCall<SessionCall>
+  #callerSaidAtMs: number
+  #upstreamSaidAtMs: number
   #pingedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(deps: RelayDeps, open: OpenCall) {
+  constructor(deps: RelayDeps, open: OpenCall<SessionCall>) {
     this.#deps = deps
     this.#open = open
-    this.#heardAtMs = deps.clock.nowMs()
+    this.#callerSaidAtMs = deps.clock.nowMs()
+    this.#upstreamSaidAtMs = this.#callerSaidAtMs
   }
 
-  /** Somebody said something. */
-  heard(): void {
-    this.#heardAtMs = this.#deps.clock.nowMs()
+  callerSaid(): void {
+    this.#callerSaidAtMs = this.#deps.clock.nowMs()
+  }
+
+  upstreamSaid(): void {
+    this.#upstreamSaidAtMs = this.#deps.clock.nowMs()
   }
 
   nextLookMs(): number {
@@ -49,13 +55,14 @@ export class Silence {
     if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
     // What waits for the caller is not the upstream's silence.
     if (this.callerBlockedAtMs !== undefined) return undefined
-    if (isResponding && isPast(this.#heardAtMs, idleMs)) return 'stalled'
-    if (isPast(this.#heardAtMs, settings.RealtimeIdleTimeout * 1000)) return 'idle'
+    if (isResponding && isPast(this.#upstreamSaidAtMs, idleMs)) return 'stalled'
+    if (isPast(Math.max(this.#callerSaidAtMs, this.#upstreamSaidAtMs), settings.RealtimeIdleTimeout * 1000))
+      return 'idle'
     return this.#isLost(upstream) ? 'lost' : undefined
   }
 
   #isLost(upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): boolean {
-    const nowMs = performance.now()
+    const nowMs = this.#deps.clock.nowMs()
     if (nowMs - upstream.heardAtMs < pingAfterMs) return false
     if (this.#pingedAtMs < upstream.heardAtMs) {
       this.#pingedAtMs = nowMs

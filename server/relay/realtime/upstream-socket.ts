@@ -1,7 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isIP, connect as openPlain, type Socket } from 'node:net'
 import { connect as openSecure } from 'node:tls'
-import { clientFrame, closePayload, FrameFault, FrameReader, type SocketMessage, vanished } from '../../lib/web-socket-frames.ts'
+import {
+  clientFrame,
+  closePayload,
+  FrameFault,
+  FrameReader,
+  type SocketMessage,
+  vanished,
+} from '../../lib/web-socket-frames.ts'
 import { readHead, refusalOf } from './handshake.ts'
 
 /** How a WebSocket to an upstream is opened. */
@@ -16,6 +23,7 @@ export interface SocketOpening {
   answerTimeoutMs: number
   /** Longest message that is taken. */
   mostBytes: number
+  nowMs(): number
 }
 
 /** Why there is no WebSocket: the upstream could not be reached, or was too slow. */
@@ -29,7 +37,7 @@ export class SocketFailure extends Error {
 }
 
 /** What an upstream said: a message, or the end of the connection (1006 where it was lost). */
-export type UpstreamMessage = Extract<SocketMessage, { kind: 'text' | 'binary' | 'close' }>
+export type UpstreamMessage = Exclude<SocketMessage, { kind: 'ping' | 'pong' }>
 
 /** How long the other side may take to answer a close. */
 const closeWaitMs = 2_000
@@ -42,8 +50,9 @@ const closeWaitMs = 2_000
 export class UpstreamSocket {
   /** Called when what was sent has gone, after `send` had answered false. */
   onDrain: (() => void) | undefined
-  /** When the upstream was last heard of, messages or not; by the clock of `performance.now()`. */
-  heardAtMs = performance.now()
+  /** When the upstream was last heard of, messages or not. */
+  heardAtMs: number
+  readonly #nowMs: () => number
   readonly #socket: Socket
   readonly #reader: FrameReader
   readonly #kept: UpstreamMessage[] = []
@@ -51,9 +60,11 @@ export class UpstreamSocket {
   #isOver = false
   #isClosing = false
 
-  constructor(socket: Socket, mostBytes: number, first: Uint8Array) {
+  constructor(socket: Socket, { mostBytes, nowMs }: Pick<SocketOpening, 'mostBytes' | 'nowMs'>, first: Uint8Array) {
     this.#socket = socket
     this.#reader = new FrameReader(mostBytes)
+    this.#nowMs = nowMs
+    this.heardAtMs = nowMs()
     socket.on('data', (bytes: Uint8Array) => this.#read(bytes))
     socket.on('drain', () => this.onDrain?.())
     socket.on('error', () => this.#lost())
@@ -83,7 +94,9 @@ export class UpstreamSocket {
   send(data: string | Uint8Array): boolean {
     if (this.#isOver || this.#isClosing) return true
     const isText = typeof data === 'string'
-    return this.#socket.write(clientFrame(isText ? 'text' : 'binary', isText ? Buffer.from(data) : data, randomBytes(4)))
+    return this.#socket.write(
+      clientFrame(isText ? 'text' : 'binary', isText ? Buffer.from(data) : data, randomBytes(4)),
+    )
   }
 
   ping(): void {
@@ -104,7 +117,7 @@ export class UpstreamSocket {
   }
 
   #read(bytes: Uint8Array): void {
-    this.heardAtMs = performance.now()
+    this.heardAtMs = this.#nowMs()
     if (this.#isOver) return
     try {
       for (const message of this.#reader.push(bytes)) {
@@ -160,10 +173,12 @@ export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket
     const accepted = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
     if (found.headers.get('sec-websocket-accept') !== accepted)
       throw new SocketFailure('the upstream answered with a wrong handshake', false)
-    return new UpstreamSocket(socket, opening.mostBytes, found.rest)
+    return new UpstreamSocket(socket, opening, found.rest)
   } catch (error) {
     socket.destroy()
-    throw error instanceof SocketFailure ? error : new SocketFailure('the upstream broke off the handshake', false, error)
+    throw error instanceof SocketFailure
+      ? error
+      : new SocketFailure('the upstream broke off the handshake', false, error)
   }
 }
 

@@ -17,6 +17,8 @@ export interface Bench extends AsyncDisposable {
   direct: Clients
   /** Clients of the gateway, bound to a channel of this setup. */
   through(setup: Setup): Promise<Clients>
+  /** A token of the gateway, bound to a channel of this setup. */
+  token(setup: Setup): Promise<string>
   /** Answers every request from now on with these, the last one again and again. */
   answer(...behaviours: readonly [...Behaviour[], Behaviour]): void
   lastLog(): Promise<LogRow>
@@ -28,22 +30,30 @@ export async function startMatrixBench(models: Iterable<string> = []): Promise<B
   const gateway = await startTestGateway()
   const upstream = await startFakeUpstream()
   for (const [key, value] of ratioOptions([model, ...models])) await gateway.setOption(key, value)
-  const made = new Map<string, Promise<Clients>>()
+  const tokens = new Map<string, Promise<string>>()
+  const clients = new Map<string, Clients>()
   const logs = () => gateway.context.store.read.selectFrom('logs').where('type', '=', 2)
   const connect = async ({ basePath = '', base = upstream.url, ...channel }: Setup) => {
     const id = await gateway.addChannel({ ...channel, base_url: base + basePath, models: model })
     // A root token may name the channel it wants.
-    return clientsOf(gateway.url, `${gateway.token}-${id}`)
+    return `${gateway.token}-${id}`
+  }
+  const tokenOf = (setup: Setup) => {
+    const key = JSON.stringify(setup)
+    const token = tokens.get(key) ?? connect(setup)
+    tokens.set(key, token)
+    return token
   }
   return {
     gateway,
     upstream,
     direct: clientsOf(upstream.url, 'upstream-key'),
-    through(setup) {
-      const key = JSON.stringify(setup)
-      const clients = made.get(key) ?? connect(setup)
-      made.set(key, clients)
-      return clients
+    token: tokenOf,
+    async through(setup) {
+      const token = await tokenOf(setup)
+      const known = clients.get(token) ?? clientsOf(gateway.url, token)
+      clients.set(token, known)
+      return known
     },
     answer(...behaviours) {
       upstream.clear()

@@ -20,9 +20,10 @@ Anthropic's Messages API or Google's \`generateContent\`, each by its official S
 
 Every cell is proven by \`test/matrix/matrix.test.ts\`, whole and streamed: the SDK asks through a running gateway, a fake
 service answers in the provider's own form, and what the caller learns, what the service was sent and what was charged
-are compared. "not possible" names what the service cannot do; what it is asked for nonetheless is refused with status
-400 before anything is charged, or goes to another channel that can. A service that cannot stream is asked for a whole
-answer, which the gateway streams.
+are compared. "passed" says that the gateway carries it; whether a certain model sees images or thinks is that model's.
+"not possible" names what the service cannot do. Where it has no tools, images or structured output, a request that needs
+them is refused with status 400 before anything is charged, or goes to another channel that can. A service that cannot
+stream is asked for a whole answer, which the gateway streams.
 
 This page is written by \`WRITE_PAGES=1 npm test -- test/matrix/matrix.test.ts\`; the test fails when the page is out of
 date.

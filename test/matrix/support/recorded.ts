@@ -1,8 +1,18 @@
 import { isObject } from '../../../server/lib/json.ts'
-import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData } from '../../helpers/recordings.ts'
+import type { Behaviour } from '../../helpers/fake-upstream.ts'
+import {
+  listCases,
+  loadCase,
+  type RecordingCase,
+  type RecordingFilter,
+  replay,
+  sseData,
+} from '../../helpers/recordings.ts'
 import type { Setup } from './bench.ts'
+import { givingTokens } from './fakes/index.ts'
 import type { Recorded, WireReader } from './learned.ts'
 import { readChat } from './read-chat.ts'
+import { readDashscope, readErnie, readHunyuan, readPalm, readZhipu } from './read-china.ts'
 import { readGemini } from './read-gemini.ts'
 import { readMessages } from './read-messages.ts'
 import { readResponses } from './read-responses.ts'
@@ -38,15 +48,43 @@ export const formats: readonly Format[] = [
   },
   { name: 'anthropic-messages', apis: ['messages'], reader: readMessages, setup: () => ({ type: 14 }) },
   { name: 'gemini', apis: ['generateContent'], reader: readGemini, setup: () => ({ type: 24 }) },
+  { name: 'ernie', apis: ['ernie'], reader: readErnie, setup: () => ({ type: 15, key: 'api-key|secret-key' }) },
+  { name: 'hunyuan', apis: ['hunyuan'], reader: readHunyuan, setup: () => ({ type: 23, key: '1|id|secret' }) },
+  {
+    name: 'dashscope',
+    apis: ['dashscope-text', 'dashscope-multimodal'],
+    // Models of images are no conversation, and of the research only its first event was recorded.
+    isMeant: ({ model }) => !/^qwen-(?:image|deep-research)/.test(model ?? ''),
+    reader: readDashscope,
+    setup: () => ({ type: 17 }),
+  },
+  {
+    name: 'zhipu-v3',
+    apis: ['zhipu-v3'],
+    reader: readZhipu,
+    setup: () => ({ type: 16, key: 'id.secret', model_mapping: '{"any-model":"chatglm_pro"}' }),
+  },
+  { name: 'palm', apis: ['palm'], reader: readPalm, setup: () => ({ type: 11 }) },
 ]
+
+/** Models that calls are mapped to, so that each can be priced. */
+export const mappedModels: readonly string[] = ['o1-pro', 'chatglm_pro']
+
+/** Answers with a recording, and gives out tokens to channels that need one first. */
+export function replayed(recording: RecordingCase): Behaviour {
+  return givingTokens(replay(recording))
+}
 
 /** The recordings of a format. */
 export function casesOf({ apis, isMeant = () => true }: Format, filter: RecordingFilter): RecordingCase[] {
-  return listCases({ ...filter, api: apis }).map(loadCase).filter(isMeant)
+  return listCases({ ...filter, api: apis })
+    .map(loadCase)
+    .filter(isMeant)
 }
 
 /** What a recording says, or undefined where it is no answer. */
 export function readRecorded({ reader }: Format, recording: RecordingCase): Recorded | undefined {
-  if (recording.kind === 'json') return isObject(recording.responseJson) ? reader.whole(recording.responseJson) : undefined
+  if (recording.kind === 'json')
+    return isObject(recording.responseJson) ? reader.whole(recording.responseJson) : undefined
   return reader.stream(sseData(recording))
 }

@@ -1,7 +1,15 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 
 /** Quota per token of each class; whole numbers, so that every charge can be worked out on paper. */
-export const price = { input: 8, cached: 4, cacheWrite: 10, audioInput: 16, imageInput: 24, output: 40, audioOutput: 48 }
+export const price = {
+  input: 8,
+  cached: 4,
+  cacheWrite: 10,
+  audioInput: 16,
+  imageInput: 24,
+  output: 40,
+  audioOutput: 48,
+}
 
 /** The options that give every model these prices, as key and value. */
 export function ratioOptions(models: Iterable<string>): [key: string, value: string][] {

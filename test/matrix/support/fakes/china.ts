@@ -43,7 +43,9 @@ export const hunyuanFake: Fake = {
   whole: (said) => ({ Response: hunyuanAnswer('Message', hunyuanMessage(said), hunyuanReason(said)) }),
   pieces: (said) =>
     events(
-      ...halves(said.thought).map((ReasoningContent) => hunyuanAnswer('Delta', { Role: 'assistant', ReasoningContent })),
+      ...halves(said.thought).map((ReasoningContent) =>
+        hunyuanAnswer('Delta', { Role: 'assistant', ReasoningContent }),
+      ),
       ...halves(said.text).map((Content) => hunyuanAnswer('Delta', { Role: 'assistant', Content })),
       ...(said.calls.length > 0 ? [hunyuanAnswer('Delta', hunyuanMessage({ ...said, text: '', thought: '' }))] : []),
       hunyuanAnswer('Delta', { Role: 'assistant', Content: '' }, hunyuanReason(said)),
@@ -158,7 +160,7 @@ export const zhipuFake: Fake = {
 }
 
 /** Frames of iFlytek Spark's WebSocket. */
-export function sparkFrames({ thought, text, calls: [call] }: Said): JsonObject[] {
+function sparkFrames({ thought, text, calls: [call] }: Said): JsonObject[] {
   const frame = (status: number, said: JsonObject, usage?: JsonObject) => ({
     header: { code: 0, message: 'Success', sid: 's1', status },
     payload: { choices: { status, seq: 0, text: [{ role: 'assistant', index: 0, ...said }] }, ...usage },

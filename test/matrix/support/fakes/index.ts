@@ -1,5 +1,6 @@
-import { type Behaviour, behaviour, type RecordedRequest } from '../../../helpers/fake-upstream.ts'
 import { sendJson } from '../../../helpers/fake-upstream/reply.ts'
+import type { HeaderList } from '../../../helpers/fake-upstream/types.ts'
+import { type Behaviour, behaviour, type RecordedRequest } from '../../../helpers/fake-upstream.ts'
 import { messagesFake } from './anthropic.ts'
 import { dashscopeFake, ernieFake, hunyuanFake, sparkFake, zhipuFake } from './china.ts'
 import type { Fake, Said } from './fake.ts'
@@ -43,15 +44,22 @@ export function fakeOf(provider: string, dialect: string): Fake {
 const isTokenPlace = ({ path }: RecordedRequest) => /\/oauth\/|\/token$/.test(path)
 const token = { access_token: 'a-token-for-a-time', expires_in: 3600, token_type: 'Bearer' }
 
+/** The same behind a place that gives out tokens. */
+export function givingTokens(then: Behaviour): Behaviour {
+  return behaviour(then.name, (exchange) =>
+    isTokenPlace(exchange.request) ? sendJson(exchange, 200, token) : then.run(exchange),
+  )
+}
+
 /** Answers as the service would. */
 export function says(fake: Fake, said: Said): Behaviour {
-  return behaviour('says', async (exchange) => {
-    if (isTokenPlace(exchange.request)) return sendJson(exchange, 200, token)
+  const answers = behaviour('says', async (exchange) => {
     if (!fake.streams(exchange.request)) return sendJson(exchange, 200, fake.whole(said))
     exchange.head(200, [['content-type', fake.streamType ?? 'text/event-stream']])
     for (const piece of fake.pieces(said)) if (!(await exchange.write(piece))) return
     exchange.end()
   })
+  return givingTokens(answers)
 }
 
 /** Seconds that a fake service asks its callers to wait. */
@@ -59,9 +67,9 @@ export const retryAfter = '7'
 
 /** Refuses as the service would. */
 export function refuses(fake: Fake, status: 400 | 429, message: string): Behaviour {
-  return behaviour(`refuses with ${status}`, (exchange) => {
-    if (isTokenPlace(exchange.request)) return sendJson(exchange, 200, token)
-    const refusal = fake.refusal(status, message)
-    return sendJson(exchange, refusal.status, refusal.body, status === 429 ? [['retry-after', retryAfter]] : [])
-  })
+  const refusal = fake.refusal(status, message)
+  const advice: HeaderList = status === 429 ? [['retry-after', retryAfter]] : []
+  return givingTokens(
+    behaviour(`refuses with ${status}`, (exchange) => sendJson(exchange, refusal.status, refusal.body, advice)),
+  )
 }

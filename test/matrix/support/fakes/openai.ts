@@ -9,7 +9,9 @@ const usage = {
 
 const refusal: Fake['refusal'] = (status, message) => ({
   status,
-  body: { error: { message, type: status === 429 ? 'rate_limit_error' : 'invalid_request_error', param: null, code: null } },
+  body: {
+    error: { message, type: status === 429 ? 'rate_limit_error' : 'invalid_request_error', param: null, code: null },
+  },
 })
 
 const reasonOf = ({ calls }: Said) => (calls.length > 0 ? 'tool_calls' : 'stop')
@@ -39,7 +41,9 @@ export const chatFake: Fake = {
       ...halves(said.text).map((text) => chunk({ content: text })),
       ...said.calls.flatMap(({ id, name, input }, index) => [
         chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
-        ...halves(JSON.stringify(input)).map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
+        ...halves(JSON.stringify(input)).map((text) =>
+          chunk({ tool_calls: [{ index, function: { arguments: text } }] }),
+        ),
       ]),
       chunk({}, reasonOf(said)),
       { ...chunk({}), choices: [], usage },

@@ -67,9 +67,11 @@ export const libraryFake: Fake = {
   streams: asksToStream,
   whole: ({ text }) => ({ success: true, answer: text, documents: [], model: 'served-model' }),
   pieces: ({ text }) =>
-    events(
-      ...halves(text).map((content) => ({ content, finish: false, model: 'served-model' })),
-      { content: '', finish: true, model: 'served-model', documents: [] },
-    ),
+    events(...halves(text).map((content) => ({ content, finish: false, model: 'served-model' })), {
+      content: '',
+      finish: true,
+      model: 'served-model',
+      documents: [],
+    }),
   refusal: (status, message) => ({ status, body: { message } }),
 }

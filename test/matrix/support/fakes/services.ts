@@ -88,7 +88,11 @@ export const cohereFake: Fake = {
       type: 'function',
       function: { name, arguments: JSON.stringify(input) },
     }))
-    const message = { role: 'assistant', ...(content.length > 0 && { content }), ...(calls.length > 0 && { tool_calls }) }
+    const message = {
+      role: 'assistant',
+      ...(content.length > 0 && { content }),
+      ...(calls.length > 0 && { tool_calls }),
+    }
     return { id: 'c1', message, finish_reason: cohereReason(said), usage: cohereUsage }
   },
   pieces(said) {

@@ -1,5 +1,5 @@
-import type { Said } from './fake.ts'
 import { sparkFake } from './china.ts'
+import type { Said } from './fake.ts'
 
 /** A WebSocket server that answers the one message of each connection as Spark does. */
 export interface SparkServer extends Disposable {

@@ -1,0 +1,43 @@
+import { useEffect, useState } from 'react'
+import { Input } from '../ui/input.tsx'
+
+interface MomentBoxProps {
+  label: string
+  /** Epoch seconds. */
+  value: number | undefined
+  onChange(value: number | undefined): void
+}
+
+const textOf = (seconds: number | undefined) => {
+  if (seconds === undefined || !Number.isFinite(seconds)) return ''
+  const at = new Date(seconds * 1000)
+  return new Date(seconds * 1000 - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+const secondsOf = (text: string) => {
+  const ms = new Date(text).getTime()
+  // Half-typed years are years, too.
+  return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
+}
+
+/** A moment to the second. What is typed stays while it is no moment; the address follows when it is one. */
+export function MomentBox({ label, value, onChange }: MomentBoxProps) {
+  const [text, setText] = useState(() => textOf(value))
+  useEffect(() => setText((typed) => (secondsOf(typed) === value ? typed : textOf(value))), [value])
+  return (
+    <Input
+      type="datetime-local"
+      step={1}
+      aria-label={label}
+      value={text}
+      onChange={(event) => {
+        setText(event.target.value)
+        const seconds = secondsOf(event.target.value)
+        if (seconds !== undefined && seconds !== value) onChange(seconds)
+      }}
+      onBlur={() => {
+        if (text === '' && value !== undefined) onChange(undefined)
+      }}
+      className="w-auto!"
+    />
+  )
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { looseList, looseObject, looseText, wrongField } from '../fields.ts'
+
+/** OpenAI's voices, which Google does not have; its own are named by whoever knows them. */
+const openaiVoices: ReadonlySet<string> = new Set(
+  'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
+)
+const defaultVoice = 'Kore'
+
+/** OpenAI's request for speech → Google's (Gemini API, "Text-to-speech"). Throws GatewayError (400) for another format than WAV. */
+export function speechRequest(body: JsonObject): JsonObject {
+  const { voice, response_format: format = 'wav' } = body
+  if (format !== 'wav') throw wrongField('response_format', 'wav: this channel makes no other sound')
+  const voiceName = typeof voice === 'string' && !openaiVoices.has(voice) ? voice : defaultVoice
+  const told = [looseText(body['instructions']), looseText(body['input'])].filter((text) => text !== '')
+  return {
+    contents: [{ role: 'user', parts: [{ text: told.join('\n\n') }] }],
+    generationConfig: {
+      responseModalities: ['AUDIO'],
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } },
+    },
+  }
+}
+
+/** The sound in Google's answer as a WAV file; undefined where there is none. */
+export function soundIn(answer: JsonObject): Uint8Array<ArrayBuffer> | undefined {
+  const [candidate] = looseList(answer['candidates'])
+  const parts = looseList(looseObject(candidate?.['content'])['parts'])
+  const inline = parts.map((part) => looseObject(part['inlineData'])).filter(({ data }) => looseText(data) !== '')
+  if (inline.length === 0) return undefined
+  const samples = Buffer.concat(inline.map(({ data }) => Buffer.from(looseText(data), 'base64')))
+  const rate = Number(/rate=(\d+)/.exec(looseText(inline[0]?.['mimeType']))?.[1] ?? 24_000)
+  return wavOf(samples, rate)
+}
+
+const headBytes = 44
+const sampleBytes = 2
+
+/** Samples of one channel, 16 bits each, with the head that names them. */
+function wavOf(samples: Buffer, rate: number): Uint8Array<ArrayBuffer> {
+  const head = Buffer.alloc(headBytes)
+  head.write('RIFF', 0)
+  head.writeUInt32LE(headBytes - 8 + samples.length, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(rate, 24)
+  head.writeUInt32LE(rate * sampleBytes, 28)
+  head.writeUInt16LE(sampleBytes, 32)
+  head.writeUInt16LE(8 * sampleBytes, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(samples.length, 40)
+  return new Uint8Array(Buffer.concat([head, samples]))
+}

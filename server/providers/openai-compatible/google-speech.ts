@@ -1,0 +1,20 @@
+import { soundIn, speechRequest } from '../../dialects/gemini/speech.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
+import type { ModeEndpoint, OpenContext, Target } from '../provider.ts'
+
+/** Speech by Google's models; everything but the address. */
+export const googleSpeech: Omit<ModeEndpoint, 'target'> = {
+  translation: { request: speechRequest, reply: (answer) => answer },
+  open,
+}
+
+/** The sound comes within an object, and callers want it as it is. */
+async function open(target: Target, body: string, { signal }: OpenContext): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...target.headers }
+  const response = await fetch(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  if (!response.ok) return response
+  const answer = tryParse(await response.text())
+  const sound = isObject(answer) ? soundIn(answer) : undefined
+  if (sound) return new Response(sound, { headers: { 'content-type': 'audio/wav' } })
+  return Response.json({ error: { message: 'the model made no sound', type: 'upstream_error' } }, { status: 502 })
+}

@@ -1,0 +1,182 @@
+import { errorTable, GatewayError } from '../../errors.ts'
+import type { Upgrade } from '../../lib/socket-session.ts'
+import type { Incoming } from '../build-call.ts'
+import type { SessionCall } from '../call.ts'
+import type { Caller } from '../caller.ts'
+import { Leaving } from '../caller-left.ts'
+import { protocolsOf } from '../credentials.ts'
+import { failedAttempt, statusFailure } from '../error-answer.ts'
+import { forwardedHeaders } from '../headers.ts'
+import { type MakeAttempt, shorter, throughChannels, toFailure } from '../relay.ts'
+import { AttemptFailed } from '../retry-policy.ts'
+import { type Channel, mappedModel } from '../routing-table.ts'
+import { type RelayRouteDeps, serveCaller } from '../serve-call.ts'
+import { RealtimeSession } from './session.ts'
+import type { RealtimeSessions } from './sessions.ts'
+import { openSocket, SocketFailure, type UpstreamSocket } from './upstream-socket.ts'
+
+/** Longest message of an upstream, in bytes. */
+const mostBytes = 16 * 1024 * 1024
+
+export interface RealtimeDeps extends RelayRouteDeps {
+  sessions: RealtimeSessions
+}
+
+/**
+ * `GET /v1/realtime?model=…`: checks the caller as for every call, opens a WebSocket to a channel, and only then turns
+ * the request into one. What fails before that is answered as an HTTP error. `upgrade` is absent where the server cannot.
+ */
+export async function serveRealtime(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade | undefined): Promise<Response> {
+  const response = await serveCaller(deps, incoming, async (caller) => {
+    if (!upgrade || !asksForWebSocket(incoming.request.headers)) {
+      throw new GatewayError('upgrade_required', 'this address takes WebSockets only: connect with wss:// or ws://')
+    }
+    const call = sessionCall(incoming, caller, deps.relay.clock.nowMs())
+    try {
+      return await throughChannels(deps.relay, call, attemptWith(deps, upgrade, answerHeaders(incoming)))
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
+      throw error
+    } finally {
+      call.leaving.close()
+    }
+  })
+  // What is asked for in its place (RFC 9110, section 15.5.22).
+  if (response.status === errorTable.upgrade_required.status) response.headers.set('upgrade', 'websocket')
+  return response
+}
+
+function asksForWebSocket(headers: Headers): boolean {
+  return headers.get('upgrade')?.toLowerCase() === 'websocket'
+}
+
+/** The session as a call. Its prompt is not known before it is said, and may be sound. */
+function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): SessionCall {
+  const { request, requestId } = incoming
+  const query = new URL(request.url).searchParams
+  const model = query.get('model') ?? ''
+  if (query.get('intent') === 'transcription')
+    throw new GatewayError('api_not_implemented', 'sessions for transcription alone are not served by this gateway')
+  if (query.has('call_id'))
+    throw new GatewayError(
+      'api_not_implemented',
+      'connecting to a call that is under way is not served by this gateway',
+    )
+  if (model === '') throw new GatewayError('required_field_missing', 'model is missing', { param: 'model' })
+  if (query.getAll('model').length > 1)
+    throw new GatewayError('invalid_field_value', 'model stands twice in the request', { param: 'model' })
+  if (caller.allowedModels && !caller.allowedModels.has(model))
+    throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
+  const { signal } = request
+  return {
+    requestId,
+    mode: 'realtime',
+    dialect: 'openai-chat',
+    path: '/v1/realtime',
+    caller,
+    body: { kind: 'json', text: '', json: {} },
+    facts: {
+      model,
+      stream: true,
+      wantsStreamUsage: true,
+      maxTokens: undefined,
+      choices: 1,
+      prompt: { texts: [], fixedTokens: 0, hasMedia: true },
+    },
+    conversation: undefined,
+    promptGuess: 0,
+    headers: { ...betaOf(request.headers), ...forwardedHeaders(request.headers, 'openai-chat') },
+    signal,
+    leaving: new Leaving(signal),
+    startedAtMs,
+  }
+}
+
+/** Browsers name the version of the API among the protocols: `openai-beta.realtime-v1` is `OpenAI-Beta: realtime=v1`. */
+function betaOf(headers: Headers): Record<string, string> {
+  const prefix = 'openai-beta.'
+  const found = protocolsOf(headers).find((each) => each.startsWith(prefix))
+  return found === undefined ? {} : { 'openai-beta': found.slice(prefix.length).replace('-', '=') }
+}
+
+/** Of the protocols that are offered only this one is one; the others carry keys and marks. */
+function answerHeaders({ request, requestId }: Incoming): Record<string, string> {
+  const hasRealtime = protocolsOf(request.headers).includes('realtime')
+  return { 'x-oneapi-request-id': requestId, ...(hasRealtime && { 'sec-websocket-protocol': 'realtime' }) }
+}
+
+function attemptWith(
+  deps: RealtimeDeps,
+  upgrade: Upgrade,
+  headers: Readonly<Record<string, string>>,
+): MakeAttempt<SessionCall> {
+  return async (relay, call, { hold, charging, channel, attempts }, handOver) => {
+    const startedAtMs = relay.clock.nowMs()
+    const note = (status: number, error: string) =>
+      attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs) })
+    try {
+      const upstreamModel = mappedModel(channel, call.facts.model)
+      const upstream = await connect(deps, call, channel, upstreamModel)
+      const open = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
+      const session = new RealtimeSession(relay, open, upstream, deps.sessions)
+      if (call.signal.aborted || !upgrade(session, headers)) {
+        upstream.close(1001, '')
+        throw new GatewayError('do_request_failed', 'the caller left before the session began')
+      }
+      note(101, '')
+      handOver()
+      // Nobody reads this: the connection is a WebSocket by now.
+      return new Response(null)
+    } catch (error) {
+      const failed = error instanceof AttemptFailed ? error : toFailure(error)
+      note(failed.status, failed.error.message)
+      return failed
+    }
+  }
+}
+
+/** The WebSocket of a channel. Throws GatewayError and AttemptFailed. */
+async function connect(
+  { relay }: RealtimeDeps,
+  call: SessionCall,
+  channel: Channel,
+  model: string,
+): Promise<UpstreamSocket> {
+  const target = channel.provider.realtime?.(channel.upstream, model)
+  if (!target) {
+    const { label } = channel.provider.meta
+    throw new GatewayError('mode_not_supported', `channel type ${label} does not serve ${call.path}`)
+  }
+  const settings = relay.settings()
+  const controller = new AbortController()
+  call.leaving.action = () => controller.abort()
+  if (call.leaving.hasLeft) controller.abort()
+  try {
+    await relay.guard.check(target.url.replace(/^ws/, 'http'))
+    const answer = await openSocket({
+      url: target.url,
+      headers: { ...call.headers, ...target.headers },
+      signal: controller.signal,
+      connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+      answerTimeoutMs: shorter(
+        channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+        channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
+      ),
+      mostBytes,
+      nowMs: () => relay.clock.nowMs(),
+    })
+    if (!(answer instanceof Response)) return answer
+    if (answer.ok) {
+      const error = new GatewayError('bad_response_body', 'the upstream did not open a WebSocket')
+      throw failedAttempt(error, answer.status)
+    }
+    throw statusFailure(answer, await answer.text(), channel.upstream.key, relay.clock.nowMs())
+  } catch (error) {
+    if (error instanceof AttemptFailed) throw error
+    const isTimeout = error instanceof SocketFailure && error.isTimeout
+    if (isTimeout) throw new GatewayError('upstream_timeout', error.message)
+    throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
+  } finally {
+    call.leaving.action = undefined
+  }
+}

@@ -1,0 +1,169 @@
+import type { ServerWebSocket } from 'bun'
+
+type Socket = ServerWebSocket<Connection>
+
+/** One session at the upstream. */
+export interface Connection {
+  url: URL
+  headers: Headers
+  /** Everything that came, in order. */
+  got: (string | Uint8Array)[]
+  /** How it ended. */
+  closed: Promise<{ code: number; reason: string }>
+  socket: Socket
+  send(...events: unknown[]): void
+}
+
+type Answer = 'accept' | ((request: Request) => Response)
+
+/** An upstream that speaks OpenAI's Realtime API, as far as a test tells it to. */
+export interface RealtimeUpstream extends AsyncDisposable {
+  url: string
+  connections: Connection[]
+  /** Requests that came, refused ones too. */
+  requests: Request[]
+  /** What is done with each connection, and with each message of it. */
+  onOpen: (connection: Connection) => void
+  onMessage: (connection: Connection, message: string | Uint8Array) => void
+  /** What the next requests are answered with; then they are accepted. */
+  answers: Answer[]
+  /** The nth connection, once it stands. */
+  connection(index?: number): Promise<Connection>
+}
+
+export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
+  const settled = new WeakMap<Connection, (end: { code: number; reason: string }) => void>()
+  const upstream: RealtimeUpstream = {
+    url: '',
+    connections: [],
+    requests: [],
+    onOpen: (connection) => connection.send({ type: 'session.created', session: { model: 'm' } }),
+    onMessage: () => undefined,
+    answers: [],
+    async connection(index = 0) {
+      for (;;) {
+        const found = upstream.connections[index]
+        if (found) return found
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.stop(true)
+    },
+  }
+  const server = Bun.serve<Connection>({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request, bun) {
+      // The runtime empties the request once it is a WebSocket.
+      const headers = new Headers(request.headers)
+      upstream.requests.push(new Request(request.url, { headers }))
+      const answer = upstream.answers.shift() ?? 'accept'
+      if (answer !== 'accept') return answer(request)
+      const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string }>()
+      const connection = { url: new URL(request.url), headers, got: [], closed: promise } as Partial<Connection>
+      settled.set(connection as Connection, resolve)
+      return bun.upgrade(request, { data: connection as Connection })
+        ? undefined
+        : new Response('no WebSocket', { status: 400 })
+    },
+    websocket: {
+      maxPayloadLength: 64 * 1024 * 1024,
+      backpressureLimit: 0,
+      open(ws) {
+        const connection = ws.data
+        connection.socket = ws
+        connection.send = (...events) => {
+          for (const event of events) ws.send(typeof event === 'string' ? event : JSON.stringify(event))
+        }
+        upstream.connections.push(connection)
+        upstream.onOpen(connection)
+      },
+      message(ws, message) {
+        ws.data.got.push(message)
+        upstream.onMessage(ws.data, message)
+      },
+      close: (ws, code, reason) => settled.get(ws.data)?.({ code, reason }),
+    },
+  })
+  upstream.url = `http://127.0.0.1:${server.port}`
+  return upstream
+}
+
+/** A caller's end of a session. */
+export interface RealtimeCaller {
+  socket: WebSocket
+  /** Everything that came, in order. */
+  got: (string | Uint8Array)[]
+  closed: Promise<{ code: number; reason: string }>
+  send(event: unknown): void
+  /** The first event of a type, once it has come; fails when the connection ends before. */
+  event(type: string, index?: number): Promise<Record<string, unknown>>
+}
+
+/** Opens a session at a gateway. Rejects when it is refused. */
+export async function openSession(
+  url: string,
+  token: string,
+  query = 'model=m',
+  options: { protocols?: string[]; headers?: Record<string, string> } = {},
+): Promise<RealtimeCaller> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime?${query}`, {
+    ...(options.protocols && { protocols: options.protocols }),
+    headers: { ...(token !== '' && { authorization: `Bearer ${token}` }), ...options.headers },
+  })
+  socket.binaryType = 'arraybuffer'
+  const got: (string | Uint8Array)[] = []
+  let end: { code: number; reason: string } | undefined
+  let wake = () => {}
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.addEventListener('close', ({ code, reason }) => {
+      end = { code, reason }
+      resolve(end)
+      wake()
+    })
+  })
+  socket.addEventListener('message', ({ data }) => {
+    got.push(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer))
+    wake()
+  })
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve())
+    socket.addEventListener('error', () => reject(new Error('the session was refused')))
+  })
+  return {
+    socket,
+    got,
+    closed,
+    send: (event) => socket.send(typeof event === 'string' ? event : JSON.stringify(event)),
+    async event(type, index = 0) {
+      for (;;) {
+        const events = got.filter((each): each is string => typeof each === 'string').map((each) => JSON.parse(each))
+        const found = events.filter((each) => each.type === type)[index]
+        if (found) return found
+        if (end) throw new Error(`the session ended (${end.code} ${end.reason}) before ${type}`)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}
+
+/** A whole response as the upstream tells it. */
+export function response(
+  id: string,
+  usage: unknown,
+  { text = '', status = 'completed' }: { text?: string; status?: string } = {},
+): unknown[] {
+  return [
+    { type: 'response.created', event_id: 'e1', response: { id, status: 'in_progress' } },
+    ...(text === '' ? [] : [{ type: 'response.output_text.delta', event_id: 'e2', response_id: id, delta: text }]),
+    { type: 'response.done', event_id: 'e3', response: { id, status, usage } },
+  ]
+}
+
+/** Usage with text alone. */
+export function textUsage(input: number, output: number): Record<string, number> {
+  return { total_tokens: input + output, input_tokens: input, output_tokens: output }
+}

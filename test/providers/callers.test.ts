@@ -1,0 +1,150 @@
+// Services with a form of their own, asked by callers of the other dialects: the same answer, tools and errors for all.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Behaviour } from '../helpers/fake-upstream.ts'
+import { type Bench, chargedUnits, see, startBench } from '../relay/setup.ts'
+import { answers, streams } from './services.ts'
+
+const model = 'm'
+const schema = { type: 'object', properties: { place: { type: 'string' } } }
+const args = '{"place":"Bern"}'
+
+/** How a service says "Good day", whole and streamed, that it calls a tool, and that it is too busy. */
+interface Service {
+  type: number
+  key: string
+  whole: object
+  stream: object[]
+  call: object
+  busy: object
+}
+
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+const Usage = { PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15 }
+const ali = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
+const ernie = (result: string, is_end: boolean, rest: object = {}) => ({ id: 'a', result, is_end, usage, ...rest })
+const tencent = (Content: string, FinishReason: string, rest: object = {}) => ({ Content, FinishReason, ...rest })
+const dashscope = (content: string, finish_reason: string, rest: object = {}) => ({
+  output: { choices: [{ message: { role: 'assistant', content, ...rest }, finish_reason }] },
+  usage: ali,
+  request_id: 'r',
+})
+
+const services: Record<string, Service> = {
+  ernie: {
+    type: 15,
+    key: 'a|b',
+    whole: ernie('Good day', true),
+    stream: [ernie('Good ', false), ernie('day', true)],
+    call: ernie('', true, { finish_reason: 'function_call', function_call: { name: 'weather', arguments: args } }),
+    busy: { error_code: 18, error_msg: 'slow down' },
+  },
+  hunyuan: {
+    type: 23,
+    key: 'a|b|c',
+    whole: hunyuanWhole(tencent('Good day', 'stop')),
+    stream: [hunyuanEvent(tencent('Good ', '')), hunyuanEvent(tencent('day', 'stop'))],
+    call: hunyuanWhole(
+      tencent('', 'tool_calls', {
+        ToolCalls: [{ Id: 'c', Type: 'function', Function: { Name: 'weather', Arguments: args } }],
+      }),
+    ),
+    busy: { Response: { Error: { Code: 'RequestLimitExceeded', Message: 'slow down' } } },
+  },
+  dashscope: {
+    type: 17,
+    key: 'k',
+    whole: dashscope('Good day', 'stop'),
+    stream: [dashscope('Good ', 'null'), dashscope('day', 'stop')],
+    call: dashscope('', 'tool_calls', {
+      tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'weather', arguments: args } }],
+    }),
+    busy: { code: 'Throttling', message: 'slow down', request_id: 'r' },
+  },
+}
+
+function hunyuanWhole({ FinishReason, ...Message }: ReturnType<typeof tencent>): object {
+  return { Response: { Choices: [{ FinishReason, Message: { Role: 'assistant', ...Message } }], Usage } }
+}
+
+function hunyuanEvent({ FinishReason, ...Delta }: ReturnType<typeof tencent>): object {
+  return { Choices: [{ FinishReason, Delta: { Role: 'assistant', ...Delta } }], Usage }
+}
+
+/** The same question of each dialect, and the words by which its answer ends. */
+const callers = {
+  'openai-responses': {
+    path: '/v1/responses',
+    streamPath: '/v1/responses',
+    body: { model, input: 'Hi', tools: [{ type: 'function', name: 'weather', parameters: schema }] },
+    stream: { stream: true },
+    end: '"response.completed"',
+  },
+  'anthropic-messages': {
+    path: '/v1/messages',
+    streamPath: '/v1/messages',
+    body: {
+      model,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hi' }],
+      tools: [{ name: 'weather', input_schema: schema }],
+    },
+    stream: { stream: true },
+    end: '"message_stop"',
+  },
+  gemini: {
+    path: `/v1beta/models/${model}:generateContent`,
+    streamPath: `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+    body: {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      tools: [{ functionDeclarations: [{ name: 'weather', parametersJsonSchema: schema }] }],
+    },
+    stream: {},
+    end: '"finishReason":"STOP"',
+  },
+} as const
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '0' }))
+
+describe.each(Object.entries(services))('%s', (_name, service) => {
+  const begin = async (behaviour: Behaviour) => {
+    await bench.channel({ type: service.type, key: service.key })
+    bench.upstream.script(({ path }) =>
+      path === '/oauth/2.0/token' ? answers({ access_token: 't', expires_in: 1000 }) : behaviour,
+    )
+  }
+
+  test.each(Object.entries(callers))('answers %s, whole and streamed', async (_dialect, asked) => {
+    await begin(answers(service.whole))
+    const caller = await bench.caller()
+    const whole = await see(bench.gateway.post(asked.path, asked.body, caller.token))
+    expect({ status: whole.status, said: whole.text.includes('Good day') }).toEqual({ status: 200, said: true })
+    await bench.clear()
+    await begin(streams(...service.stream))
+    const stream = await see(bench.gateway.post(asked.streamPath, { ...asked.body, ...asked.stream }, caller.token))
+    expect(stream.text).toContain('Good ')
+    expect(stream.text).toContain(asked.end)
+    expect((await chargedUnits(bench, caller)).units).toBe(30)
+  })
+
+  test.each(Object.entries(callers))('calls a tool of %s', async (_dialect, asked) => {
+    await begin(answers(service.call))
+    const seen = await see(bench.gateway.post(asked.path, asked.body))
+    expect(seen.status).toBe(200)
+    expect(seen.text).toContain('"weather"')
+    expect(seen.text).toContain('Bern')
+    expect(JSON.stringify(bench.upstream.requests.at(-1)?.json)).toContain('place')
+  })
+
+  test.each(Object.entries(callers))('tells %s that it is busy', async (_dialect, asked) => {
+    await begin(answers(service.busy))
+    const seen = await see(bench.gateway.post(asked.path, asked.body))
+    expect(seen.status).toBe(429)
+    expect(seen.text).toContain('slow down')
+  })
+})

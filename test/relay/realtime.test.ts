@@ -1,0 +1,556 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket'
+import { closedPort } from '../helpers/fake-upstream.ts'
+import {
+  openSession,
+  type RealtimeUpstream,
+  response,
+  startRealtimeUpstream,
+  textUsage,
+} from '../helpers/realtime-upstream.ts'
+import { type Bench, charged, chargedUnits, startBench, until } from './setup.ts'
+
+let bench: Bench
+let upstream: RealtimeUpstream
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"m2":1,"m.2":1}' } })
+  upstream = await startRealtimeUpstream()
+})
+
+afterAll(async () => {
+  await upstream[Symbol.asyncDispose]()
+  await bench[Symbol.asyncDispose]()
+})
+
+let firstOpen: RealtimeUpstream['onOpen']
+beforeAll(() => {
+  firstOpen = upstream.onOpen
+})
+
+afterEach(async () => {
+  await until(async () => (await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0)
+  await bench.clear()
+  upstream.connections.length = 0
+  upstream.requests.length = 0
+  upstream.answers.length = 0
+  upstream.onOpen = firstOpen
+  upstream.onMessage = () => undefined
+})
+
+const channel = (fields = {}) => bench.channel({ base_url: upstream.url, ...fields })
+
+/** The answer to an upgrade that is refused. */
+async function refused(query: string, token: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${bench.gateway.url}/v1/realtime?${query}`, {
+    headers: {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    },
+  })
+  const body = (await answer.json()) as { error: { code: string; type: string; message: string } }
+  return { status: answer.status, ...body.error }
+}
+
+describe('a session', () => {
+  test('passes on what either side says, and charges what the upstream says it used', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(20, 5), { text: 'Hello' }))
+    const session = await openSession(bench.gateway.url, caller.token, 'model=m', {
+      headers: { 'openai-beta': 'realtime=v1' },
+    })
+    await session.event('session.created')
+    session.send({ type: 'response.create' })
+    await session.event('response.done')
+    session.socket.close(1000, 'bye')
+    const [row] = await charged(bench, caller, 25)
+    expect(row).toMatchObject({
+      prompt_tokens: 20,
+      completion_tokens: 5,
+      is_stream: 1,
+      outcome: 'complete',
+      estimated: 0,
+      model_name: 'm',
+    })
+    const connection = await upstream.connection()
+    expect(connection.url.pathname + connection.url.search).toBe('/v1/realtime?model=m')
+    expect(connection.headers.get('authorization')).toBe('Bearer upstream-key')
+    expect(connection.headers.get('openai-beta')).toBe('realtime=v1')
+    expect(connection.got).toEqual([JSON.stringify({ type: 'response.create' })])
+    expect(await connection.closed).toEqual({ code: 1000, reason: 'bye' })
+  })
+
+  test('is charged by the classes of its tokens, the sum of all responses, each once', async () => {
+    await channel({ models: 'gpt-realtime' })
+    const caller = await bench.caller()
+    const usage = {
+      total_tokens: 150,
+      input_tokens: 100,
+      output_tokens: 50,
+      input_token_details: {
+        text_tokens: 40,
+        audio_tokens: 60,
+        cached_tokens: 30,
+        cached_tokens_details: { text_tokens: 10, audio_tokens: 20 },
+      },
+      output_token_details: { text_tokens: 20, audio_tokens: 30 },
+    }
+    upstream.onMessage = (connection) => {
+      const [created, done] = response('r1', usage)
+      connection.send(created, done, done, ...response('r2', usage))
+    }
+    const session = await openSession(bench.gateway.url, caller.token, 'model=gpt-realtime')
+    session.send({ type: 'response.create' })
+    await session.event('response.done', 2)
+    session.socket.close()
+    // Input at 2 units, cached at 0.2, sound at 16; output at 8, sound at 32.
+    const once = 20 * 0.2 + 40 * 16 + 10 * 0.2 + 30 * 2 + 20 * 8 + 30 * 32
+    const [row] = await charged(bench, caller, 2 * once)
+    expect(row).toMatchObject({ prompt_tokens: 200, completion_tokens: 100, cached_tokens: 60, estimated: 0 })
+    expect(row?.content).toContain('realtime, responses: 2')
+  })
+
+  test('carries texts and bytes of any size unchanged and in order', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection, message) => connection.socket.send(message)
+    const session = await openSession(bench.gateway.url, caller.token)
+    await session.event('session.created')
+    const sizes = [0, 1, 125, 126, 65_535, 65_536, 1_000_000, 3, 15_000_000, 7]
+    const sent = sizes.map((size, index) =>
+      index % 2 === 0 ? `{"n":${index}}${'ä'.repeat(size / 2)}` : new Uint8Array(size).map((_, at) => at * 7 + index),
+    )
+    for (const message of sent) session.socket.send(message)
+    await until(() => session.got.length === sent.length + 1)
+    expect(session.got.slice(1).map((each) => Bun.hash(each))).toEqual(sent.map((each) => Bun.hash(each)))
+    expect(session.got.slice(1).map((each) => typeof each)).toEqual(sent.map((each) => typeof each))
+    session.socket.close()
+    await charged(bench, caller, 0)
+  })
+
+  test('is authenticated by a browser among the protocols, which answer with the one that is none of a key', async () => {
+    await channel()
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, '', 'model=m', {
+      protocols: ['realtime', `openai-insecure-api-key.${caller.token}`, 'openai-beta.realtime-v1'],
+    })
+    expect(session.socket.protocol).toBe('realtime')
+    const { headers } = await upstream.connection()
+    expect(headers.get('openai-beta')).toBe('realtime=v1')
+    expect(JSON.stringify([...headers])).not.toContain(caller.token.slice(3))
+    session.socket.close()
+  })
+
+  test('works with the client of the official SDK', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection, message) => {
+      const event = JSON.parse(String(message)) as { type: string }
+      if (event.type === 'response.create') connection.send(...response('r1', textUsage(7, 3), { text: 'Hi there' }))
+    }
+    const client = new OpenAI({ apiKey: caller.token, baseURL: `${bench.gateway.url}/v1` })
+    const insecure = (url: URL) => {
+      url.protocol = 'ws:'
+    }
+    const realtime = new OpenAIRealtimeWebSocket({ model: 'm', onURL: insecure }, client)
+    const text = await new Promise<string>((resolve, reject) => {
+      let said = ''
+      realtime.on('session.created', () => realtime.send({ type: 'response.create' }))
+      realtime.on('response.output_text.delta', ({ delta }) => {
+        said += delta
+      })
+      realtime.on('response.done', () => resolve(said))
+      realtime.on('error', reject)
+    })
+    expect(text).toBe('Hi there')
+    realtime.close()
+    await charged(bench, caller, 10)
+  })
+
+  test('is opened at Azure in either form, with the deployment and the key where they belong', async () => {
+    const caller = await bench.caller()
+    const azure = { type: 3, model_mapping: '{"m":"m.2"}' }
+    const id = await channel({ ...azure, other: '2025-04-01-preview' })
+    const first = await openSession(bench.gateway.url, caller.token)
+    first.socket.close()
+    await bench.gateway.api('DELETE', `/api/channel/${id}`)
+    await channel({ ...azure, other: 'v1' })
+    const second = await openSession(bench.gateway.url, caller.token)
+    second.socket.close()
+    const paths = upstream.connections.map(({ url }) => url.pathname + url.search)
+    expect(paths).toEqual([
+      '/openai/realtime?api-version=2025-04-01-preview&deployment=m.2',
+      '/openai/v1/realtime?model=m.2',
+    ])
+    for (const { headers } of upstream.connections) {
+      expect(headers.get('api-key')).toBe('upstream-key')
+      expect(headers.get('authorization')).toBeNull()
+    }
+  })
+})
+
+describe('refused before it is a WebSocket', () => {
+  test('by who calls, what is asked for, and what it may cost', async () => {
+    await channel()
+    const { gateway } = bench
+    const caller = await bench.caller()
+    expect(await refused('model=m', '')).toMatchObject({ status: 401, code: 'invalid_token' })
+    expect(await refused('model=m', 'sk-nobody')).toMatchObject({ status: 401, code: 'invalid_token' })
+    expect(await refused('', caller.token)).toMatchObject({ status: 400, code: 'required_field_missing' })
+    expect(await refused('model=m&intent=transcription', caller.token)).toMatchObject({
+      status: 501,
+      code: 'api_not_implemented',
+    })
+    expect(await refused('call_id=rtc_1', caller.token)).toMatchObject({ status: 501, code: 'api_not_implemented' })
+    expect(await refused('model=unknown', caller.token)).toMatchObject({ status: 503, code: 'no_available_channel' })
+    const bound = await bench.caller(undefined, { token: { models: 'm2' } })
+    expect(await refused('model=m', bound.token)).toMatchObject({ status: 403, code: 'model_not_allowed' })
+    const elsewhere = await bench.caller(undefined, { token: { subnet: '10.0.0.0/8' } })
+    expect(await refused('model=m', elsewhere.token)).toMatchObject({ status: 403, code: 'ip_not_allowed' })
+    const poor = await bench.caller({ user: 0, token: 1000 })
+    expect(await refused('model=m', poor.token)).toMatchObject({ status: 403, code: 'insufficient_user_quota' })
+    const plain = await fetch(`${gateway.url}/v1/realtime?model=m`, {
+      headers: { authorization: `Bearer ${caller.token}` },
+    })
+    expect(plain.status).toBe(426)
+    expect(plain.headers.get('upgrade')).toBe('websocket')
+    expect(await plain.json()).toMatchObject({ error: { code: 'upgrade_required', type: 'invalid_request_error' } })
+    expect(upstream.requests).toEqual([])
+    expect((await gateway.balances(caller.userId, caller.tokenId)).holds).toBe(0)
+  })
+
+  test('by the limits of the token: a session is one of the calls that may be open at a time', async () => {
+    await channel()
+    const caller = await bench.caller(undefined, { token: { concurrency_limit: 1 } })
+    const session = await openSession(bench.gateway.url, caller.token)
+    expect(await refused('model=m', caller.token)).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
+    session.socket.close()
+  })
+
+  test('by a type of channel that has no sessions', async () => {
+    const caller = await bench.caller()
+    const id = await channel({ type: 14 })
+    expect(await refused('model=m', caller.token)).toMatchObject({ status: 503, code: 'no_available_channel' })
+    expect(await refused('model=m', `${bench.gateway.token}-${id}`)).toMatchObject({
+      status: 400,
+      code: 'mode_not_supported',
+    })
+  })
+
+  test('by the upstream: its status and words, without the key; nothing is charged', async () => {
+    await channel({ key: 'a-secret-key' })
+    const caller = await bench.caller()
+    upstream.answers.push(() =>
+      Response.json({ error: { message: 'no a-secret-key here', type: 'tokens', code: 'nope' } }, { status: 422 }),
+    )
+    const answer = await refused('model=m', caller.token)
+    expect(answer).toMatchObject({ status: 422, code: 'nope', type: 'tokens' })
+    expect(answer.message).toContain('no [key] here')
+    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
+    expect(await bench.gateway.logs().then((rows) => rows.filter((row) => row.token_id === caller.tokenId))).toEqual([])
+  })
+})
+
+describe('the choice of a channel', () => {
+  for (const what of ['answers 500', 'cannot be reached']) {
+    test(`goes to another when the first ${what}`, async () => {
+      await bench.gateway.setOption('RetryTimes', '1')
+      const first = await channel({
+        priority: 10,
+        ...(what === 'cannot be reached' && { base_url: `http://127.0.0.1:${await closedPort()}` }),
+      })
+      const second = await channel({ priority: 0, key: 'second-key', model_mapping: '{"m":"m2"}' })
+      if (what === 'answers 500') upstream.answers.push(() => new Response('broken', { status: 500 }))
+      const caller = await bench.caller()
+      upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(1, 1)))
+      const session = await openSession(bench.gateway.url, caller.token)
+      session.send({ type: 'response.create' })
+      await session.event('response.done')
+      session.socket.close()
+      const [row] = await charged(bench, caller, 2)
+      expect(row).toMatchObject({ channel_id: second, model_name: 'm2' })
+      const attempts = JSON.parse(row?.attempts ?? '[]') as { channelId: number; status: number }[]
+      expect(attempts.map(({ channelId, status }) => [channelId, status])).toEqual([
+        [first, what === 'answers 500' ? 500 : 0],
+        [second, 101],
+      ])
+      expect((await upstream.connection()).headers.get('authorization')).toBe('Bearer second-key')
+      await bench.gateway.setOption('RetryTimes', '0')
+    })
+  }
+
+  test('tries the other keys of a channel when one is refused', async () => {
+    await channel({ key: 'key-one\nkey-two', key_mode: 'multi' })
+    upstream.answers.push(() => Response.json({ error: { message: 'bad key' } }, { status: 401 }))
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    const keys = upstream.requests.map((request) => request.headers.get('authorization'))
+    expect(new Set(keys)).toEqual(new Set(['Bearer key-one', 'Bearer key-two']))
+    session.socket.close()
+  })
+
+  test('never leads to a metadata service', async () => {
+    const id = await channel()
+    await bench.gateway.context.store.write((trx) =>
+      trx.updateTable('channels').set({ base_url: 'http://169.254.169.254' }).where('id', '=', id).execute(),
+    )
+    await bench.gateway.context.store.notices.publish({ topic: 'channels' })
+    const caller = await bench.caller()
+    expect(await refused('model=m', caller.token)).toMatchObject({ status: 502, code: 'do_request_failed' })
+  })
+})
+
+describe('the end of a session', () => {
+  test('by the upstream carries its code and reason, without the key', async () => {
+    await channel({ key: 'a-secret-key' })
+    const caller = await bench.caller()
+    upstream.onMessage = (connection) => connection.socket.close(4001, 'over for a-secret-key')
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'session.update' })
+    expect(await session.closed).toEqual({ code: 4001, reason: 'over for [key]' })
+    const [row] = await charged(bench, caller, 0)
+    expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
+  })
+
+  test('by the caller in the middle of a response charges what the upstream says it used when it is stopped', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection, message) => {
+      const [created, delta] = response('r1', undefined, { text: 'Well' })
+      if (String(message).includes('response.cancel'))
+        connection.send(response('r1', textUsage(30, 4), { status: 'cancelled' }).at(-1))
+      else connection.send(created, delta)
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    await session.event('response.output_text.delta')
+    session.socket.terminate()
+    const [row] = await charged(bench, caller, 34)
+    expect(row).toMatchObject({ outcome: 'aborted', estimated: 0 })
+    expect(await (await upstream.connection()).closed).toEqual({ code: 1001, reason: '' })
+  })
+
+  test('by an upstream that vanishes counts what passed, and says so', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection, message) => {
+      if (!String(message).includes('response.create')) return
+      connection.send(...response('r1', undefined, { text: 'Hello world, this is it' }).slice(0, 2))
+      setTimeout(() => connection.socket.terminate(), 20)
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    const text = 'Say hello to the world'
+    session.send({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    })
+    session.send({ type: 'response.create' })
+    const error = await session.event('error')
+    expect(error).toMatchObject({ error: { code: 'upstream_stream_error', type: 'upstream_error', event_id: null } })
+    expect(await session.closed).toEqual({ code: 1011, reason: 'upstream_stream_error' })
+    const { units, rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, prompt_tokens: 5, completion_tokens: 6 })
+    expect(units).toBe(11)
+  })
+
+  test('counts sound by its length where the usage never comes', async () => {
+    await channel({ models: 'gpt-realtime' })
+    const caller = await bench.caller()
+    const second = Buffer.alloc(48_000).toString('base64')
+    upstream.onMessage = (connection, message) => {
+      if (!String(message).includes('response.create')) return
+      connection.send(
+        { type: 'response.created', response: { id: 'r1' } },
+        { type: 'response.output_audio.delta', response_id: 'r1', delta: second },
+      )
+    }
+    const session = await openSession(bench.gateway.url, caller.token, 'model=gpt-realtime')
+    session.send({ type: 'input_audio_buffer.append', audio: second })
+    session.send({ type: 'response.create' })
+    await session.event('response.output_audio.delta')
+    session.socket.close()
+    // A second is 10 tokens heard and 20 said: at 16 and 32 units.
+    const [row] = await charged(bench, caller, 10 * 16 + 20 * 32)
+    expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: 10, completion_tokens: 20 })
+  })
+
+  test('does not believe usage that cannot be', async () => {
+    await channel()
+    const wrong = [
+      { input_tokens: -5, output_tokens: 5 },
+      { input_tokens: 5, output_tokens: 0.5 },
+      { input_tokens: 1e12, output_tokens: 1 },
+      { input_tokens: 0, output_tokens: 0 },
+      { input_tokens: '7', output_tokens: '9' },
+    ]
+    for (const usage of wrong) {
+      const caller = await bench.caller()
+      upstream.onMessage = (connection) => connection.send(...response('r1', usage, { text: 'Hello world' }))
+      const session = await openSession(bench.gateway.url, caller.token)
+      session.send({ type: 'response.create' })
+      await session.event('response.done')
+      session.socket.close()
+      const [row] = await charged(bench, caller, 2)
+      expect(row).toMatchObject({ outcome: 'complete', estimated: 1, completion_tokens: 2 })
+      expect(row?.content).toContain('usage of the upstream refused')
+    }
+  })
+
+  test('comes when the quota runs out: what was said is delivered, nothing goes below zero', async () => {
+    await channel()
+    const caller = await bench.caller({ user: 1000, token: 1000 })
+    let count = 0
+    upstream.onMessage = (connection) => {
+      count++
+      connection.send(...response(`r${count}`, textUsage(300, 50), { text: 'Hello' }))
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    for (const turn of [0, 1]) {
+      session.send({ type: 'response.create' })
+      await session.event('response.done', turn)
+    }
+    // What was said before is read again: 700 and 350 are more than there is.
+    session.send({ type: 'response.create' })
+    expect(await session.event('error')).toMatchObject({
+      error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },
+    })
+    expect(await session.closed).toEqual({ code: 1008, reason: 'quota_exhausted_mid_stream' })
+    const [row] = await charged(bench, caller, 1000, 1000)
+    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 900, completion_tokens: 150 })
+    expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
+  })
+
+  test('comes in the middle of a response that costs more than there is', async () => {
+    await channel()
+    const caller = await bench.caller({ user: 600, token: 600 })
+    upstream.onMessage = (connection, message) => {
+      if (!String(message).includes('response.create')) return
+      connection.send({ type: 'response.created', response: { id: 'r1' } })
+      for (let n = 0; n < 2000; n++)
+        connection.send({ type: 'response.output_text.delta', response_id: 'r1', delta: ' word' })
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    await session.event('error')
+    await session.closed
+    const deltas = session.got.filter((each) => String(each).includes('output_text.delta')).length
+    expect(deltas).toBeGreaterThan(500)
+    expect(deltas).toBeLessThan(800)
+    const [row] = await charged(bench, caller, 600, 600)
+    expect(row).toMatchObject({ outcome: 'interrupted', estimated: 1 })
+  })
+
+  test('comes by the options: nobody says anything, the upstream falls silent, the whole takes too long', async () => {
+    await channel()
+    const { gateway } = bench
+    for (const [option, isResponding, code] of [
+      ['RealtimeIdleTimeout', false, 1001],
+      ['StreamIdleTimeout', true, 1011],
+      ['RelayTimeout', false, 1001],
+    ] as const) {
+      const caller = await bench.caller()
+      upstream.onMessage = (connection) => connection.send(response('r1', undefined)[0])
+      const session = await openSession(gateway.url, caller.token)
+      if (isResponding) {
+        session.send({ type: 'response.create' })
+        await session.event('response.created')
+      }
+      const before = String((await gateway.api<{ key: string; value: string }[]>('GET', '/api/option/')).find(({ key }) => key === option)?.value)
+      await gateway.setOption(option, '0.1')
+      expect((await session.closed).code).toBe(code)
+      await gateway.setOption(option, before)
+      const { rows } = await chargedUnits(bench, caller)
+      expect(rows[0]?.outcome).toBe(isResponding ? 'interrupted' : 'complete')
+    }
+  })
+})
+
+describe('a side that is slow or too loud', () => {
+  const mega = `{"pad":"${'x'.repeat(1_000_000)}"}`
+
+  test('a caller who does not read stops the upstream; nothing is lost', async () => {
+    await channel()
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    await session.event('session.created')
+    expect(session.socket.pause()).toBe(true)
+    const { socket } = await upstream.connection()
+    for (let n = 0; n < 60; n++) socket.send(`{"n":${n},${mega.slice(1)}`)
+    const waiting = await steady(() => socket.getBufferedAmount())
+    expect(waiting).toBeGreaterThan(30_000_000)
+    session.socket.resume()
+    await until(() => session.got.length === 61, 20_000)
+    expect(session.got.slice(1).map((each) => (JSON.parse(String(each)) as { n: number }).n)).toEqual(
+      Array.from({ length: 60 }, (_, n) => n),
+    )
+    session.socket.close()
+    await charged(bench, caller, 0)
+  }, 30_000)
+
+  test('an upstream that does not read stops the caller; nothing is lost', async () => {
+    await channel()
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    const connection = await upstream.connection()
+    connection.socket.pause()
+    for (let n = 0; n < 60; n++) session.send(`{"n":${n},${mega.slice(1)}`)
+    expect(await steady(() => session.socket.bufferedAmount)).toBeGreaterThan(30_000_000)
+    connection.socket.resume()
+    await until(() => connection.got.length === 60, 20_000)
+    expect(connection.got.map((each) => (JSON.parse(String(each)) as { n: number }).n)).toEqual(
+      Array.from({ length: 60 }, (_, n) => n),
+    )
+    session.socket.close()
+    await charged(bench, caller, 0)
+  }, 30_000)
+
+  test('a caller who never reads is given up in the time of the option', async () => {
+    await channel()
+    await bench.gateway.setOption('CallerIdleTimeout', '0.2')
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    await session.event('session.created')
+    session.socket.pause()
+    const connection = await upstream.connection()
+    for (let n = 0; n < 60; n++) connection.socket.send(mega)
+    await connection.closed
+    const [row] = await charged(bench, caller, 0)
+    expect(row?.outcome).toBe('aborted')
+    await bench.gateway.setOption('CallerIdleTimeout', '120')
+    session.socket.terminate()
+  })
+
+  test('a message that is too long ends the session with 1009', async () => {
+    await channel()
+    const huge = 'x'.repeat(17 * 1024 * 1024)
+    const first = await bench.caller()
+    upstream.onMessage = (connection) => connection.socket.send(huge)
+    const toCaller = await openSession(bench.gateway.url, first.token)
+    toCaller.send('{}')
+    expect(await toCaller.event('error')).toMatchObject({ error: { code: 'bad_response_body' } })
+    expect((await toCaller.closed).code).toBe(1009)
+    expect((await chargedUnits(bench, first)).rows[0]?.outcome).toBe('interrupted')
+    const second = await bench.caller()
+    const toUpstream = await openSession(bench.gateway.url, second.token)
+    toUpstream.send(huge)
+    expect((await toUpstream.closed).code).not.toBe(1000)
+    await charged(bench, second, 0)
+  })
+})
+
+/** A number once it has stopped changing. */
+async function steady(read: () => number): Promise<number> {
+  for (let last = -1, same = 0; ; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const now = read()
+    same = now === last ? same + 1 : 0
+    last = now
+    if (same >= 8) return now
+  }
+}
