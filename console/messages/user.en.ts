@@ -13,6 +13,8 @@ export const userEn = {
   'user.email': 'E-mail',
   'user.group': 'Group',
   'user.quota': 'Remaining quota',
+  'user.column.quota': 'Quota',
+  'user.column.used': 'Used',
   'user.used': 'Used quota',
   'user.requests': 'Requests',
   'user.role': 'Role',

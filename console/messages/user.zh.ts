@@ -14,6 +14,8 @@ export const userZh = {
   'user.email': '邮箱',
   'user.group': '分组',
   'user.quota': '剩余额度',
+  'user.column.quota': '额度',
+  'user.column.used': '已用',
   'user.used': '已用额度',
   'user.requests': '请求次数',
   'user.role': '角色',

@@ -110,7 +110,7 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
       if (!listModels) return notImplemented
       const { upstream } = withKey(found, clock.nowMs())
       if (upstream.baseUrl === '') return noAddress
-      const answer = await asking(upstream, (each) => listModels(each, fetchJson))
+      const answer = await asking(upstream, (each) => listModels(each, fetchJson, clock.nowMs()))
       return answer.ok ? { ok: true, value: [...new Set(answer.value)].sort() } : answer
     },
   }

@@ -153,7 +153,7 @@ export interface Provider {
   /** What is left at the service, in its own currency. Absent = it cannot be asked. */
   readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
   /** The models that the service says it has. Absent = it cannot be asked. */
-  readonly listModels?: (upstream: Upstream, fetchJson: FetchJson) => Promise<string[]>
+  readonly listModels?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<string[]>
 }
 
 /** The endpoint for callers of a dialect: the one that speaks it, else the first. */

@@ -13,6 +13,10 @@ export interface Measure {
   usage: Usage
   /** The usage was counted here. */
   estimated: boolean
+  /** The responses of a session; `usage` is their sum. */
+  parts?: readonly Usage[]
+  /** Units of what a session used beside its model, at prices of its own. */
+  beside?: number
   /** Length of transcribed sound where the upstream told it. */
   seconds?: number
 }
@@ -132,8 +136,13 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
     soFar: price,
     paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
     affordable: () => undefined,
-    charge: ({ usage, estimated }) => ({
-      quota: chargeTokens(usage, sheet, groupRatio),
+    charge: ({ usage, estimated, parts, beside = 0 }) => ({
+      // Rounded up once, but where a price depends on the length of the prompt it is that of each response.
+      quota:
+        beside +
+        (parts && sheet.tiers.length > 0
+          ? parts.reduce((sum, each) => sum + chargeTokens(each, sheet, groupRatio), 0)
+          : chargeTokens(usage, sheet, groupRatio)),
       promptTokens: usage.promptTokens,
       completionTokens: usage.completionTokens,
       estimated,

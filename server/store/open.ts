@@ -88,14 +88,18 @@ const ledgerTimeoutMs = 10_000
 function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
   // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({ connectionString: url, max: poolSize, ...limits })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    ...limits,
+    // What is read here is short and mostly in memory: an index beats reading a table, and no question takes all cores.
+    async onConnect(client) {
+      await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
+    },
+  })
   const ledgerPool = new pg.Pool({ connectionString: url, max: 2, ...limits, query_timeout: ledgerTimeoutMs })
   // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
   for (const each of [pool, ledgerPool]) each.on('error', () => undefined)
-  // What is read here is short and mostly in memory: an index beats reading a table, and no question takes all cores.
-  pool.on('connect', (client) => {
-    client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
-  })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const notices = postgresNotices(url, pool)
   return {

@@ -139,6 +139,48 @@ test('8.5-3 addresses in a request are the upstream’s business: the gateway fe
   expect(inner.requests).toEqual([])
 })
 
+test('8.5-3 for services that want bytes the gateway fetches addresses of the public internet alone', async () => {
+  await using inner = await startService((_request, response) =>
+    response.writeHead(200, { 'content-type': 'image/png' }).end('secret'),
+  )
+  await using upstream = await startFakeUpstream()
+  await using gate = await startTestGateway()
+  await gate.setOption('ModelRatio', '{"m":1}')
+  const port = new URL(inner.url).port
+  const inside = [
+    `${inner.url}/a.png`,
+    `http://localhost:${port}/a.png`,
+    `http://127.1:${port}/a.png`,
+    `http://[::1]:${port}/a.png`,
+    `http://[::ffff:127.0.0.1]:${port}/a.png`,
+    'http://10.0.0.1/a.png',
+    'http://100.64.0.1/a.png',
+    ...metadata,
+  ]
+  const channels = [
+    { type: 24, key: 'k' },
+    { type: 30, key: 'k' },
+    { type: 33, key: 'AK|SK|us-east-1' },
+  ]
+  for (const channel of channels) {
+    const id = await gate.addChannel({ ...channel, base_url: upstream.url, models: 'm' })
+    for (const url of inside) {
+      const image = { type: 'image_url', image_url: { url } }
+      const chat = { model: 'm', messages: [{ role: 'user', content: [image] }] }
+      const message = { role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }
+      for (const [path, body] of [
+        ['/v1/chat/completions', chat],
+        ['/v1/messages', { model: 'm', max_tokens: 5, messages: [message] }],
+      ] as const) {
+        const answer = await gate.post(path, body, `${gate.token}-${id}`)
+        expect([channel.type, path, url, answer.status]).toEqual([channel.type, path, url, 400])
+      }
+    }
+  }
+  expect(inner.requests).toEqual([])
+  expect(upstream.requests).toEqual([])
+})
+
 test('8.5-5 a redirect of an upstream is not followed: neither key nor prompt go to another place', async () => {
   await using inner = await startFakeUpstream()
   for (const status of [301, 302, 307, 308]) {

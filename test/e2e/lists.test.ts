@@ -43,7 +43,7 @@ const lists: List[] = [
     path: '/user',
     heading: 'manage users',
     api: '/api/user/',
-    numbers: { header: 'Remaining quota', sort: 'quota' },
+    numbers: { header: 'Quota', sort: 'quota' },
     search: { label: 'Search by ID, name or e-mail', text: '  number 2  ', rows: 5 },
     empty: 'No users yet',
   },

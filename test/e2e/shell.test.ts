@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { shiftsOf } from './support/shifts.ts'
 import { toastOf } from './support/toasts.ts'
 
 const site = openConsole()
@@ -344,18 +345,6 @@ describe('the keyboard', () => {
 })
 
 describe('nothing moves', () => {
-  const shifts = (page: Page) =>
-    page.evaluate(
-      () =>
-        new Promise<number>((done) => {
-          let sum = 0
-          new PerformanceObserver((list) => {
-            for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value
-          }).observe({ type: 'layout-shift', buffered: true })
-          requestAnimationFrame(() => requestAnimationFrame(() => done(sum)))
-        }),
-    )
-
   test('while login page and lists are loaded (layout shift at most 0.02)', async () => {
     const user = await site.addUser('still')
     for (let index = 0; index < 12; index++) await site.apiAs(user, 'POST', '/api/token/', { name: `token ${index}` })
@@ -368,11 +357,11 @@ describe('nothing moves', () => {
       })
       await visit.open('/token')
       await page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
-      expect(await shifts(page)).toBeLessThanOrEqual(0.02)
+      expect(await shiftsOf(page)).toBeLessThanOrEqual(0.02)
       await using nobody = await site.visit({ width })
       await nobody.open('/login')
       await nobody.page.waitForFunction(() => localStorage.getItem('status') !== null)
-      expect(await shifts(nobody.page)).toBeLessThanOrEqual(0.02)
+      expect(await shiftsOf(nobody.page)).toBeLessThanOrEqual(0.02)
     }
   })
 })

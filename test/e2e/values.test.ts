@@ -137,13 +137,13 @@ describe('users', () => {
     const { page } = visit
     await visit.open('/user')
     await rowOf(page, 'plain').waitFor()
-    expect(await cellOf(page, rowOf(page, 'plain'), 'Remaining quota')).toBe('$2469.14')
+    expect(await cellOf(page, rowOf(page, 'plain'), 'Quota')).toBe('$2469.14')
     expect(await cellOf(page, rowOf(page, 'plain'), 'Requests')).toBe('10.0k')
     await setOption('DisplayInCurrencyEnabled', 'false')
     try {
       await page.reload()
       await rowOf(page, 'plain').getByText('1.2B').waitFor()
-      expect(await cellOf(page, rowOf(page, 'plain'), 'Used quota')).toBe('2.5M')
+      expect(await cellOf(page, rowOf(page, 'plain'), 'Used')).toBe('2.5M')
       database.run(`update users set quota = 9999 where username = 'plain'`)
       await page.getByRole('button', { name: 'Refresh' }).click()
       await rowOf(page, 'plain').getByText('9999', { exact: true }).waitFor()

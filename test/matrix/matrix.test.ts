@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
-import { type ChatEndpoint, chatEndpointFor, type Provider } from '../../server/providers/provider.ts'
+import type { ChatEndpoint, Provider } from '../../server/providers/provider.ts'
 import { providers } from '../../server/providers/registry.ts'
 import { plainCharge } from '../sdk/support/prices.ts'
 import { type Bench, startMatrixBench } from './support/bench.ts'
@@ -14,7 +14,7 @@ import { fakeOf, refuses, retryAfter, says } from './support/fakes/index.ts'
 import { type SparkServer, startSparkServer } from './support/fakes/spark-server.ts'
 import { type Feature, features, lackOf, scenarios } from './support/features.ts'
 import { type Cells, matrixPage, type Row } from './support/page.ts'
-import { type Variant, variantsOf } from './support/variants.ts'
+import { endpointOf, type Variant, variantsOf } from './support/variants.ts'
 
 const page = resolve(import.meta.dir, '../../docs/matrix.md')
 const rows: Row[] = []
@@ -149,13 +149,6 @@ async function cellOf(each: Case, feature: Feature): Promise<string> {
   }
   await expectAnswer(each, feature)
   return 'passed'
-}
-
-function endpointOf(provider: Provider, { setup, model }: Variant, caller: CallerDialect): ChatEndpoint | undefined {
-  const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
-  const baseUrl = bench.upstream.url + (setup.basePath ?? '')
-  const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
-  return chatEndpointFor(provider.chat(upstream, model), caller)
 }
 
 describe('the matrix', () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { claudeCompatible } from '../../server/providers/anthropic/index.ts'
 import { readChunks, startWired, type Wired } from './service.ts'
 
 let wired: Wired
@@ -90,14 +89,9 @@ describe('Anthropic', () => {
 })
 
 test('a compatible service lists its models below its own address', async () => {
-  const asked: string[] = []
-  const names = await claudeCompatible.listModels?.(
-    { baseUrl: 'https://claude.example/v1', key: 'k', other: '', config: {} },
-    async (url) => {
-      asked.push(url)
-      return { data: [{ id: 'claude-a' }, { id: 'claude-b' }] }
-    },
-  )
+  wired.service.answer = () => Response.json({ data: [{ id: 'claude-b' }, { id: 'claude-a' }] })
+  const names = await wired.models(52, { base_url: `${wired.service.url}/v1` })
   expect(names).toEqual(['claude-a', 'claude-b'])
-  expect(asked).toEqual(['https://claude.example/v1/models?limit=1000'])
+  expect(wired.service.seen[0]?.path).toBe('/v1/models?limit=1000')
+  expect(wired.service.seen[0]?.headers.get('x-api-key')).toBe('k')
 })

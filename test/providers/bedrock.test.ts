@@ -155,6 +155,19 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.json).toEqual({ query: 'q', documents: ['a', 'b'], top_n: 1, api_version: 2 })
   })
 
+  test('lists models and the profiles of others, signed', async () => {
+    wired.service.answer = ({ path }) =>
+      path.startsWith('/foundation-models')
+        ? Response.json({ modelSummaries: [{ modelId: 'amazon.nova-lite-v1:0' }] })
+        : Response.json({ inferenceProfileSummaries: [{ inferenceProfileId: 'us.anthropic.claude-x' }] })
+    expect(await wired.models(33, { key })).toEqual(['amazon.nova-lite-v1:0', 'us.anthropic.claude-x'])
+    expect(wired.service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /foundation-models?byInferenceType=ON_DEMAND',
+      'GET /inference-profiles?maxResults=1000',
+    ])
+    expect(wired.service.seen[0]?.headers.get('authorization')).toStartWith('AWS4-HMAC-SHA256 Credential=AKID/')
+  })
+
   test('an API key of its own is sent as it is', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key: 'ABSKtoken|us-west-2' })
     wired.service.answer = () => Response.json(answer)

@@ -116,6 +116,16 @@ test('calls of tools at once become calls in turn, with their answers', async ()
   ])
 })
 
+test('an answer of a tool that nobody called is not lost', async () => {
+  bench.upstream.always(answers(hello))
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'tool', tool_call_id: 'x', content: 'sunny' },
+  ]
+  await ask({ messages })
+  expect(lastBody(bench)['messages']).toEqual([{ role: 'user', content: 'Hi\n\nAnswer of x: sunny' }])
+})
+
 test('a stream ends with its last event, and is charged by its growing total', async () => {
   const event = (result: string, is_end: boolean, completion: number, total: number) => ({
     id: 'as-2',

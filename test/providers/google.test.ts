@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createVerify, generateKeyPairSync } from 'node:crypto'
-import { gemini } from '../../server/providers/gemini/index.ts'
 import { vertex } from '../../server/providers/vertex/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
 
@@ -135,12 +134,9 @@ describe('Gemini', () => {
   })
 
   test('lists its models by their plain names', async () => {
-    const upstream = { baseUrl: 'https://g.example', key: 'k', other: '', config: {} }
-    const names = await gemini.listModels?.(upstream, async (url) => {
-      expect(url).toBe('https://g.example/v1beta/models?pageSize=1000')
-      return { models: [{ name: 'models/gemini-x' }, { name: 'models/gemini-y' }] }
-    })
-    expect(names).toEqual(['gemini-x', 'gemini-y'])
+    wired.service.answer = () => Response.json({ models: [{ name: 'models/gemini-x' }, { name: 'models/gemini-y' }] })
+    expect(await wired.models(24)).toEqual(['gemini-x', 'gemini-y'])
+    expect(wired.service.seen[0]?.path).toBe('/v1beta/models?pageSize=1000')
   })
 })
 
@@ -247,6 +243,15 @@ describe('Vertex', () => {
     const body = await (await wired.post('/v1/embeddings', { model: 'm', input: 'a' })).json()
     expect(body).toMatchObject({ data: [{ embedding: [1, 2] }], usage: { prompt_tokens: 5 } })
     expect(wired.service.seen.at(-1)).toMatchObject({ json: { instances: [{ content: 'a' }] } })
+  })
+
+  test('lists the models of its publishers', async () => {
+    google((path) => {
+      const [, publisher = ''] = /publishers\/(\w+)\/models/.exec(path) ?? []
+      return Response.json({ publisherModels: [{ name: `publishers/${publisher}/models/of-${publisher}` }] })
+    })
+    expect(await wired.models(42, { key })).toEqual(['of-anthropic', 'of-google'])
+    expect(wired.service.seen.at(-1)?.headers.get('authorization')).toStartWith('Bearer token-')
   })
 
   test('a token that is refused is told as the upstream’s fault, without the key', async () => {

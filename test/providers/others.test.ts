@@ -1,8 +1,6 @@
 // Services with a form of their own: what they are sent through the whole gateway, and what its callers get.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cohere } from '../../server/providers/cohere/index.ts'
 import { deepl } from '../../server/providers/deepl/index.ts'
-import { ollama } from '../../server/providers/ollama/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
 
 let wired: Wired
@@ -16,6 +14,15 @@ interface Completion {
   usage: object
 }
 const completion = async (response: Response) => (await response.json()) as Completion
+
+/** The log rows of the channel of now, once there are any. */
+async function untilLogged({ bench }: Wired) {
+  for (;;) {
+    const rows = (await bench.gateway.logs()).filter(({ outcome }) => outcome === 'aborted')
+    if (rows.length > 0) return { rows }
+    await Bun.sleep(5)
+  }
+}
 
 describe('Cohere', () => {
   const answer = {
@@ -66,11 +73,8 @@ describe('Cohere', () => {
   })
 
   test('lists models that are still served', async () => {
-    const upstream = { baseUrl: 'https://c.example', key: 'k', other: '', config: {} }
-    const names = await cohere.listModels?.(upstream, async () => ({
-      models: [{ name: 'a' }, { name: 'b', is_deprecated: true }],
-    }))
-    expect(names).toEqual(['a'])
+    wired.service.answer = () => Response.json({ models: [{ name: 'a' }, { name: 'b', is_deprecated: true }] })
+    expect(await wired.models(35)).toEqual(['a'])
   })
 })
 
@@ -121,17 +125,45 @@ describe('Ollama', () => {
     expect(await (await wired.chat({ stream: true })).text()).toContain('the runner died')
   })
 
+  test('completes texts in OpenAI’s form', async () => {
+    await wired.channel(30, 'qwen')
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+    wired.service.answer = () => Response.json({ choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }], usage })
+    const completed = await (await wired.post('/v1/completions', { model: 'm', prompt: 'Hi' })).json()
+    expect(completed).toMatchObject({ choices: [{ text: 'Hello' }], usage })
+    expect(wired.service.seen[0]).toMatchObject({ path: '/v1/completions', json: { model: 'qwen', prompt: 'Hi' } })
+  })
+
+  test('who leaves ends the stream there, and pays what came', async () => {
+    await wired.channel(30, 'qwen')
+    let ended: () => void = () => undefined
+    const closed = new Promise<void>((resolve) => {
+      ended = resolve
+    })
+    wired.service.answer = () => {
+      const first = new TextEncoder().encode(`${JSON.stringify(lines[0])}\n`)
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(first), cancel: () => ended() })
+      return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
+    }
+    const controller = new AbortController()
+    const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+    const response = await wired.post('/v1/chat/completions', body, { signal: controller.signal })
+    await response.body?.getReader().read()
+    controller.abort()
+    await closed
+    const { rows } = await untilLogged(wired)
+    expect(rows[0]).toMatchObject({ outcome: 'aborted' })
+  })
+
   test('embeds, and lists what was pulled', async () => {
     await wired.channel(30, 'nomic')
     wired.service.answer = () => Response.json({ embeddings: [[1, 2]], prompt_eval_count: 4 })
     const embedded = await (await wired.post('/v1/embeddings', { model: 'm', input: ['a'] })).json()
     expect(embedded).toMatchObject({ data: [{ embedding: [1, 2] }], usage: { prompt_tokens: 4 } })
     expect(wired.service.seen[0]).toMatchObject({ path: '/api/embed', json: { model: 'nomic', input: ['a'] } })
-    const upstream = { baseUrl: 'http://o.example', key: ' ', other: '', config: {} }
-    const names = await ollama.listModels?.(upstream, async (url, headers) => {
-      expect([url, headers]).toEqual(['http://o.example/api/tags', {}])
-      return { models: [{ name: 'qwen:latest' }] }
-    })
+    wired.service.answer = () => Response.json({ models: [{ name: 'qwen:latest' }] })
+    const names = await wired.models(30)
+    expect(wired.service.seen[0]?.path).toBe('/api/tags')
     expect(names).toEqual(['qwen:latest'])
   })
 })
@@ -154,6 +186,12 @@ describe('Cloudflare', () => {
     await wired.channel(37, '@cf/x', { key: 'token', base_url: `${wired.service.url}/v1/a/gateway/workers-ai` })
     await wired.chat()
     expect(wired.service.seen[0]?.path).toBe('/v1/a/gateway/workers-ai/v1/chat/completions')
+  })
+
+  test('lists its models', async () => {
+    wired.service.answer = () => Response.json({ result: [{ name: '@cf/x' }], success: true })
+    expect(await wired.models(37, { key: 'acc|token' })).toEqual(['@cf/x'])
+    expect(wired.service.seen[0]?.path).toBe('/client/v4/accounts/acc/ai/models/search?per_page=1000')
   })
 
   test('a channel without an account says what is missing', async () => {

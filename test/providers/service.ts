@@ -50,32 +50,39 @@ async function startService(): Promise<Service> {
 export interface Wired extends AsyncDisposable {
   readonly bench: Bench
   readonly service: Service
-  /** Takes the place of the channel before it. */
-  channel(type: number, model: string, fields?: object): Promise<void>
+  /** Takes the place of the channel before it; returns its id. */
+  channel(type: number, model: string, fields?: object): Promise<number>
   /** A call of OpenAI's form for model `m`. */
   chat(fields?: object): Promise<Response>
   post(path: string, body: object, init?: RequestInit): Promise<Response>
+  /** The models that the service says it has, for a channel of this type. */
+  models(type: number, fields?: object): Promise<string[]>
 }
 
 /** Starts gateway and service. */
 export async function startWired(): Promise<Wired> {
   const service = await startService()
   const bench = await startBench({ channels: false })
+  const channel: Wired['channel'] = async (type, model, fields = {}) => {
+    // A model with search costs what it costs without.
+    const ratios = JSON.stringify({ m: 1, [model.replace(/-internet$/, '')]: 1 })
+    await bench.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
+    service.seen.length = 0
+    const model_mapping = JSON.stringify({ m: model })
+    return bench.channel({ type, base_url: service.url, key: 'k', model_mapping, ...fields })
+  }
   const post: Wired['post'] = (path, body, init) => bench.gateway.post(path, body, undefined, init)
   return {
     bench,
     service,
-    async channel(type, model, fields = {}) {
-      // A model with search costs what it costs without.
-      const ratios = JSON.stringify({ m: 1, [model.replace(/-internet$/, '')]: 1 })
-      await bench.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
-      service.seen.length = 0
-      const model_mapping = JSON.stringify({ m: model })
-      await bench.channel({ type, base_url: service.url, key: 'k', model_mapping, ...fields })
-    },
+    channel,
     chat: (fields = {}) =>
       post('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }),
     post,
+    async models(type, fields) {
+      const id = await channel(type, 'm', fields)
+      return bench.gateway.api<string[]>('GET', `/api/channel/${id}/upstream_models`)
+    },
     async [Symbol.asyncDispose]() {
       await bench[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()

@@ -30,7 +30,9 @@ beforeAll(() => {
 })
 
 afterEach(async () => {
-  await until(async () => (await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0)
+  await until(
+    async () => (await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0,
+  )
   await bench.clear()
   upstream.connections.length = 0
   upstream.requests.length = 0
@@ -300,7 +302,7 @@ describe('the choice of a channel', () => {
     await bench.gateway.context.store.write((trx) =>
       trx.updateTable('channels').set({ base_url: 'http://169.254.169.254' }).where('id', '=', id).execute(),
     )
-    await bench.gateway.context.store.notices.publish({ topic: 'channels' })
+    await bench.gateway.context.store.notices.publish({ topic: 'channels', id: 0 })
     const caller = await bench.caller()
     expect(await refused('model=m', caller.token)).toMatchObject({ status: 502, code: 'do_request_failed' })
   })
@@ -461,7 +463,10 @@ describe('the end of a session', () => {
         session.send({ type: 'response.create' })
         await session.event('response.created')
       }
-      const before = String((await gateway.api<{ key: string; value: string }[]>('GET', '/api/option/')).find(({ key }) => key === option)?.value)
+      const before = String(
+        (await gateway.api<{ key: string; value: string }[]>('GET', '/api/option/')).find(({ key }) => key === option)
+          ?.value,
+      )
       await gateway.setOption(option, '0.1')
       expect((await session.closed).code).toBe(code)
       await gateway.setOption(option, before)

@@ -70,13 +70,14 @@ function HeaderCell<Row>(props: { column: Column<Row>; sort: string | undefined;
     <th role="columnheader" scope="col" data-align={column.align} aria-sort={sorted}>
       <button
         type="button"
-        className="group/sort inline-flex h-7 items-center gap-1 rounded-sm hover:text-fg"
+        className="group/sort relative inline-flex min-h-7 items-center rounded-sm [text-align:inherit] hover:text-fg"
         onClick={() => setSearch({ sort: nextSort(column.id, sort), page: undefined })}
       >
         {label}
         <Icon
           aria-hidden="true"
-          className={`size-3 ${sorted === 'none' ? 'opacity-0 group-hover/sort:opacity-70 group-focus-visible/sort:opacity-70' : ''}`}
+          // Beside the words, so that they stand over their column and no width is kept for it.
+          className={`absolute size-3 ${column.align === 'end' ? 'end-full me-0.5' : 'start-full ms-0.5'} ${sorted === 'none' ? 'opacity-0 group-hover/sort:opacity-70 group-focus-visible/sort:opacity-70' : ''}`}
         />
       </button>
     </th>

@@ -11,10 +11,10 @@ export function Kpi(props: {
   return (
     <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-3">
       <p className="truncate text-sm text-muted">{props.label}</p>
-      <p className="num mt-0.5 truncate text-2xl font-semibold tracking-[-0.02em]">
+      <p className="num mt-0.5 text-2xl font-semibold tracking-[-0.02em] break-words max-sm:text-xl">
         {props.loading ? <span className="skeleton inline-block h-6 w-24 align-middle" /> : props.value}
       </p>
-      {props.note !== undefined && <p className="mt-0.5 truncate text-xs text-muted">{props.note}</p>}
+      {props.note !== undefined && <p className="mt-0.5 text-xs text-muted">{props.note}</p>}
       {props.children}
     </div>
   )

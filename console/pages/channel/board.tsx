@@ -28,7 +28,7 @@ export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   return (
     <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
       {sorted.map((channel) => (
-        <li key={channel.id}>
+        <li key={channel.id} className="[contain-intrinsic-size:auto_6.5rem] [content-visibility:auto]">
           <button
             type="button"
             onClick={() => onPeek(channel)}

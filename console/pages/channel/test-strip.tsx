@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Strip } from '../../components/chart/strip.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
+import { useSeen } from '../../components/ui/use-seen.ts'
 import { formatTime } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -14,9 +15,17 @@ const fullMs = 8000
 export function TestStrip({ id }: { id: number }) {
   const t = useText()
   const classic = useClassicServer()
-  const { data, isPending, isError } = useQuery({ ...testsQuery(id), enabled: !classic })
+  // One call for each: those out of sight wait until they are scrolled to.
+  const [place, seen] = useSeen<HTMLSpanElement>()
+  const { data, isPending, isError } = useQuery({ ...testsQuery(id), enabled: !classic && seen })
   if (classic) return null
-  if (isPending) return <Skeleton className="h-5 w-28" />
+  if (isPending) {
+    return (
+      <span ref={place}>
+        <Skeleton className="h-5 w-28" />
+      </span>
+    )
+  }
   if (isError) return <span className="text-sm text-muted">{t('channel.board.error')}</span>
   if (data.length === 0) return <span className="text-sm text-muted">{t('channel.board.none')}</span>
   const ok = data.filter((test) => test.ok).length

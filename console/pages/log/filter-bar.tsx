@@ -99,7 +99,7 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
           spellCheck={false}
           autoComplete="off"
           onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
-          className="w-32!"
+          className="w-28! max-sm:w-36!"
         />
       ))}
       <Button type="submit">{t('log.filter.query')}</Button>

@@ -7,8 +7,9 @@ import { type Text, useText } from '../../lib/text.ts'
 export function changeText(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
   if (before === 0) return now === 0 ? undefined : t('usage.change.new')
-  const percent = `${Math.abs(Math.round((now / before - 1) * 100))} %`
-  if (now === before) return t('usage.change.same')
+  const change = Math.abs(Math.round((now / before - 1) * 100))
+  if (change === 0) return t('usage.change.same')
+  const percent = `${change} %`
   return t(now > before ? 'usage.change.up' : 'usage.change.down', { percent })
 }
 

@@ -38,7 +38,7 @@ export function Ranking({ usage, view }: { usage: Usage; view: UsageView }) {
         <tbody>
           {usage.groups.map((group) => (
             <tr key={group.key} className="border-t border-line">
-              <th scope="row" className="max-w-0 py-2 text-start font-normal">
+              <th scope="row" className="w-1/2 max-w-0 py-2 text-start font-normal">
                 <GroupLink name={group.name} groupKey={group.key} view={view} />
               </th>
               <td className={cell}>{format(group.total[view.metric])}</td>

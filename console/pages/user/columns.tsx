@@ -31,7 +31,7 @@ export function userColumns(t: Text): Column<User>[] {
     {
       id: 'display_name',
       header: t('user.displayName'),
-      cell: (user) => <span className="block max-w-40 truncate">{user.display_name}</span>,
+      cell: (user) => <span className="block max-w-28 truncate">{user.display_name}</span>,
       value: (user) => user.display_name,
       sortable: true,
       card: 'hide',
@@ -41,7 +41,7 @@ export function userColumns(t: Text): Column<User>[] {
       id: 'email',
       header: t('user.email'),
       cell: (user) => (
-        <span className="block max-w-44 truncate" title={user.email}>
+        <span className="block max-w-36 truncate" title={user.email}>
           {user.email}
         </span>
       ),
@@ -94,7 +94,7 @@ function figures(t: Text): Column<User>[] {
   return [
     {
       id: 'quota',
-      header: t('user.quota'),
+      header: t('user.column.quota'),
       cell: (user) => formatQuota(user.quota),
       value: (user) => user.quota,
       sortable: true,
@@ -103,7 +103,7 @@ function figures(t: Text): Column<User>[] {
     },
     {
       id: 'used_quota',
-      header: t('user.used'),
+      header: t('user.column.used'),
       cell: (user) => formatQuota(user.used_quota),
       value: (user) => user.used_quota,
       sortable: true,

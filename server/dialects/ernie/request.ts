@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-kin.ts'
 import { looseText } from '../fields.ts'
-import { fillerTurn, gap, plainTurns, type Turn } from '../plain-turns.ts'
+import { fillerTurn, gap, plainTurns, type Turn, toldTurns } from '../plain-turns.ts'
 
 /** Bounds of the service: below and above them it refuses the request (Qianfan API reference, "ERNIE-4.0-8K"). */
 const leastTemperature = 0.01
@@ -62,11 +62,12 @@ function messagesOut(turns: readonly Turn[]): JsonObject[] {
   return messages
 }
 
-/** Several calls at once, each followed by its answer. */
+/** Several calls at once, each followed by its answer. An answer to no call is told as the user's words. */
 function oneByOne(turns: readonly Turn[]): Turn[] {
   const answers = turns.filter(({ role }) => role === 'tool')
+  const made = new Set(turns.flatMap(({ calls = [] }) => calls.map(({ id }) => id)))
   return turns.flatMap((turn): Turn[] => {
-    if (turn.role === 'tool') return []
+    if (turn.role === 'tool') return made.has(turn.call?.id ?? '') ? [] : toldTurns([turn])
     const { calls = [], ...said } = turn
     if (calls.length === 0) return [said]
     return calls.flatMap((call, index): Turn[] => {

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts'
-import { flatError } from '../openai/reply.ts'
+import { flatError } from '../flat-error.ts'
 import { decodeFailure, encodeFailure } from '../openai-failure.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'

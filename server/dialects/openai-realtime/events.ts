@@ -81,6 +81,15 @@ export function soundFormats(session: unknown, before: SoundFormats): SoundForma
   }
 }
 
+/** The model that writes down what the caller says, in the form of either version of the API. */
+export function transcriptionModel(session: unknown): string | undefined {
+  if (!isObject(session)) return undefined
+  const audio = isObject(session['audio']) ? session['audio'] : {}
+  const input = isObject(audio['input']) ? audio['input'] : {}
+  const asked = session['input_audio_transcription'] ?? input['transcription']
+  return isObject(asked) && typeof asked['model'] === 'string' ? asked['model'] : undefined
+}
+
 function bytesPerSecond(format: unknown): number | undefined {
   const name = isObject(format) ? format['type'] : format
   if (typeof name !== 'string') return undefined

@@ -1,6 +1,7 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import { flatError } from '../flat-error.ts'
 import { usageOf } from './usage.ts'
 
 /** What a whole JSON reply says that matters for charging. */
@@ -41,13 +42,6 @@ function errorInPlace(mode: RelayMode, body: JsonObject): JsonObject | undefined
   const isKnown =
     mode === 'chat' || mode === 'completions' || mode === 'embeddings' || mode === 'rerank' || mode === 'images'
   return isKnown ? flatError(body) : undefined
-}
-
-/** Some services (Spark, say) answer 200 with a message and a code of their own in place of an answer. */
-export function flatError(body: JsonObject): JsonObject | undefined {
-  const code = body['code'] ?? body['error_code']
-  const message = [body['message'], body['msg'], body['error_msg']].find((text) => typeof text === 'string')
-  return code && message ? { message, code } : undefined
 }
 
 /** A reply that carries an answer beside an `error` field (some services always send one) is an answer. */

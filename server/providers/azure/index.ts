@@ -1,7 +1,7 @@
 import { relayModes } from '../../../contract/relay-modes.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../dialects/openai-responses/index.ts'
-import { modesOf } from '../openai-compatible/index.ts'
+import { answersResponsesOnly, modesOf } from '../openai-compatible/index.ts'
 import { openaiModels } from '../openai-compatible/openai-models.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
@@ -86,8 +86,10 @@ export const azure: Provider = {
     endpoint,
   ),
   // The first form has no Responses API below a deployment.
-  chat: (upstream) =>
-    isNewForm(upstream, text(upstream.config['api_version']) || upstream.other) ? [chat, responses] : [chat],
+  chat(upstream, model) {
+    if (!isNewForm(upstream, text(upstream.config['api_version']) || upstream.other)) return [chat]
+    return answersResponsesOnly(model) ? [responses] : [chat, responses]
+  },
   realtime: realtimeAddress,
   asksForStreamUsage: true,
 }

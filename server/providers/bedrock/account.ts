@@ -43,6 +43,19 @@ export function regionOf(upstream: Upstream): string {
   return accountOf(upstream).region
 }
 
+/** Stands for the address at which a region tells of its models. */
+const regionalCatalogue = 'https://bedrock.{region}.amazonaws.com'
+
+/** A signed GET of the catalogue of models. Throws GatewayError for a key of another form. */
+export function catalogueTarget(upstream: Upstream, path: string, nowMs: number): Target {
+  const { region, keys } = accountOf(upstream)
+  const base = upstream.baseUrl === regional || upstream.baseUrl === '' ? regionalCatalogue : upstream.baseUrl
+  const url = `${base.replaceAll('{region}', region)}${path}`
+  if ('apiKey' in keys) return { url, headers: { authorization: `Bearer ${keys.apiKey}` } }
+  const request = { method: 'GET', url, body: '', region, service: 'bedrock', nowMs }
+  return { url, headers: signatureHeaders(request, keys) }
+}
+
 /** A signed POST to a path of the runtime. Throws GatewayError for a key of another form. */
 export function signedTarget(upstream: Upstream, path: string, signing: Signing): Target {
   const { region, keys } = accountOf(upstream)

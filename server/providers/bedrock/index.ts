@@ -1,9 +1,10 @@
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
 import { decodeFailure } from '../../dialects/bedrock-converse/failure.ts'
 import { bedrockConverse } from '../../dialects/bedrock-converse/index.ts'
+import { looseList, looseText } from '../../dialects/fields.ts'
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
-import type { ChatEndpoint, ModeEndpoint, Provider, Upstream, UpstreamCall } from '../provider.ts'
-import { keyFault, keyForm, regional, regionOf, signedTarget } from './account.ts'
+import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Upstream, UpstreamCall } from '../provider.ts'
+import { catalogueTarget, keyFault, keyForm, regional, regionOf, signedTarget } from './account.ts'
 import { embedReply, embedRequest } from './embeddings.ts'
 import { readClaude, readConverse } from './frames.ts'
 import { bedrockModels, modelId } from './models.ts'
@@ -58,6 +59,21 @@ const rerank: ModeEndpoint = {
   },
 }
 
+/** Models that are called by their ids, and profiles of those that are not (Bedrock API reference, "ListFoundationModels"). */
+async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
+  const namesAt = async (path: string, list: string, name: string) => {
+    const { url, headers } = catalogueTarget(upstream, path, nowMs)
+    return looseList((await fetchJson(url, headers))[list]).flatMap((each) => looseText(each[name]) || [])
+  }
+  const models = await namesAt('/foundation-models?byInferenceType=ON_DEMAND', 'modelSummaries', 'modelId')
+  const profiles = await namesAt(
+    '/inference-profiles?maxResults=1000',
+    'inferenceProfileSummaries',
+    'inferenceProfileId',
+  )
+  return [...models, ...profiles]
+}
+
 /** Amazon Bedrock. */
 export const bedrock: Provider = {
   meta: {
@@ -73,4 +89,5 @@ export const bedrock: Provider = {
   modes: { embeddings, rerank },
   chat: (_upstream, model) => (model.includes('claude') ? [converse, claude] : [converse]),
   asksForStreamUsage: false,
+  listModels,
 }

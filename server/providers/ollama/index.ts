@@ -29,6 +29,9 @@ function namedJson(response: Response): Response {
   return new Response(response.body, { status: response.status, headers })
 }
 
+/** Its layer of OpenAI's form has the older call, too. */
+const completions: ModeEndpoint = { target: (upstream) => address(upstream, '/v1/completions') }
+
 const embeddings: ModeEndpoint = {
   target: (upstream) => address(upstream, '/api/embed'),
   translation: {
@@ -79,8 +82,8 @@ export const ollama: Provider = {
     ],
     keyHint: 'any; sent as a bearer key',
   },
-  modes: { embeddings },
+  modes: { completions, embeddings },
   chat: () => [chat],
-  asksForStreamUsage: false,
+  asksForStreamUsage: true,
   listModels,
 }

@@ -1,4 +1,5 @@
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
+import { looseList, looseText } from '../../dialects/fields.ts'
 import { embeddedTokens, predictEmbedRequest, vectorsIn } from '../../dialects/gemini/embeddings.ts'
 import { imageReply, imageRequest, isImagen } from '../../dialects/gemini/images.ts'
 import { gemini } from '../../dialects/gemini/index.ts'
@@ -6,7 +7,16 @@ import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import { googleSpeech } from '../openai-compatible/google-speech.ts'
-import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } from '../provider.ts'
+import type {
+  AccessToken,
+  ChatEndpoint,
+  FetchJson,
+  ModeEndpoint,
+  Provider,
+  Signing,
+  Target,
+  Upstream,
+} from '../provider.ts'
 import { type Account, accessToken, accountOf, keyFault, keyForm } from './service-account.ts'
 
 /** Stands for the address of the channel's own region. */
@@ -43,7 +53,8 @@ async function address(upstream: Upstream, signing: Signing, path: string, versi
 }
 
 function published(publisher: string, model: string, action: string): string {
-  return `/publishers/${publisher}/models/${model.split('/').map(encodeURIComponent).join('/').replace('%40', '@')}:${action}`
+  const name = encodeURIComponent(model.replace(/^google\//, '')).replace('%40', '@')
+  return `/publishers/${publisher}/models/${name}:${action}`
 }
 
 const google: ChatEndpoint = {
@@ -117,6 +128,21 @@ const speech: ModeEndpoint = {
   target: (upstream, { model }, signing) => address(upstream, signing, published('google', model, 'generateContent')),
 }
 
+/** Google's models and Claude (Vertex AI API reference, "publishers.models.list"). */
+async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
+  const account = accountOf(upstream)
+  const base = ownBase(upstream, account)
+  const tokens = { get: async (_name: string, make: () => Promise<AccessToken>) => (await make()).value }
+  const token = await accessToken(account, tokenUriOf(account, base), { body: '', nowMs, tokens, fetchJson })
+  const headers = { authorization: `Bearer ${token}` }
+  const namesOf = async (publisher: string) => {
+    const url = `${base ?? googleBase(account)}/v1beta1/publishers/${publisher}/models?pageSize=1000`
+    const list = looseList((await fetchJson(url, headers))['publisherModels'])
+    return list.map(({ name }) => looseText(name).replace(/^.*\/models\//, '')).filter((name) => name !== '')
+  }
+  return [...(await namesOf('google')), ...(await namesOf('anthropic'))]
+}
+
 /** Google Cloud's Vertex AI. */
 export const vertex: Provider = {
   meta: {
@@ -160,4 +186,5 @@ export const vertex: Provider = {
   modes: { embeddings, images, speech },
   chat: (_upstream, model) => [chat(model)],
   asksForStreamUsage: true,
+  listModels,
 }

@@ -7,14 +7,15 @@ import {
   responseIdOf,
   saidIn,
   soundFormats,
+  transcriptionModel,
   usualSound,
   writtenField,
 } from '../../dialects/openai-realtime/events.ts'
-import { readRealtimeUsage, sumOf } from '../../dialects/openai-realtime/usage.ts'
+import { readRealtimeUsage } from '../../dialects/openai-realtime/usage.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 
 /** Counts the tokens of texts. */
-export type CountTexts = (texts: readonly string[]) => Promise<number>
+export type CountTexts = (texts: readonly string[]) => number | Promise<number>
 
 /** Tokens per second of sound (OpenAI, "Managing costs" of the Realtime API). */
 const spokenPerSecond = 20
@@ -26,6 +27,9 @@ const charactersPerToken = 6
 /** What callers said is kept for counting up to so many characters; beyond, it is only sized. */
 const mostKeptCharacters = 1_000_000
 
+/** What is said in a session is not longer than a session can be. */
+const longestSessionSeconds = 86_400
+
 /** Events of a caller that add to what the model reads, beside sound. */
 const sayingEvents: ReadonlySet<string> = new Set(['conversation.item.create', 'session.update', 'response.create'])
 
@@ -34,6 +38,16 @@ interface Said {
   events: string[]
   characters: number
   soundSeconds: number
+}
+
+/** Speech of the caller that another model wrote down, since the session asks for that. */
+export interface Transcription {
+  /** '' where the session did not name it. */
+  model: string
+  text: string
+  /** What it used, by tokens or by the length of the sound, where the upstream told. */
+  usage?: Usage
+  seconds?: number
 }
 
 /** A response whose usage has not come. */
@@ -57,10 +71,12 @@ export class RealtimeMeter {
   unseenTokens = 0
   /** Why figures of the upstream were refused; '' = they were not. */
   refused = ''
+  /** Units of the transcriptions, and how many there were. */
+  beside = 0
+  transcriptions = 0
   readonly #faultOf: (usage: Usage) => string | undefined
-  #reported = nothing
-  /** Responses with a usage of their own. */
-  #responses = 0
+  readonly #priceOf: (transcription: Transcription) => number
+  readonly #reported: Usage[] = []
   readonly #open = new Map<string, OpenResponse>()
   readonly #unreported: OpenResponse[] = []
   readonly #done = new Set<string>()
@@ -68,20 +84,26 @@ export class RealtimeMeter {
   #context = nothing
   #said = newSaid()
   #sound = usualSound
+  #isAsked = false
+  #transcriptionModel = ''
 
-  /** @param faultOf why a usage is not believed */
-  constructor(faultOf: (usage: Usage) => string | undefined) {
+  /**
+   * @param faultOf why a usage is not believed
+   * @param priceOf units for a transcription
+   */
+  constructor(faultOf: (usage: Usage) => string | undefined, priceOf: (transcription: Transcription) => number) {
     this.#faultOf = faultOf
+    this.#priceOf = priceOf
   }
 
-  /** A response is under way. */
-  get isResponding(): boolean {
-    return this.#open.size > 0
+  /** A response is under way, or was asked for. */
+  get isBusy(): boolean {
+    return this.#open.size > 0 || this.#isAsked
   }
 
   /** How many responses there were, those that did not come to their end with them. */
   get responses(): number {
-    return this.#responses + this.#unreported.length + this.#open.size
+    return this.#reported.length + this.#unreported.length + this.#open.size
   }
 
   /** Takes what the caller says. */
@@ -90,6 +112,7 @@ export class RealtimeMeter {
     if (type === 'input_audio_buffer.append') {
       this.#said.soundSeconds += bytesOfBase64(writtenField(text, 'audio')) / this.#sound.input
     } else if (sayingEvents.has(type)) {
+      if (type === 'response.create') this.#isAsked = true
       this.#said.characters += text.length
       if (this.#said.characters <= mostKeptCharacters) this.#said.events.push(text)
     }
@@ -104,28 +127,34 @@ export class RealtimeMeter {
     else if (type === 'response.done') return this.#end(responseIn(text))
     else if (type === 'session.created' || type === 'session.updated') {
       const event = tryParse(text)
-      if (isObject(event)) this.#sound = soundFormats(event['session'], this.#sound)
-    } else if (type === 'error') return 'error'
+      if (!isObject(event)) return undefined
+      this.#sound = soundFormats(event['session'], this.#sound)
+      this.#transcriptionModel = transcriptionModel(event['session']) ?? this.#transcriptionModel
+    } else if (type === 'conversation.item.input_audio_transcription.completed') return this.#transcribed(text)
+    else if (type === 'error') {
+      this.#isAsked = false
+      return 'error'
+    }
     return undefined
   }
 
-  /** What was surely used so far. */
-  leastUsage(): Usage {
+  /** What was surely used so far, response by response. */
+  least(): Usage[] {
     this.unseenTokens = 0
-    return sumOf([this.#reported, ...this.#pending().map((each) => this.#leastOf(each))])
+    return [...this.#reported, ...this.#pending().map((each) => this.#leastOf(each))]
   }
 
   /** What may be used by the end of the responses under way, or of the next one, apart from what that says. */
-  mostUsage(): Usage {
+  most(): Usage[] {
     const next = this.#open.size > 0 ? [] : [newResponse(this.#said)]
-    return sumOf([this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))])
+    return [...this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))]
   }
 
   /** Everything that was used; what the upstream did not tell is counted. */
-  async finish(count: CountTexts): Promise<{ usage: Usage; estimated: boolean }> {
+  async finish(count: CountTexts): Promise<{ parts: Usage[]; estimated: boolean }> {
     const pending = this.#pending()
     const counted = await Promise.all(pending.map((each) => this.#countOf(each, count)))
-    return { usage: sumOf([this.#reported, ...counted]), estimated: pending.length > 0 }
+    return { parts: [...this.#reported, ...counted], estimated: pending.length > 0 }
   }
 
   #pending(): OpenResponse[] {
@@ -133,6 +162,7 @@ export class RealtimeMeter {
   }
 
   #begin(id: string): 'begun' {
+    this.#isAsked = false
     if (!this.#open.has(id) && !this.#done.has(id)) {
       this.#open.set(id, newResponse(this.#said))
       this.#said = newSaid()
@@ -170,8 +200,7 @@ export class RealtimeMeter {
     const usage = readRealtimeUsage(response['usage'])
     const fault = usage && (this.#faultOf(usage) ?? tooLittle(usage, open))
     if (usage && fault === undefined) {
-      this.#responses++
-      this.#reported = sumOf([this.#reported, usage])
+      this.#reported.push(usage)
       this.#context = contextAfter(usage)
       return 'done'
     }
@@ -180,6 +209,26 @@ export class RealtimeMeter {
     // What failed or was cancelled before it said anything is not charged by the upstream, which tells no usage.
     const hasFailed = response['status'] === 'failed' || response['status'] === 'cancelled'
     if (fault !== undefined || !hasFailed || open.pieces > 0 || open.soundSeconds > 0) this.#unreported.push(open)
+    return 'done'
+  }
+
+  #transcribed(text: string): 'done' | undefined {
+    const event = tryParse(text)
+    if (!isObject(event)) return undefined
+    const id = `transcription ${String(event['item_id'])} ${String(event['content_index'])}`
+    if (this.#done.has(id)) return undefined
+    this.#done.add(id)
+    const raw = event['usage']
+    const usage = readRealtimeUsage(raw)
+    const seconds = isObject(raw) ? raw['seconds'] : undefined
+    const hasSeconds = typeof seconds === 'number' && seconds >= 0 && seconds < longestSessionSeconds
+    this.transcriptions++
+    this.beside += this.#priceOf({
+      model: this.#transcriptionModel,
+      text: typeof event['transcript'] === 'string' ? event['transcript'] : '',
+      ...(usage && this.#faultOf(usage) === undefined && { usage }),
+      ...(hasSeconds && { seconds }),
+    })
     return 'done'
   }
 

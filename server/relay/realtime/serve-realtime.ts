@@ -1,10 +1,11 @@
 import { errorTable, GatewayError } from '../../errors.ts'
 import type { Upgrade } from '../../lib/socket-session.ts'
+import { authenticate } from '../authenticate.ts'
 import type { Incoming } from '../build-call.ts'
 import type { SessionCall } from '../call.ts'
 import type { Caller } from '../caller.ts'
 import { Leaving } from '../caller-left.ts'
-import { protocolsOf } from '../credentials.ts'
+import { credentialOf, protocolsOf } from '../credentials.ts'
 import { failedAttempt, statusFailure } from '../error-answer.ts'
 import { forwardedHeaders } from '../headers.ts'
 import { type MakeAttempt, shorter, throughChannels, toFailure } from '../relay.ts'
@@ -26,14 +27,18 @@ export interface RealtimeDeps extends RelayRouteDeps {
  * `GET /v1/realtime?model=…`: checks the caller as for every call, opens a WebSocket to a channel, and only then turns
  * the request into one. What fails before that is answered as an HTTP error. `upgrade` is absent where the server cannot.
  */
-export async function serveRealtime(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade | undefined): Promise<Response> {
+export async function serveRealtime(
+  deps: RealtimeDeps,
+  incoming: Incoming,
+  upgrade: Upgrade | undefined,
+): Promise<Response> {
   const response = await serveCaller(deps, incoming, async (caller) => {
     if (!upgrade || !asksForWebSocket(incoming.request.headers)) {
       throw new GatewayError('upgrade_required', 'this address takes WebSockets only: connect with wss:// or ws://')
     }
     const call = sessionCall(incoming, caller, deps.relay.clock.nowMs())
     try {
-      return await throughChannels(deps.relay, call, attemptWith(deps, upgrade, answerHeaders(incoming)))
+      return await throughChannels(deps.relay, call, attemptWith(deps, incoming, upgrade))
     } catch (error) {
       if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
       throw error
@@ -65,8 +70,7 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
   if (model === '') throw new GatewayError('required_field_missing', 'model is missing', { param: 'model' })
   if (query.getAll('model').length > 1)
     throw new GatewayError('invalid_field_value', 'model stands twice in the request', { param: 'model' })
-  if (caller.allowedModels && !caller.allowedModels.has(model))
-    throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
+  requireModel(caller, model)
   const { signal } = request
   return {
     requestId,
@@ -92,6 +96,18 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
   }
 }
 
+function requireModel({ allowedModels }: Caller, model: string): void {
+  if (!allowedModels || allowedModels.has(model)) return
+  throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
+}
+
+/** The checks of the beginning once more: a session may last for an hour. */
+function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: string): () => Promise<void> {
+  // The request is gone once it is a WebSocket.
+  const [credential, from] = [credentialOf(request, 'openai-chat'), address()]
+  return async () => requireModel(await authenticate(deps.authenticate, credential, () => from), model)
+}
+
 /** Browsers name the version of the API among the protocols: `openai-beta.realtime-v1` is `OpenAI-Beta: realtime=v1`. */
 function betaOf(headers: Headers): Record<string, string> {
   const prefix = 'openai-beta.'
@@ -105,11 +121,8 @@ function answerHeaders({ request, requestId }: Incoming): Record<string, string>
   return { 'x-oneapi-request-id': requestId, ...(hasRealtime && { 'sec-websocket-protocol': 'realtime' }) }
 }
 
-function attemptWith(
-  deps: RealtimeDeps,
-  upgrade: Upgrade,
-  headers: Readonly<Record<string, string>>,
-): MakeAttempt<SessionCall> {
+function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): MakeAttempt<SessionCall> {
+  const headers = answerHeaders(incoming)
   return async (relay, call, { hold, charging, channel, attempts }, handOver) => {
     const startedAtMs = relay.clock.nowMs()
     const note = (status: number, error: string) =>
@@ -118,7 +131,8 @@ function attemptWith(
       const upstreamModel = mappedModel(channel, call.facts.model)
       const upstream = await connect(deps, call, channel, upstreamModel)
       const open = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
-      const session = new RealtimeSession(relay, open, upstream, deps.sessions)
+      const check = checkAgain(deps, incoming, call.facts.model)
+      const session = new RealtimeSession({ deps: relay, open, upstream, sessions: deps.sessions, check })
       if (call.signal.aborted || !upgrade(session, headers)) {
         upstream.close(1001, '')
         throw new GatewayError('do_request_failed', 'the caller left before the session began')

@@ -1,38 +1,51 @@
 import type { Usage } from '../../../contract/usage.ts'
+import { transcriptionCharge } from '../../billing/audio-price.ts'
+import type { PriceBook } from '../../billing/ratios.ts'
 import { errorObject } from '../../dialects/openai/errors.ts'
 import { cancelEvent, errorEvent } from '../../dialects/openai-realtime/events.ts'
+import { sumOf } from '../../dialects/openai-realtime/usage.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { requestId as newId } from '../../lib/ids.ts'
 import type { CallerSocket, SocketSession } from '../../lib/socket-session.ts'
-import { noCode, vanished } from '../../lib/web-socket-frames.ts'
 import type { SessionCall } from '../call.ts'
 import { usageFault } from '../check-usage.ts'
 import type { RelayDeps } from '../deps.ts'
 import { withoutKey } from '../error-answer.ts'
 import type { IdleWait } from '../idle-watch.ts'
 import { type OpenCall, settle } from '../settlement.ts'
-import { RealtimeMeter } from './meter.ts'
+import {
+  callerClosed,
+  type Ending,
+  interrupted,
+  lapsed,
+  outOfQuota,
+  refused,
+  shutDown,
+  upstreamClosed,
+} from './endings.ts'
+import { RealtimeMeter, type Transcription } from './meter.ts'
 import type { OpenSession, RealtimeSessions } from './sessions.ts'
-import { type Lapse, Silence } from './silence.ts'
+import { Silence } from './silence.ts'
 import type { UpstreamMessage, UpstreamSocket } from './upstream-socket.ts'
+
+/** Where only a text is known. */
+const charactersPerTextToken = 4
 
 /** How long the upstream may take to tell what a response used that was stopped. */
 const lastUsageMs = 1_000
 
-/** Codes of a close (RFC 6455, section 7.4.1). */
-const closeCodes = { normal: 1000, goingAway: 1001, refused: 1008, tooLong: 1009, failed: 1011, tooSlow: 1013 } as const
-
-/** Why a session ends, and what either side is told. */
-interface Ending {
-  outcome: Outcome
-  /** Told to the caller as an event, and named in the log row. */
-  error?: GatewayError
-  caller: { code: number; reason: string }
-  upstream: { code: number; reason: string }
-}
-
 type Data = string | Uint8Array
+
+/** What a session is made of. */
+export interface SessionParts {
+  deps: RelayDeps
+  open: OpenCall<SessionCall>
+  upstream: UpstreamSocket
+  sessions: RealtimeSessions
+  /** Rejects with GatewayError when the caller may not call any more. */
+  check(): Promise<void>
+}
 
 const decoder = new TextDecoder()
 
@@ -47,6 +60,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   readonly #open: OpenCall<SessionCall>
   readonly #upstream: UpstreamSocket
   readonly #sessions: RealtimeSessions
+  readonly #check: SessionParts['check']
   readonly #meter: RealtimeMeter
   readonly #silence: Silence
   #caller: CallerSocket | undefined
@@ -60,12 +74,16 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   /** Goes on once no response is under way any more. */
   #onQuiet: (() => void) | undefined
 
-  constructor(deps: RelayDeps, open: OpenCall<SessionCall>, upstream: UpstreamSocket, sessions: RealtimeSessions) {
+  constructor({ deps, open, upstream, sessions, check }: SessionParts) {
     this.#deps = deps
     this.#open = open
     this.#upstream = upstream
     this.#sessions = sessions
-    this.#meter = new RealtimeMeter((usage) => usageFault(open.call, open.upstreamModel, usage))
+    this.#check = check
+    this.#meter = new RealtimeMeter(
+      (usage) => usageFault(open.call, open.upstreamModel, usage),
+      (transcription) => transcriptionPrice(deps.prices(), open, transcription),
+    )
     this.#silence = new Silence(deps, open)
   }
 
@@ -81,7 +99,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     this.#pump().catch((error: unknown) => {
       this.#deps.events.warning(`${this.#open.call.requestId}: ${String(error)}`)
       const failed = new GatewayError('internal_error', 'an internal error occurred', { cause: error })
-      void this.#end(interrupted(failed, closeCodes.failed))
+      void this.#end(interrupted(failed))
     })
   }
 
@@ -90,7 +108,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     this.#silence.callerSaid()
     this.#meter.heard(textOf(data))
     if (this.#upstream.send(data)) return
-    this.#silence.upstreamBlockedAtMs = this.#deps.clock.nowMs()
+    this.#silence.upstreamBlockedAtMs ??= this.#deps.clock.nowMs()
     this.#caller?.pause()
   }
 
@@ -102,27 +120,22 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   closed(code: number, reason: string): void {
     this.#isCallerThere = false
     this.drained()
-    const upstream = code === vanished ? { code: closeCodes.goingAway, reason: '' } : { code, reason }
-    void this.#end({
-      outcome: this.#meter.isResponding ? 'aborted' : 'complete',
-      caller: { code, reason },
-      upstream,
-    })
+    void this.#end(callerClosed(code, reason, this.#meter.isBusy))
   }
 
   drain(): void {
     this.#isDraining = true
-    if (!this.#meter.isResponding) void this.#end(this.#shutDown())
+    if (!this.#meter.isBusy) void this.#end(shutDown(this.#meter.isBusy))
   }
 
   cutOff(): Promise<void> {
-    return this.#end(this.#shutDown())
+    return this.#end(shutDown(this.#meter.isBusy))
   }
 
   due(): void {
-    const lapse = this.#silence.lapse(this.#meter.isResponding, this.#upstream)
+    const lapse = this.#silence.lapse(this.#meter.isBusy, this.#upstream)
     if (lapse === undefined) this.dueAtMs = this.#silence.nextLookMs()
-    else void this.#end(this.#lapsed(lapse))
+    else void this.#end(lapsed(lapse, this.#meter.isBusy))
   }
 
   /** Carries what the upstream says, one message at a time: the next is read when this one has gone. */
@@ -137,15 +150,28 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
       }
       const kind = this.#meter.said(textOf(message.data))
       if (this.#isEnding) {
-        if (!this.#meter.isResponding) this.#onQuiet?.()
+        if (!this.#meter.isBusy) this.#onQuiet?.()
         continue
       }
       const isCovered = await this.#isCovered(kind)
+      const refusal = kind === 'begun' ? await this.#refusal() : undefined
       // What the caller sees complete is in the hold by now, also for the case that this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
-      if (!isCovered) void this.#end(interrupted(outOfQuota(), closeCodes.refused))
-      else if (this.#isDraining && !this.#meter.isResponding) void this.#end(this.#shutDown())
+      if (refusal) void this.#end(refused(refusal))
+      else if (!isCovered) void this.#end(outOfQuota())
+      else if (this.#isDraining && !this.#meter.isBusy) void this.#end(shutDown(this.#meter.isBusy))
+    }
+  }
+
+  /** Why the caller may not go on: its token or its owner was disabled since the session began. */
+  async #refusal(): Promise<GatewayError | undefined> {
+    try {
+      await this.#check()
+      return undefined
+    } catch (error) {
+      // That nobody can be asked now is no reason to end what goes well.
+      return error instanceof GatewayError && error.code !== 'database_unavailable' ? error : undefined
     }
   }
 
@@ -168,8 +194,8 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return true
     if (kind === 'error') return true
     const { hold, charging } = this.#open
-    const used = this.#chargeOf(this.#meter.leastUsage())
-    const wanted = this.#chargeOf(this.#meter.mostUsage()) + charging.ceiling(0)
+    const used = this.#chargeOf(this.#meter.least())
+    const wanted = this.#chargeOf(this.#meter.most()) + charging.ceiling(0)
     // The end of a response is written down even where the hold is large enough: it is charged if this process dies.
     if (kind === 'done' || wanted > hold.amount) await hold.extend(Math.max(1, wanted - hold.amount), used)
     if (used < hold.amount) return true
@@ -177,69 +203,16 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     return kind !== 'done' && used === hold.amount
   }
 
-  #chargeOf(usage: Usage): number {
-    return this.#open.charging.charge({ usage, estimated: false }).quota
+  #chargeOf(parts: readonly Usage[]): number {
+    const { beside } = this.#meter
+    return this.#open.charging.charge({ usage: sumOf(parts), parts, beside, estimated: false }).quota
   }
 
   async #upstreamClosed({ code, reason }: Extract<UpstreamMessage, { kind: 'close' }>): Promise<void> {
-    const said = withoutKey(reason, this.#open.channel.upstream.key)
-    const isResponding = this.#meter.isResponding
-    const isUsual =
-      code === closeCodes.normal || code === closeCodes.goingAway || code === noCode || (code >= 3000 && code <= 4999)
     this.#onQuiet?.()
     if (this.#isEnding) return
-    if (!isResponding && isUsual)
-      return this.#end({ outcome: 'complete', caller: { code, reason: said }, upstream: { code, reason: '' } })
-    this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
-    const error =
-      code === closeCodes.tooLong
-        ? new GatewayError('bad_response_body', 'the upstream sent a message that is too long')
-        : isUsual
-          ? new GatewayError(
-              'upstream_stream_incomplete',
-              'the upstream closed the session before its answer was complete',
-            )
-          : new GatewayError('upstream_stream_error', 'the connection to the upstream broke')
-    const passed = code === vanished || code === noCode ? closeCodes.failed : code
-    return this.#end({ ...interrupted(error, passed), caller: { code: passed, reason: said || error.code } })
-  }
-
-  #shutDown(): Ending {
-    const error = new GatewayError('shutting_down', 'this server is shutting down, try again')
-    const told = { code: closeCodes.goingAway, reason: error.code }
-    return this.#meter.isResponding
-      ? { outcome: 'interrupted', error, caller: told, upstream: { code: closeCodes.goingAway, reason: '' } }
-      : { outcome: 'complete', caller: told, upstream: { code: closeCodes.normal, reason: '' } }
-  }
-
-  #lapsed(lapse: Lapse): Ending {
-    switch (lapse) {
-      case 'idle':
-      case 'overdue': {
-        const reason = lapse === 'idle' ? 'nothing was said for too long' : 'the session lasted too long'
-        const told = { code: closeCodes.goingAway, reason }
-        return {
-          outcome: this.#meter.isResponding ? 'interrupted' : 'complete',
-          ...(this.#meter.isResponding && { error: new GatewayError('upstream_timeout', reason) }),
-          caller: told,
-          upstream: { code: closeCodes.normal, reason: '' },
-        }
-      }
-      case 'unread':
-        return {
-          outcome: 'aborted',
-          caller: { code: closeCodes.tooSlow, reason: 'the caller does not read' },
-          upstream: { code: closeCodes.goingAway, reason: '' },
-        }
-      default: {
-        this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
-        const said = lapse === 'blocked' ? 'the upstream takes nothing any more' : 'the upstream fell silent'
-        return interrupted(
-          new GatewayError('upstream_timeout', said),
-          lapse === 'blocked' ? closeCodes.tooSlow : closeCodes.failed,
-        )
-      }
-    }
+    const said = withoutKey(reason, this.#open.channel.upstream.key)
+    await this.#end(upstreamClosed(code, said, this.#meter.isBusy))
   }
 
   /** Ends the session, once. */
@@ -249,24 +222,28 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     return this.#ended
   }
 
-  async #endOnce({ outcome, error, caller, upstream }: Ending): Promise<void> {
+  async #endOnce(ending: Ending): Promise<void> {
+    const { outcome, error, upstreamFault, upstream } = ending
     const deps = this.#deps
     deps.idleWatch.remove(this)
     this.#upstream.onDrain = undefined
     await this.#hushed()
     this.#upstream.close(upstream.code, upstream.reason)
-    if (this.#firstByteMs === 0) deps.breaker.undecided(this.#open.channel.id, this.#open.call.facts.model)
+    const { channel, call } = this.#open
+    if (upstreamFault) deps.breaker.failed(channel.id, call.facts.model)
+    else if (this.#firstByteMs === 0) deps.breaker.undecided(channel.id, call.facts.model)
     try {
       await this.#settle(outcome, error?.code ?? '')
-    } finally {
-      this.#sessions.remove(this)
-      this.#leave(error, caller)
+    } catch (failure) {
+      deps.events.warning(`${call.requestId}: ${String(failure)}`)
     }
+    this.#sessions.remove(this)
+    this.#leave(ending)
   }
 
   /** Stops what is being said, and hears what it used. */
   async #hushed(): Promise<void> {
-    if (!this.#meter.isResponding || this.#upstream.isOver) return
+    if (!this.#meter.isBusy || this.#upstream.isOver) return
     this.#upstream.send(cancelEvent)
     let timer: ReturnType<typeof setTimeout> | undefined
     await new Promise<void>((resolve) => {
@@ -279,25 +256,35 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
 
   async #settle(outcome: Outcome, code: string): Promise<void> {
     const deps = this.#deps
-    const approximate = deps.settings().ApproximateTokenEnabled
-    const { responses, refused } = this.#meter
-    const { usage, estimated } = await this.#meter.finish((texts) =>
-      texts.every((text) => text === '')
-        ? Promise.resolve(0)
-        : deps.counter.count(this.#open.upstreamModel, { texts, fixedTokens: 0 }, approximate),
-    )
+    const { responses, transcriptions, beside, refused } = this.#meter
+    const { parts, estimated } = await this.#meter.finish((texts) => this.#count(texts))
     await settle(deps, this.#open, {
-      measure: { usage, estimated },
+      measure: { usage: sumOf(parts), parts, beside, estimated },
       outcome,
       code,
       firstByteMs: this.#firstByteMs,
-      note: `realtime, responses: ${responses}${refused && `; usage of the upstream refused: ${refused}`}`,
+      note: [
+        `realtime, responses: ${responses}`,
+        ...(transcriptions > 0 ? [`transcriptions: ${transcriptions}, ${beside} units`] : []),
+        ...(refused === '' ? [] : [`usage of the upstream refused: ${refused}`]),
+      ].join('; '),
     })
   }
 
-  #leave(error: GatewayError | undefined, { code, reason }: Ending['caller']): void {
+  /** What cannot be counted is not given away either. */
+  #count(texts: readonly string[]): number | Promise<number> {
+    const characters = texts.reduce((sum, text) => sum + text.length, 0)
+    if (characters === 0) return 0
+    const approximate = this.#deps.settings().ApproximateTokenEnabled
+    return this.#deps.counter
+      .count(this.#open.upstreamModel, { texts, fixedTokens: 0 }, approximate)
+      .catch(() => Math.ceil(characters / charactersPerTextToken))
+  }
+
+  #leave({ error, isCut, caller: { code, reason } }: Ending): void {
     const caller = this.#caller
     if (!this.#isCallerThere || !caller) return
+    if (isCut) return caller.terminate()
     if (error) {
       const told = errorObject(error, this.#open.call.requestId)
       caller.send(errorEvent(`event_${newId(this.#deps.clock.nowMs())}`, { ...told }))
@@ -306,17 +293,19 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   }
 }
 
-function outOfQuota(): GatewayError {
-  return new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the session')
-}
-
-function interrupted(error: GatewayError, code: number): Ending {
-  return {
-    outcome: 'interrupted',
-    error,
-    caller: { code, reason: error.code },
-    upstream: { code: closeCodes.goingAway, reason: '' },
+/** By the price of the model that wrote it down, or where that has none of the session's. */
+function transcriptionPrice(
+  prices: PriceBook,
+  { charging, channel }: OpenCall<SessionCall>,
+  { model, text, usage, seconds }: Transcription,
+): number {
+  const sheet = (model === '' ? undefined : prices.sheet(model, channel.type)) ?? charging.sheet
+  const measure = {
+    ...(usage && { usage }),
+    ...(seconds !== undefined && { seconds }),
+    textTokens: Math.ceil(text.length / charactersPerTextToken),
   }
+  return transcriptionCharge(measure, sheet, charging.groupRatio).quota
 }
 
 /** The text of a message; some services send their events as bytes. */

@@ -43,7 +43,7 @@ export class Silence {
     return this.#deps.clock.nowMs() + lookEveryMs
   }
 
-  lapse(isResponding: boolean, upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): Lapse | undefined {
+  lapse(isBusy: boolean, upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): Lapse | undefined {
     const { channel, call } = this.#open
     const settings = this.#deps.settings()
     const nowMs = this.#deps.clock.nowMs()
@@ -55,7 +55,7 @@ export class Silence {
     if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
     // What waits for the caller is not the upstream's silence.
     if (this.callerBlockedAtMs !== undefined) return undefined
-    if (isResponding && isPast(this.#upstreamSaidAtMs, idleMs)) return 'stalled'
+    if (isBusy && isPast(this.#upstreamSaidAtMs, idleMs)) return 'stalled'
     if (isPast(Math.max(this.#callerSaidAtMs, this.#upstreamSaidAtMs), settings.RealtimeIdleTimeout * 1000))
       return 'idle'
     return this.#isLost(upstream) ? 'lost' : undefined

@@ -7,7 +7,14 @@ export interface Amounts {
   users: number
 }
 
-const models = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-5', 'deepseek-chat', 'gemini-3.5-flash', 'a-model-with-a-long-name']
+const models = [
+  'gpt-4o',
+  'gpt-4o-mini',
+  'claude-sonnet-5',
+  'deepseek-chat',
+  'gemini-3.5-flash',
+  'a-model-with-a-long-name',
+]
 const day = 86_400
 
 /** Writes an installation of many years into the database: no call would make so many rows in time. */
@@ -26,10 +33,16 @@ export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Ma
     const rest = columnsOf(table, ['id', 'access_token_hash', ...names])
     const statement = database.prepare(
       `insert into ${table} (${names.map((name) => `"${name}"`).join(', ')}, ${rest})
-       select ${names.map(() => '?').join(', ')}, ${rest} from ${table} order by id limit 1`,
+       select ${names.map(() => '?').join(', ')}, ${rest} from ${table} order by id ${table === 'logs' ? 'desc ' : ''}limit 1`,
     )
     for (let index = 1; index <= count; index++) statement.run(...names.map((name) => own[name]?.(index) ?? ''))
   }
+  // Rows are copies of the first one of their table.
+  database.run(`insert into logs (user_id, created_at, type, content, username, token_name, model_name, quota,
+    prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset, token_id,
+    first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
+    values (1, ${nowSeconds}, 2, 'ratio: 1.25 × 4 × 1', 'root', 'first', 'gpt-4o', 60, 20, 1, 1, '', 900, 0, 0, 1, 120, 0,
+    0, 0, 'complete', '')`)
   database.transaction(() => {
     copies(
       'users',

@@ -86,8 +86,8 @@ function readDashscopeEvents(events: readonly JsonObject[]): Recorded {
   const learned = nothing()
   const inputs: string[] = []
   for (const { output, usage } of events) {
-    const { choices, text: plain, finish_reason, message } = object(output)
-    const [choice = { message: message ?? { content: plain }, finish_reason }] = objects(choices)
+    const { choices, text: plain, finish_reason } = object(output)
+    const [choice = { message: { content: plain }, finish_reason }] = objects(choices)
     const { content, reasoning_content, tool_calls } = object(choice['message'])
     const said =
       typeof content === 'string'
@@ -143,4 +143,27 @@ export const readZhipu: WireReader = {
 export const readPalm: WireReader = {
   whole: ({ candidates }) => ({ ...nothing(), end: 'stop', text: text(objects(candidates)[0]?.['content']) }),
   stream: () => nothing(),
+}
+
+/** Frames of iFlytek Spark's WebSocket. */
+export const readSpark: WireReader = {
+  whole: (body) => readFrames([body]),
+  stream: (data) => readFrames(parsed(data)),
+}
+
+function readFrames(frames: readonly JsonObject[]): Recorded {
+  const learned = { ...nothing(), end: 'stop' as End }
+  for (const { choices, usage } of frames.map(({ payload }) => object(payload))) {
+    for (const { content, reasoning_content, function_call } of objects(object(choices)['text'])) {
+      learned.text += text(content)
+      learned.thought += text(reasoning_content)
+      const { name, arguments: input } = object(function_call)
+      if (!name) continue
+      learned.calls.push({ id: undefined, name: text(name), input: parsedInput(text(input)) })
+      learned.end = 'tool-calls'
+    }
+    const counts = object(object(usage)['text'])
+    if (counts['total_tokens'] !== undefined) count(learned, counts)
+  }
+  return learned
 }

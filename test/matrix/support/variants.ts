@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { Provider } from '../../../server/providers/provider.ts'
+import type { CallerDialect } from '../../../contract/relay-paths.ts'
+import { type ChatEndpoint, chatEndpointFor, type Provider } from '../../../server/providers/provider.ts'
 import type { Setup } from './bench.ts'
 import type { Feature } from './features.ts'
 
@@ -29,7 +30,11 @@ const vertexKey = `us-central1|project|${JSON.stringify(account)}`
 /** Providers whose keys have a form, whose models have names of a form, or that speak in several ways. */
 const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   openai: [{}, { note: 'models of the Responses API alone', model: 'gpt-5-pro' }],
-  azure: [{ note: 'deployments form' }, { note: 'v1 form', setup: { other: 'v1' } }],
+  azure: [
+    { note: 'deployments form' },
+    { note: 'v1 form', setup: { other: 'v1' } },
+    { note: 'v1 form, models of the Responses API alone', setup: { other: 'v1' }, model: 'gpt-5.1-codex-max' },
+  ],
   bedrock: [
     { note: 'Claude', setup: { key: 'access-key|secret-key|us-east-1' } },
     { note: 'others', setup: { key: 'api-key|us-east-1' }, model: 'us.amazon.nova-2-lite-v1:0' },
@@ -66,4 +71,17 @@ const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
 export function variantsOf({ meta }: Provider): Variant[] {
   const usual = { note: '', setup: {}, model: meta.models[0] ?? 'any-model' }
   return (specials[meta.name] ?? [{}]).map((special) => ({ ...usual, ...special }))
+}
+
+/** Where a caller's conversations go in a variant; undefined where the provider has none. */
+export function endpointOf(
+  provider: Provider,
+  { setup, model }: Variant,
+  caller: CallerDialect,
+): ChatEndpoint | undefined {
+  const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
+  // Some go by the address; that of a test is none of theirs.
+  const baseUrl = `http://127.0.0.1${setup.basePath ?? ''}`
+  const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
+  return chatEndpointFor(provider.chat(upstream, model), caller)
 }

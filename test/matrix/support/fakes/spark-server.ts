@@ -6,14 +6,15 @@ export interface SparkServer extends Disposable {
   url: string
   /** The messages that came, as text. */
   messages: string[]
-  /** What is answered from now on. */
-  says(said: Said): void
+  /** What is answered from now on; with a number, only so many frames of it, after which the connection is closed. */
+  says(said: Said, frames?: number): void
   refuses(status: 400 | 429, message: string): void
 }
 
 export function startSparkServer(): SparkServer {
   const messages: string[] = []
   let frames: string[] = []
+  let isCut = false
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -23,16 +24,19 @@ export function startSparkServer(): SparkServer {
       message(socket, message) {
         messages.push(String(message))
         for (const frame of frames) socket.send(frame)
+        if (isCut) socket.close()
       },
     },
   })
   return {
     url: `ws://127.0.0.1:${server.port}`,
     messages,
-    says(said) {
-      frames = sparkFake.pieces(said).map(String)
+    says(said, most) {
+      frames = sparkFake.pieces(said).map(String).slice(0, most)
+      isCut = most !== undefined
     },
     refuses(status, message) {
+      isCut = false
       frames = [JSON.stringify(sparkFake.refusal(status, message).body)]
     },
     [Symbol.dispose]: () => void server.stop(true),

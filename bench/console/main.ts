@@ -1,0 +1,176 @@
+/**
+ * Measures the console in a real Chromium against its budgets, with 1,000 channels, 5,000 users and 10,000 log rows:
+ * `npm run bench:console`. Ends with 1 when a budget is not kept.
+ */
+import type { CDPSession, Page } from 'playwright-core'
+import { onlySpecifiedCalls } from '../../test/e2e/support/classic.ts'
+import { Console, rootAccount, type Visit } from '../../test/e2e/support/console.ts'
+import { fillWithMany } from '../../test/e2e/support/many-rows.ts'
+
+const rounds = 2
+const pages = [
+  { path: '/login', budgetMs: 250 },
+  { path: '/', budgetMs: 350 },
+  { path: '/token', budgetMs: 350 },
+  { path: '/channel', budgetMs: 350 },
+  { path: '/user', budgetMs: 350 },
+  { path: '/log', budgetMs: 350 },
+  { path: '/usage', budgetMs: 350 },
+  { path: '/channel/add', budgetMs: 350 },
+]
+/** A slow phone on a slow line. */
+const slow = { cpu: 4, bytesPerSecond: 200_000, latencyMs: 150 }
+const budgets = { slowMs: 2000, blockedMs: 150, shift: 0.02, longTaskMs: 50, interactionMs: 100 }
+
+const faults: string[] = []
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+function report(what: string, value: number, budget: number, unit: string): void {
+  const kept = value <= budget
+  const shown = unit === '' ? value.toFixed(4) : `${Math.round(value)} ${unit}`
+  console.log(`${kept ? 'ok  ' : 'OVER'} ${what.padEnd(64)} ${shown.padStart(9)}  (at most ${budget} ${unit})`)
+  if (!kept) faults.push(what)
+}
+
+/** Collects what the page's clock says, from before its first script. */
+async function watch(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen = { lcp: 0, shift: 0, blocked: 0, longest: 0, interaction: 0 }
+    Object.assign(window, { seen })
+    const on = (type: string, take: (entry: PerformanceEntry & { value?: number; hadRecentInput?: boolean }) => void) =>
+      new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({
+        type,
+        buffered: true,
+        ...(type === 'event' && { durationThreshold: 16 }),
+      } as PerformanceObserverInit)
+    on('largest-contentful-paint', (entry) => {
+      seen.lcp = entry.startTime
+    })
+    on('layout-shift', (entry) => {
+      if (!entry.hadRecentInput) seen.shift += entry.value ?? 0
+    })
+    on('longtask', (entry) => {
+      seen.longest = Math.max(seen.longest, entry.duration)
+      seen.blocked += Math.max(0, entry.duration - 50)
+    })
+    on('event', (entry) => {
+      seen.interaction = Math.max(seen.interaction, entry.duration)
+    })
+  })
+}
+
+interface Seen {
+  lcp: number
+  shift: number
+  blocked: number
+  longest: number
+  interaction: number
+}
+
+const seenBy = (page: Page) =>
+  page.evaluate(async () => {
+    await new Promise((done) => setTimeout(done, 100))
+    return (window as unknown as { seen: Seen }).seen
+  })
+
+async function settle(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor()
+  await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+  await page.waitForLoadState('networkidle')
+}
+
+async function throttle(session: CDPSession): Promise<void> {
+  await session.send('Emulation.setCPUThrottlingRate', { rate: slow.cpu })
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: slow.latencyMs,
+    downloadThroughput: slow.bytesPerSecond,
+    uploadThroughput: slow.bytesPerSecond,
+  })
+}
+
+async function loadOnce(site: Console, path: string, throttled: boolean): Promise<Seen> {
+  await using visit = await site.visit(path === '/login' ? {} : { as: rootAccount })
+  const { page } = visit
+  page.setDefaultTimeout(60_000)
+  await watch(page)
+  const session = await visit.context.newCDPSession(page)
+  await session.send('Network.enable')
+  // The visit has opened a file of the server already; nothing of it may help.
+  await session.send('Network.clearBrowserCache')
+  if (throttled) await throttle(session)
+  await page.goto(path)
+  await settle(page)
+  // Read before the visit ends.
+  return await seenBy(page)
+}
+
+async function measureLoads(site: Console): Promise<void> {
+  for (const throttled of [false, true]) {
+    for (const { path, budgetMs } of pages) {
+      const seen: Seen[] = []
+      for (let round = 0; round < rounds; round++) seen.push(await loadOnce(site, path, throttled))
+      const name = throttled ? `${path}, 4 × slower, 1.6 Mbit/s, 150 ms` : path
+      report(`largest paint ${name}`, median(seen.map(({ lcp }) => lcp)), throttled ? budgets.slowMs : budgetMs, 'ms')
+      report(`layout shift ${name}`, Math.max(...seen.map(({ shift }) => shift)), budgets.shift, '')
+      if (throttled) report(`blocked ${name}`, median(seen.map(({ blocked }) => blocked)), budgets.blockedMs, 'ms')
+    }
+  }
+}
+
+/** A list with all 1,000 rows in the browser: a server that does not count hands out pages, which are appended. */
+async function openWholeList(site: Console, cpu: number): Promise<Visit> {
+  const visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  page.setDefaultTimeout(120_000)
+  await watch(page)
+  await onlySpecifiedCalls(page)
+  await page.goto('/channel?page=100')
+  await settle(page)
+  await page.getByRole('columnheader', { name: 'Response time' }).getByRole('button').click()
+  await page.getByText('Sorting 1,000 loaded rows').waitFor()
+  const session = await visit.context.newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate: cpu })
+  await page.evaluate(() => {
+    const { seen } = window as unknown as { seen: Seen }
+    seen.longest = 0
+    seen.interaction = 0
+  })
+  return visit
+}
+
+async function measureWork(site: Console): Promise<void> {
+  {
+    await using visit = await openWholeList(site, 1)
+    await visit.page.getByLabel('Search by ID or name').pressSequentially('channel 99', { delay: 30 })
+    report('longest task, typing over 1,000 rows', (await seenBy(visit.page)).longest, budgets.longTaskMs, 'ms')
+  }
+  {
+    await using visit = await openWholeList(site, 1)
+    for (const column of ['Name', 'Balance', 'Response time'])
+      await visit.page.getByRole('columnheader', { name: column, exact: true }).getByRole('button').click()
+    report('longest task, sorting 1,000 rows', (await seenBy(visit.page)).longest, budgets.longTaskMs, 'ms')
+  }
+  {
+    await using visit = await openWholeList(site, 4)
+    for (const column of ['Name', 'Balance']) {
+      await visit.page.getByRole('columnheader', { name: column, exact: true }).getByRole('button').click()
+      await visit.page.waitForTimeout(300)
+    }
+    report('longest answer to a click, 4 × slower', (await seenBy(visit.page)).interaction, budgets.interactionMs, 'ms')
+  }
+}
+
+const site = new Console()
+await site.start()
+try {
+  const channel = { type: 8, key: 'k', models: 'gpt-4o', group: 'default', base_url: 'http://127.0.0.1:1' }
+  await site.api('POST', '/api/channel/', { ...channel, name: 'channel 0' })
+  fillWithMany(site, { channels: 999, users: 5000, logs: 10_000 })
+  await measureLoads(site)
+  await measureWork(site)
+} finally {
+  await site.stop()
+}
+console.log(faults.length === 0 ? 'All budgets are kept.' : `${faults.length} over budget.`)
+process.exit(faults.length === 0 ? 0 : 1)

@@ -1,0 +1,20 @@
+import { type RefObject, useEffect, useRef, useState } from 'react'
+
+/** Whether an element has been in sight, or nearly so; once true it stays true. */
+export function useSeen<T extends HTMLElement>(): [RefObject<T | null>, boolean] {
+  const element = useRef<T>(null)
+  const [seen, setSeen] = useState(false)
+  useEffect(() => {
+    const current = element.current
+    if (!current || seen) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) setSeen(true)
+      },
+      { rootMargin: '200px' },
+    )
+    observer.observe(current)
+    return () => observer.disconnect()
+  }, [seen])
+  return [element, seen]
+}

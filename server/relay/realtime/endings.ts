@@ -1,0 +1,115 @@
+import { GatewayError } from '../../errors.ts'
+import type { Outcome } from '../../events.ts'
+import { noCode, vanished } from '../../lib/web-socket-frames.ts'
+import type { Lapse } from './silence.ts'
+
+/** Codes of a close (RFC 6455, section 7.4.1). */
+const codes = { normal: 1000, goingAway: 1001, refused: 1008, tooLong: 1009, failed: 1011, tooSlow: 1013 } as const
+
+interface Close {
+  code: number
+  reason: string
+}
+
+/** Why a session ends, and what either side is told. */
+export interface Ending {
+  outcome: Outcome
+  /** Told to the caller as an event, and named in the log row. */
+  error?: GatewayError
+  /** It is the upstream's fault, and counts against the channel. */
+  upstreamFault?: true
+  caller: Close
+  upstream: Close
+  /** The caller does not read, so it cannot be told. */
+  isCut?: true
+}
+
+/** Something went wrong, or may not go on. */
+export function interrupted(error: GatewayError, code: number = codes.failed): Ending {
+  return {
+    outcome: 'interrupted',
+    error,
+    caller: { code, reason: error.code },
+    upstream: { code: codes.goingAway, reason: '' },
+  }
+}
+
+/** The caller may not go on. */
+export function refused(error: GatewayError): Ending {
+  return interrupted(error, codes.refused)
+}
+
+/** The quota is used up. */
+export function outOfQuota(): Ending {
+  return refused(new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the session'))
+}
+
+/** The caller closed the session, or is gone. */
+export function callerClosed(code: number, reason: string, isBusy: boolean): Ending {
+  return {
+    outcome: isBusy ? 'aborted' : 'complete',
+    caller: { code, reason },
+    upstream: code === vanished ? { code: codes.goingAway, reason: '' } : { code, reason },
+  }
+}
+
+/** The upstream closed the session, or is gone. */
+export function upstreamClosed(code: number, reason: string, isBusy: boolean): Ending {
+  const isUsual = code === codes.normal || code === codes.goingAway || code === noCode || (code >= 3000 && code <= 4999)
+  if (!isBusy && isUsual) return { outcome: 'complete', caller: { code, reason }, upstream: { code, reason: '' } }
+  const passed = code === vanished || code === noCode ? codes.failed : code
+  const error = closedWrongly(code, isUsual)
+  return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: reason || error.code } }
+}
+
+function closedWrongly(code: number, isUsual: boolean): GatewayError {
+  if (code === codes.tooLong)
+    return new GatewayError('bad_response_body', 'the upstream sent a message that is too long')
+  if (isUsual)
+    return new GatewayError(
+      'upstream_stream_incomplete',
+      'the upstream closed the session before its answer was complete',
+    )
+  return new GatewayError('upstream_stream_error', 'the connection to the upstream broke')
+}
+
+/** This process ends. */
+export function shutDown(isBusy: boolean): Ending {
+  const error = new GatewayError('shutting_down', 'this server is shutting down, try again')
+  const ending = interrupted(error, codes.goingAway)
+  return isBusy ? ending : quiet(error.code)
+}
+
+/** Something lasted too long. */
+export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
+  switch (lapse) {
+    case 'idle':
+      return quiet('nothing was said for too long')
+    case 'overdue': {
+      const reason = 'the session lasted too long'
+      return isBusy ? interrupted(new GatewayError('upstream_timeout', reason), codes.goingAway) : quiet(reason)
+    }
+    case 'unread':
+      return {
+        outcome: 'aborted',
+        caller: { code: codes.tooSlow, reason: 'the caller does not read' },
+        upstream: { code: codes.goingAway, reason: '' },
+        isCut: true,
+      }
+    case 'blocked': {
+      const error = new GatewayError('upstream_timeout', 'the upstream takes nothing any more')
+      return { ...interrupted(error, codes.tooSlow), upstreamFault: true }
+    }
+    default:
+      return { ...interrupted(new GatewayError('upstream_timeout', 'the upstream fell silent')), upstreamFault: true }
+  }
+}
+
+/** Nothing is lost by this end. */
+function quiet(reason: string): Ending {
+  return {
+    outcome: 'complete',
+    caller: { code: codes.goingAway, reason },
+    upstream: { code: codes.normal, reason: '' },
+  }
+}

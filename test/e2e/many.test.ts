@@ -1,0 +1,87 @@
+// Lists with 1,000 channels, 5,000 users and 10,000 log rows: right to the last page, nothing moves while they load, and
+// no page asks for more than it shows. How fast they are is measured by bench/console.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { openConsole, rootAccount } from './support/console.ts'
+import { rowsOf } from './support/lists.ts'
+import { fillWithMany } from './support/many-rows.ts'
+import { shiftsOf } from './support/shifts.ts'
+
+const site = openConsole()
+const amounts = { channels: 1000, users: 5000, logs: 10_000 }
+
+beforeAll(async () => {
+  // The first row of each table is what the others are copies of.
+  const channel = { type: 8, key: 'k', models: 'gpt-4o,gpt-4o-mini', group: 'default', base_url: 'http://127.0.0.1:1' }
+  await site.api('POST', '/api/channel/', { ...channel, name: 'channel 0' })
+  fillWithMany(site, amounts)
+})
+
+const filled = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
+const lists = [
+  { path: '/channel', rows: amounts.channels + 1, sort: 'response_time' },
+  { path: '/user', rows: amounts.users + 1, sort: 'quota' },
+  { path: '/log', rows: amounts.logs, sort: 'quota' },
+]
+
+for (const { path, rows, sort } of lists) {
+  test(`${path} counts its rows, goes to the last page and sorts`, async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(path)
+    await filled(page)
+    const total = await page.getByText(/^Page 1 of /).textContent()
+    const count = Number(/([\d,]+) rows/.exec(total ?? '')?.[1]?.replaceAll(',', ''))
+    expect(count).toBeGreaterThanOrEqual(rows)
+    await page.getByRole('button', { name: 'Last page' }).click()
+    await page.getByText(new RegExp(`^Page ${Math.ceil(count / 10)} of `)).waitFor()
+    await filled(page)
+    expect(await rowsOf(page).count()).toBe(count % 10 === 0 ? 10 : count % 10)
+    const before = visit.calls().length
+    await visit.open(`${path}?sort=-${sort}`)
+    await filled(page)
+    const lists = visit
+      .calls()
+      .slice(before)
+      .filter((call) => /[?&]p=0\b/.test(call))
+    expect(lists).toHaveLength(1)
+  })
+}
+
+for (const width of [1366, 390]) {
+  test(`nothing moves while the lists load at ${width} px (layout shift at most 0.02)`, async () => {
+    for (const { path } of lists) {
+      await using visit = await site.visit({ as: rootAccount, width })
+      const { page } = visit
+      await visit.open(path)
+      await filled(page)
+      await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+      const moved = await shiftsOf(page)
+      expect([path, moved <= 0.02 || moved]).toEqual([path, true])
+    }
+  })
+}
+
+describe('views of all channels', () => {
+  test('the health board asks for the tests of the channels in sight alone', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel?view=board')
+    await page.getByText('no tests yet').first().waitFor()
+    expect(await page.locator('main li').count()).toBe(500)
+    const asked = () =>
+      visit.calls().filter((call) => /\/api\/channel\/\d+\/tests|\/api\/channel\/tests/.test(call)).length
+    expect(asked()).toBeLessThan(60)
+    const before = asked()
+    await page.locator('main li').nth(300).scrollIntoViewIfNeeded()
+    await page.locator('main li').nth(300).getByText('no tests yet').waitFor()
+    expect(asked()).toBeGreaterThan(before)
+  })
+
+  test('the models map counts the channels of each model', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    await visit.open('/channel?view=models')
+    await visit.page.getByText('Shown from the first 500 channels.').waitFor()
+    await visit.page.getByRole('rowheader', { name: 'gpt-4o-mini' }).waitFor()
+  })
+})

@@ -1,0 +1,83 @@
+// Recorded requests, with all that real programs put into them, sent to services of every other format: each is answered,
+// or refused before it is sent in words that say why.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { CallerDialect } from '../../contract/relay-paths.ts'
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
+import { type Bench, model, type Setup, startMatrixBench } from './support/bench.ts'
+import { callerNames } from './support/callers.ts'
+import { fakeOf, says } from './support/fakes/index.ts'
+import { scenarios } from './support/features.ts'
+import { casesOf, formats, mappedModels } from './support/recorded.ts'
+
+/** Services by format, each with a channel; their models are named as the service names one that can do most. */
+const services: readonly { provider: string; dialect: string; setup: Setup; served: string }[] = [
+  { provider: 'custom', dialect: 'openai-chat', setup: { type: 8 }, served: 'gpt-5.1' },
+  { provider: 'openai', dialect: 'openai-responses', setup: { type: 1 }, served: 'gpt-5-pro' },
+  { provider: 'anthropic', dialect: 'anthropic-messages', setup: { type: 14 }, served: 'claude-sonnet-4-6' },
+  { provider: 'gemini', dialect: 'gemini', setup: { type: 24 }, served: 'gemini-3-flash-preview' },
+  {
+    provider: 'bedrock',
+    dialect: 'bedrock-converse',
+    setup: { type: 33, key: 'api-key|us-east-1' },
+    served: 'us.amazon.nova-2-lite-v1:0',
+  },
+  { provider: 'cohere', dialect: 'cohere-chat', setup: { type: 35 }, served: 'command-a-plus-05-2026' },
+  { provider: 'ollama', dialect: 'ollama-chat', setup: { type: 30 }, served: 'qwen3-vl' },
+  { provider: 'ali', dialect: 'dashscope', setup: { type: 17 }, served: 'qwen3-vl-plus' },
+  { provider: 'tencent', dialect: 'hunyuan', setup: { type: 23, key: '1|id|secret' }, served: 'hunyuan-vision' },
+  { provider: 'baidu', dialect: 'ernie', setup: { type: 15, key: 'id|secret' }, served: 'ERNIE-4.0-8K' },
+]
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench([...mappedModels, ...services.map(({ served }) => served)])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const paths: Readonly<Record<CallerDialect, string>> = {
+  'openai-chat': '/v1/chat/completions',
+  'openai-responses': '/v1/responses',
+  'anthropic-messages': '/v1/messages',
+  gemini: `/v1beta/models/${model}:generateContent`,
+}
+
+async function send(from: CallerDialect, body: JsonObject, setup: Setup, served: string): Promise<Response> {
+  const token = await bench.token({ ...setup, model_mapping: JSON.stringify({ [model]: served }) })
+  return bench.gateway.post(paths[from], from === 'gemini' ? body : { ...body, model }, token)
+}
+
+for (const from of callerNames) {
+  const format = formats.find(({ name }) => name === from)
+  const asked = (format ? casesOf(format, {}) : []).filter(({ requestJson }) => isObject(requestJson))
+  describe.skipIf(!recordingsAvailable)(`recorded requests of ${from} (skipped without recordings)`, () => {
+    for (const { provider, dialect, setup, served } of services.filter((each) => each.dialect !== from)) {
+      test(`reach a service that speaks ${dialect}, or are refused in words`, async () => {
+        const fake = fakeOf(provider, dialect)
+        bench.answer(says(fake, scenarios.plain.said))
+        const outcomes = new Map<string, number>()
+        for (const recording of asked) {
+          const sent = bench.upstream.requests.length
+          const response = await send(from, requestOf(recording), setup, served)
+          const answer = await response.text()
+          const where = { id: recording.id, status: response.status, answer: response.ok ? '' : answer }
+          outcomes.set(String(response.status), (outcomes.get(String(response.status)) ?? 0) + 1)
+          if (response.ok) {
+            expect([recording.id, answer]).toEqual([recording.id, expect.stringContaining(scenarios.plain.said.text)])
+            continue
+          }
+          console.log('REF', from, dialect, recording.id, answer.slice(0,230))
+          expect(where).toEqual({ ...where, status: 400 })
+          expect([recording.id, bench.upstream.requests.length]).toEqual([recording.id, sent])
+        }
+        console.log('SUM', JSON.stringify([from, dialect, Object.fromEntries(outcomes)]))
+        expect(outcomes.get('200') ?? 0).toBeGreaterThan(asked.length / 2)
+      })
+    }
+  })
+}
+
+function requestOf({ requestJson }: RecordingCase): JsonObject {
+  const { stream: _stream, stream_options: _options, ...body } = requestJson as JsonObject
+  return body
+}

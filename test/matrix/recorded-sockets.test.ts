@@ -1,0 +1,78 @@
+// Recorded frames of a service that answers by WebSocket alone, learned by the SDKs of every dialect.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { isObject } from '../../server/lib/json.ts'
+import {
+  listCases,
+  loadCase,
+  type RecordingCase,
+  recordingsAvailable,
+  startWebSocketReplay,
+} from '../helpers/recordings.ts'
+import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { callerNames, callers } from './support/callers.ts'
+import { failureIn } from './support/failures.ts'
+import { readSpark } from './support/read-china.ts'
+
+const served = 'Spark-4.0-Ultra'
+const recordings = listCases({ api: 'spark-ws' }).map(loadCase)
+const isError = ({ features }: RecordingCase) => features.includes('error')
+const framesOf = ({ responseText }: RecordingCase) => responseText.split('\n').filter((line) => line.trim() !== '')
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench([served])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function clientsOf(base: string) {
+  const model_mapping = JSON.stringify({ [model]: served })
+  return bench.through({ type: 18, key: 'app|secret|key', base, model_mapping })
+}
+
+describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without recordings)', () => {
+  for (const recording of recordings.filter((each) => !isError(each))) {
+    const recorded = readSpark.stream(framesOf(recording))
+    const tools = [...new Set(recorded.calls.map(({ name }) => name))]
+    for (const to of callerNames) {
+      test(`${recording.id} by ${to}, whole and streamed`, async () => {
+        const upstream = startWebSocketReplay(recording)
+        try {
+          for (const stream of [false, true]) {
+            const asked = { model, text: 'What is this? '.repeat(100), stream, ...(tools.length > 0 && { tools }) }
+            const learned = await callers[to](await clientsOf(upstream.url), asked)
+            const calls = recorded.calls.map((call, at) => ({ ...call, id: learned.calls[at]?.id }))
+            const { text, thought, end, usage } = recorded
+            expect(learned).toEqual({ text, thought, calls, end, usage })
+            const { quota, outcome } = await bench.lastLog()
+            // That a call cost no tokens is not believed: it is counted.
+            const believed = usage && usage.completion > 0 ? recorded.quota : undefined
+            expect([quota, outcome]).toEqual([believed ?? quota, 'complete'])
+          }
+        } finally {
+          await upstream.close()
+        }
+      })
+    }
+  }
+
+  for (const recording of recordings.filter(isError)) {
+    const header: unknown = (JSON.parse(framesOf(recording).at(-1) ?? '{}') as Record<string, unknown>)['header']
+    const message = isObject(header) ? String(header['message']) : ''
+    for (const to of callerNames) {
+      test(`${recording.id} is an error for ${to}`, async () => {
+        const upstream = startWebSocketReplay(recording)
+        try {
+          const clients = await clientsOf(upstream.url)
+          const failure = await callers[to](clients, { model, text: 'Hello', stream: true }).then(
+            () => undefined,
+            failureIn,
+          )
+          expect(failure?.message).toContain(message)
+          expect(failure?.status).toBeGreaterThanOrEqual(400)
+        } finally {
+          await upstream.close()
+        }
+      })
+    }
+  }
+})
