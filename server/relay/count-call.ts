@@ -4,6 +4,7 @@ import type { RelayCall } from './call.ts'
 import { callUpstream, endpointsOf, isChat, upstreamCallOf } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
 import { prepareConversation } from './prepare-conversation.ts'
+import { readBounded } from './read-answer.ts'
 import { mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 
@@ -53,8 +54,8 @@ async function countThere(deps: RelayDeps, call: RelayCall): Promise<string | un
     connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
     firstByteTimeoutMs: channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
   })
-  const text = await response.text()
-  return response.ok && text.length <= mostBytes ? text : undefined
+  const text = await readBounded(deps, response, mostBytes)
+  return response.ok ? text : undefined
 }
 
 function answerOf(dialect: DialectName, tokens: number): object {

@@ -11,6 +11,7 @@ import type { RelayDeps } from './deps.ts'
 import { errorWithin, failureWithin, statusFailure, withoutKey } from './error-answer.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { prepareConversation } from './prepare-conversation.ts'
+import { readBounded } from './read-answer.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
 import { type Channel, mappedModel } from './routing-table.ts'
 
@@ -24,6 +25,8 @@ export interface Probe {
 }
 
 const probeTimeoutMs = 60_000
+/** An answer to one word is short; what is longer is none. */
+const probeBytes = 1024 * 1024
 /** An answer that begins and never ends must not hold up the tests of the other channels. */
 const wholeProbeMs = 90_000
 
@@ -59,7 +62,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
       connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,
       firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
     })
-    const text = await response.text()
+    const text = await readBounded(deps, response, probeBytes)
     const { key } = channel.upstream
     if (!response.ok) {
       const failed = statusFailure(response, text, key, deps.clock.nowMs(), prepared.codec?.from)

@@ -39,6 +39,14 @@ export async function readErrorAnswer(deps: RelayDeps, response: Response): Prom
   return bytes.toString('utf8')
 }
 
+/** The text of an answer to a question of the gateway's own, as far as `limitBytes`; what comes after is not read. */
+export async function readBounded(deps: RelayDeps, response: Response, limitBytes: number): Promise<string> {
+  if (!response.body) return ''
+  const limits = { idleMs: 0, keepAliveMs: 0, deadlineMs: Number.POSITIVE_INFINITY }
+  const { bytes } = await readerOf(deps, response.body, limits).collect(limitBytes)
+  return bytes.toString('utf8')
+}
+
 /** The whole answer. Throws AttemptFailed, CallerLeft. */
 export async function readWhole(
   deps: RelayDeps,

@@ -291,7 +291,8 @@ function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: A
     cause: failed.error.cause instanceof Error ? failed.error.cause.message : '',
   })
   if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
-    deps.disableChannel(channel.id, failed.verdict.disable)
+    // With the key that failed, so that one put in its place meanwhile is not blamed.
+    deps.disableChannel(channel.id, failed.verdict.disable, channel.upstream.key)
   }
   return isKeysFault
 }

@@ -284,12 +284,12 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   #leave({ error, isCut, caller: { code, reason } }: Ending): void {
     const caller = this.#caller
     if (!this.#isCallerThere || !caller) return
-    if (isCut) return caller.terminate()
     if (error) {
       const told = errorObject(error, this.#open.call.requestId)
       caller.send(errorEvent(`event_${newId(this.#deps.clock.nowMs())}`, { ...told }))
     }
-    caller.close(code, reason)
+    if (isCut) caller.terminate()
+    else caller.close(code, reason)
   }
 }
 
