@@ -1,4 +1,5 @@
 import type { ServerWebSocket } from 'bun'
+import type { SelfSigned } from './fake-upstream/certificate.ts'
 
 type Socket = ServerWebSocket<Connection>
 
@@ -31,7 +32,8 @@ export interface RealtimeUpstream extends AsyncDisposable {
   connection(index?: number): Promise<Connection>
 }
 
-export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
+/** Starts one, with TLS where a certificate is given. */
+export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeUpstream> {
   const settled = new WeakMap<Connection, (end: { code: number; reason: string }) => void>()
   const upstream: RealtimeUpstream = {
     url: '',
@@ -54,6 +56,7 @@ export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
   const server = Bun.serve<Connection>({
     port: 0,
     hostname: '127.0.0.1',
+    ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     fetch(request, bun) {
       // The runtime empties the request once it is a WebSocket.
       const headers = new Headers(request.headers)
@@ -86,7 +89,7 @@ export async function startRealtimeUpstream(): Promise<RealtimeUpstream> {
       close: (ws, code, reason) => settled.get(ws.data)?.({ code, reason }),
     },
   })
-  upstream.url = `http://127.0.0.1:${server.port}`
+  upstream.url = `${tls ? 'https' : 'http'}://127.0.0.1:${server.port}`
   return upstream
 }
 

@@ -60,7 +60,7 @@ for (const format of formats) {
       for (const recording of casesOf(format, { status: 'ok', without: failing })) {
         const recorded = readRecorded(format, recording)
         if (!recorded) continue
-        test(recording.id, async () => {
+        test(recording.id, { timeout: 30_000 }, async () => {
           const faults: string[] = []
           for (const to of callerNames.filter((name) => name !== format.name))
             await expectSame(format, recording, recorded, to).catch((fault: Error) =>

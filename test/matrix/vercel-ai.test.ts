@@ -99,7 +99,8 @@ for (const [formatNumber, format] of formats.entries()) {
         const to = others[(number + formatNumber) % others.length]
         if (!recorded || !to) continue
         test(`${recording.id} by ${to}`, async () => {
-          bench.answer(replayed(recording))
+          // Cut anywhere, as a network cuts.
+          bench.answer(replayed(recording, 211))
           const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
           const tools = [...new Set(recorded.calls.map(({ name }) => name))]
           const stream = recording.kind !== 'json'

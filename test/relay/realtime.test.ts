@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { type AddressInfo, createServer } from 'node:net'
 import OpenAI from 'openai'
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket'
+import { selfSignedCertificate } from '../helpers/fake-upstream/certificate.ts'
 import { closedPort } from '../helpers/fake-upstream.ts'
+import { Installation } from '../helpers/gateway-process.ts'
 import {
   openSession,
   type RealtimeUpstream,
@@ -9,6 +12,8 @@ import {
   startRealtimeUpstream,
   textUsage,
 } from '../helpers/realtime-upstream.ts'
+import { type LogRow, startTestGateway } from '../helpers/test-gateway.ts'
+import { startChildGateway } from './child-gateway.ts'
 import { type Bench, charged, chargedUnits, startBench, until } from './setup.ts'
 
 let bench: Bench
@@ -42,6 +47,8 @@ afterEach(async () => {
 })
 
 const channel = (fields = {}) => bench.channel({ base_url: upstream.url, ...fields })
+
+const failed = { status: 502, code: 'do_request_failed' }
 
 /** The answer to an upgrade that is refused. */
 async function refused(query: string, token: string, headers: Record<string, string> = {}) {
@@ -476,6 +483,210 @@ describe('the end of a session', () => {
   })
 })
 
+describe('in the middle of a session', () => {
+  test('a token that is disabled gets no further response', async () => {
+    await channel()
+    const caller = await bench.caller()
+    let count = 0
+    upstream.onMessage = (connection, message) => {
+      if (String(message).includes('response.create')) connection.send(...response(`r${++count}`, textUsage(10, 10)))
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    await session.event('response.done')
+    const { store } = bench.gateway.context
+    await store.write((trx) => trx.updateTable('tokens').set({ status: 2 }).where('id', '=', caller.tokenId).execute())
+    await store.notices.publish({ topic: 'token', id: caller.tokenId })
+    session.send({ type: 'response.create' })
+    expect(await session.event('error')).toMatchObject({ error: { code: 'token_unavailable' } })
+    expect(await session.closed).toEqual({ code: 1008, reason: 'token_unavailable' })
+    const [row] = await charged(bench, caller, 40)
+    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 20 })
+  })
+
+  test('what another model writes down of the speech is charged by the price of that model, once', async () => {
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
+    await bench.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
+    await channel()
+    const caller = await bench.caller()
+    const completed = {
+      type: 'conversation.item.input_audio_transcription.completed',
+      item_id: 'item_1',
+      content_index: 0,
+      transcript: 'hello',
+      usage: { type: 'tokens', total_tokens: 14, input_tokens: 10, output_tokens: 4 },
+    }
+    const session = { audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } } }
+    upstream.onOpen = (connection) =>
+      connection.send({ type: 'session.updated', session }, completed, completed, ...response('r1', textUsage(10, 10)))
+    const caller1 = await openSession(bench.gateway.url, caller.token)
+    await caller1.event('response.done')
+    caller1.socket.close()
+    const [row] = await charged(bench, caller, 20 + 10 * 3 + 4 * 6)
+    expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 10 })
+    expect(row?.content).toContain('transcriptions: 1, 54 units')
+  })
+
+  test('a response that was asked for and not begun yet is stopped and charged like one that is under way', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection, message) => {
+      if (!String(message).includes('response.cancel')) return
+      connection.send(...response('r1', textUsage(40, 2), { status: 'cancelled' }))
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    session.socket.close()
+    const [row] = await charged(bench, caller, 42)
+    expect(row).toMatchObject({ outcome: 'aborted', estimated: 0 })
+  })
+
+  test('the path in front of the gateway is left out', async () => {
+    await using gateway = await startTestGateway({ env: { BASE_PATH: '/gate' } })
+    await gateway.setOption('ModelRatio', '{"m":1}')
+    await gateway.addChannel({ base_url: upstream.url, models: 'm' })
+    const session = await openSession(`${gateway.url}/gate`, gateway.token)
+    await session.event('session.created')
+    session.socket.close()
+    await session.closed
+  })
+})
+
+describe('a handshake that is none:', () => {
+  const answers: [string, string, { status: number; code: string | null }][] = [
+    ['a wrong accept', 'HTTP/1.1 101 Switching Protocols\r\nsec-websocket-accept: no\r\n\r\n', failed],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', failed],
+    ['a closed connection', '', failed],
+    ['an endless head', `HTTP/1.1 101 Yes\r\nx: ${'y'.repeat(200_000)}`, failed],
+    ['a page', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\npage', { status: 502, code: 'bad_response_body' }],
+    [
+      'an error in chunks',
+      `HTTP/1.1 429 Slow\r\ntransfer-encoding: chunked\r\n\r\n${inChunks('{"error":{"message":"no",', '"code":"limited"', '}}')}`,
+      { status: 429, code: 'limited' },
+    ],
+    [
+      'a redirect',
+      'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n',
+      { status: 502, code: 'bad_response_status_code' },
+    ],
+    ['silence', 'none', { status: 504, code: 'upstream_timeout' }],
+  ]
+  for (const [what, answer, wanted] of answers) {
+    test(what, async () => {
+      const server = createServer((socket) => {
+        socket.on('error', () => undefined)
+        socket.once('data', () => {
+          if (answer === 'none') return
+          if (answer === '') socket.destroy()
+          else socket.write(answer)
+          if (answer.startsWith('SSH')) socket.end()
+        })
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      await channel({ base_url: `http://127.0.0.1:${port}`, config: '{"first_byte_timeout":0.5}' })
+      const caller = await bench.caller()
+      expect(await refused('model=m', caller.token)).toMatchObject(wanted)
+      expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
+      server.close()
+    })
+  }
+})
+
+test('over TLS the certificate must be one that is trusted; back-pressure is the same', async () => {
+  const certificate = selfSignedCertificate()
+  await using secure = await startRealtimeUpstream(certificate)
+  await channel({ base_url: secure.url })
+  const caller = await bench.caller()
+  expect(await refused('model=m', caller.token)).toMatchObject(failed)
+  await using gateway = await startChildGateway({ trust: certificate.certificate })
+  await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: '{"m":1}' })
+  const fields = { type: 1, name: 'secure', key: 'k', models: 'm', group: 'default', base_url: secure.url }
+  await gateway.api('POST', '/api/channel/', fields)
+  const session = await openSession(gateway.url, gateway.token)
+  await session.event('session.created')
+  const { socket, got } = await secure.connection()
+  session.socket.pause()
+  for (let n = 0; n < 30; n++) socket.send(`{"n":${n},"pad":"${'x'.repeat(1_000_000)}"}`)
+  expect(await steady(() => socket.getBufferedAmount())).toBeGreaterThan(10_000_000)
+  session.socket.resume()
+  for (let n = 0; n < 10; n++) session.send(`{"n":${n},"pad":"${'y'.repeat(1_000_000)}"}`)
+  await until(() => session.got.length === 31 && got.length === 10, 20_000)
+  const numbers = (some: readonly unknown[]) => some.map((each) => (JSON.parse(String(each)) as { n: number }).n)
+  expect(numbers(session.got.slice(1))).toEqual(Array.from({ length: 30 }, (_, n) => n))
+  expect(numbers(got)).toEqual(Array.from({ length: 10 }, (_, n) => n))
+  session.socket.close()
+  await until(async () => (await gateway.logs()).length === 1)
+}, 60_000)
+
+describe('the end of the process', () => {
+  let installation: Installation
+
+  beforeAll(() => {
+    installation = new Installation()
+  })
+  afterAll(() => installation[Symbol.asyncDispose]())
+
+  async function start() {
+    const gateway = await installation.start()
+    await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: '{"m":1}' })
+    await gateway.api('PUT', '/api/option/', { key: 'CompletionRatio', value: '{"m":1}' })
+    await gateway.api('DELETE', '/api/channel/1').catch(() => undefined)
+    const channel = { type: 1, name: 'up', key: 'k', models: 'm', group: 'default', base_url: upstream.url }
+    await gateway.api('POST', '/api/channel/', channel)
+    const name = `t${Math.floor(Math.random() * 1e9)}`
+    const made = await gateway.api<string | { key: string }>('POST', '/api/token/', { name, unlimited_quota: true })
+    const key = typeof made === 'string' ? made : made.key
+    const logs = async () =>
+      (await gateway.api<LogRow[]>('GET', '/api/log/?type=2')).filter((row) => row.token_name === name)
+    return { gateway, token: key.startsWith('sk-') ? key : `sk-${key}`, logs, name }
+  }
+
+  test('SIGTERM ends a session that rests at once, and one that speaks after its response; both are charged', async () => {
+    const { gateway, token, name } = await start()
+    upstream.onMessage = (connection, message) => {
+      if (String(message).includes('response.create')) connection.send(response('r1', textUsage(10, 5))[0])
+    }
+    const resting = await openSession(gateway.url, token)
+    const speaking = await openSession(gateway.url, token)
+    await resting.event('session.created')
+    speaking.send({ type: 'response.create' })
+    await speaking.event('response.created')
+    const exit = gateway.stop()
+    expect(await resting.closed).toEqual({ code: 1001, reason: 'shutting_down' })
+    const connection = upstream.connections.find(({ got }) => got.length > 0)
+    connection?.send(response('r1', textUsage(10, 5)).at(-1))
+    await speaking.event('response.done')
+    expect(await speaking.closed).toEqual({ code: 1001, reason: 'shutting_down' })
+    expect(await exit).toBe(0)
+    const next = await installation.start()
+    const rows = (await next.api<LogRow[]>('GET', '/api/log/?type=2')).filter((row) => row.token_name === name)
+    expect(rows.map(({ quota, outcome }) => [quota, outcome]).sort()).toEqual([
+      [0, 'complete'],
+      [15, 'complete'],
+    ])
+    await next.kill()
+  }, 60_000)
+
+  test('kill -9 leaves every response that was seen complete charged once', async () => {
+    const { gateway, token, name } = await start()
+    upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(100, 50)))
+    const session = await openSession(gateway.url, token)
+    session.send({ type: 'response.create' })
+    await session.event('response.done')
+    await gateway.kill()
+    expect((await session.closed).code).toBe(1006)
+    const next = await installation.start()
+    const found = async () =>
+      (await next.api<LogRow[]>('GET', '/api/log/?type=2')).filter(
+        (row) => row.token_name === name || row.outcome === 'interrupted',
+      )
+    await until(async () => (await found()).length > 0, 30_000)
+    expect((await found()).map(({ quota, outcome }) => [quota, outcome])).toEqual([[150, 'interrupted']])
+    await next.kill()
+  }, 60_000)
+})
+
 describe('a side that is slow or too loud', () => {
   const mega = `{"pad":"${'x'.repeat(1_000_000)}"}`
 
@@ -515,6 +726,21 @@ describe('a side that is slow or too loud', () => {
     await charged(bench, caller, 0)
   }, 30_000)
 
+  test('an upstream that never reads is given up in the time of the option', async () => {
+    await channel()
+    await bench.gateway.setOption('StreamIdleTimeout', '0.3')
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    const connection = await upstream.connection()
+    connection.socket.pause()
+    for (let n = 0; n < 60; n++) session.send(mega)
+    expect(await session.event('error')).toMatchObject({ error: { code: 'upstream_timeout' } })
+    expect((await session.closed).code).toBe(1013)
+    await bench.gateway.setOption('StreamIdleTimeout', '60')
+    expect((await charged(bench, caller, 0))[0]?.outcome).toBe('interrupted')
+    connection.socket.terminate()
+  })
+
   test('a caller who never reads is given up in the time of the option', async () => {
     await channel()
     await bench.gateway.setOption('CallerIdleTimeout', '0.2')
@@ -544,10 +770,15 @@ describe('a side that is slow or too loud', () => {
     const second = await bench.caller()
     const toUpstream = await openSession(bench.gateway.url, second.token)
     toUpstream.send(huge)
-    expect((await toUpstream.closed).code).not.toBe(1000)
+    expect((await toUpstream.closed).code).toBe(1009)
     await charged(bench, second, 0)
   })
 })
+
+/** A body in chunks (RFC 9112, section 7.1). */
+function inChunks(...parts: string[]): string {
+  return [...parts, ''].map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')
+}
 
 /** A number once it has stopped changing. */
 async function steady(read: () => number): Promise<number> {

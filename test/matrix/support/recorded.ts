@@ -70,9 +70,12 @@ export const formats: readonly Format[] = [
 /** Models that calls are mapped to, so that each can be priced. */
 export const mappedModels: readonly string[] = ['o1-pro', 'chatglm_pro']
 
-/** Answers with a recording, and gives out tokens to channels that need one first. */
-export function replayed(recording: RecordingCase): Behaviour {
-  return givingTokens(replay(recording))
+/**
+ * Answers with a recording, and gives out tokens to channels that need one first. `chunking`: one write per event, or per
+ * so many bytes.
+ */
+export function replayed(recording: RecordingCase, chunking: 'event' | number = 'event'): Behaviour {
+  return givingTokens(replay(recording, chunking))
 }
 
 /** The recordings of a format. */
