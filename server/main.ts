@@ -103,7 +103,9 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
         get socketAddress() {
           return bun.requestIP(request)?.address
         },
-        upgrade: upgradeOf(bun, request),
+        get upgrade() {
+          return upgradeOf(bun, request)
+        },
       }
       return app ? app.fetch(request, env) : ready.then((each) => each.fetch(request, env))
     },

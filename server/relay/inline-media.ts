@@ -35,6 +35,11 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   return { ...conversation, messages: conversation.messages.map((message) => withBytes(message, found)) }
 }
 
+/** True when a conversation names files by addresses that `inlineMedia` would fetch. */
+export function namesAddresses({ messages }: Conversation): boolean {
+  return messages.some(({ parts }) => parts.some((part) => urlsIn(part).length > 0))
+}
+
 function tooMuch(): GatewayError {
   return new GatewayError('request_too_large', 'the files named by their addresses are too large together')
 }

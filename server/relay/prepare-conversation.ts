@@ -8,7 +8,7 @@ import { type JsonObject, tryStringify } from '../lib/json.ts'
 import type { ChatEndpoint } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
-import { inlineMedia } from './inline-media.ts'
+import { inlineMedia, namesAddresses } from './inline-media.ts'
 import { type Attempting, type Codec, edited, type Prepared, prepare } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
@@ -25,7 +25,13 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   const { call, endpoint } = attempting
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
   if (endpoint.lacks) refuseLacking(conversationOf(call), attempting)
+  if (mustInline(call, endpoint)) return translated(deps, attempting)
   return call.dialect === 'openai-chat' ? prepare(attempting) : passedOn(deps, attempting)
+}
+
+/** Claude elsewhere than at Anthropic opens no addresses. Google's own addresses are names of files that it has already. */
+function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
+  return wantsBytes === true && call.dialect === 'anthropic-messages' && namesAddresses(conversationOf(call))
 }
 
 function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Conversing): Prepared {
@@ -65,6 +71,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...(capTokens !== undefined && { maxTokens: capTokens }),
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
+  const isForeign = endpoint.dialect.name !== call.dialect
   const { body, dropped } = encoded(conversation, endpoint)
   if (dropped.length > 0 && deps.settings().StrictTranslationEnabled)
     throw cannot(`${dropped.join(', ')} cannot be said to channel type ${channel.provider.meta.label}`)
@@ -78,7 +85,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   return {
     ...jsonBody(written(endpoint.finish ? endpoint.finish(body, upstreamCall) : body)),
     systemPromptReset,
-    codec: codecOf(endpoint.dialect, { dialect: callerDialects[call.dialect], frame }, dropped),
+    codec: codecOf(endpoint.dialect, isForeign ? { dialect: callerDialects[call.dialect], frame } : undefined, dropped),
   }
 }
 

@@ -157,13 +157,14 @@ test('8.5-3 for services that want bytes the gateway fetches addresses of the pu
     'http://100.64.0.1/a.png',
     ...metadata,
   ]
+  const claude = 'claude-3-haiku-20240307'
   const channels = [
     { type: 24, key: 'k' },
     { type: 30, key: 'k' },
     { type: 33, key: 'AK|SK|us-east-1' },
   ]
   for (const channel of channels) {
-    const id = await gate.addChannel({ ...channel, base_url: upstream.url, models: 'm' })
+    const id = await gate.addChannel({ ...channel, base_url: upstream.url, models: `m,${claude}` })
     for (const url of inside) {
       const image = { type: 'image_url', image_url: { url } }
       const chat = { model: 'm', messages: [{ role: 'user', content: [image] }] }
@@ -171,6 +172,8 @@ test('8.5-3 for services that want bytes the gateway fetches addresses of the pu
       for (const [path, body] of [
         ['/v1/chat/completions', chat],
         ['/v1/messages', { model: 'm', max_tokens: 5, messages: [message] }],
+        // Claude at Bedrock speaks the caller's dialect, and still wants bytes.
+        ['/v1/messages', { model: claude, max_tokens: 5, messages: [message] }],
       ] as const) {
         const answer = await gate.post(path, body, `${gate.token}-${id}`)
         expect([channel.type, path, url, answer.status]).toEqual([channel.type, path, url, 400])

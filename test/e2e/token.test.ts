@@ -235,6 +235,8 @@ describe('the list of tokens', () => {
     )
     expect(quotas).toHaveLength(10)
     expect(quotas).toEqual([...quotas].sort((a, b) => a - b))
+    await header.getByRole('button').click()
+    await page.getByText('Sorting 20 loaded rows').waitFor()
     const pages = visit.calls().flatMap((call) => /\/api\/token\/\?p=(\d+)/.exec(call)?.[1] ?? [])
     expect([...new Set(pages)]).toEqual(['0', '1'])
   })

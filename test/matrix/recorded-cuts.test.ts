@@ -66,6 +66,8 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
   expect([where, outcome]).toEqual([where, expect.objectContaining({ message: expect.any(String) })])
   const { message, status } = outcome as ReturnType<typeof failureIn>
   expect([where, message]).toEqual([where, expect.stringMatching(honest)])
+  // The SDK knows the event for what it is.
+  expect([where, message]).toEqual([where, expect.not.stringContaining('Unhandled')])
   const charged = (await bench.logCount()) - before
   // What failed before its first byte is an ordinary error answer, and free.
   expect([where, charged]).toEqual([where, status === undefined || charged > 0 ? 1 : 0])

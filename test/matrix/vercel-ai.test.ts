@@ -10,6 +10,7 @@ import { used } from './support/fakes/fake.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
 import { casesOf, formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
+import { formatServices } from './support/services.ts'
 import { askVercel, vercelModels } from './support/vercel.ts'
 
 let bench: Bench
@@ -25,20 +26,8 @@ async function modelOf(setup: Setup, to: CallerDialect) {
 /** OpenAI's chat has no thoughts, and the SDK's provider of it reads those of no other service. */
 const showsThoughts = (to: CallerDialect) => to !== 'openai-chat'
 
-/** Services whose upstream dialect differs, each with a channel. */
-const services: readonly { provider: string; dialect: string; setup: Setup }[] = [
-  { provider: 'custom', dialect: 'openai-chat', setup: { type: 8 } },
-  { provider: 'openai', dialect: 'openai-responses', setup: { type: 1, model_mapping: '{"any-model":"o1-pro"}' } },
-  { provider: 'anthropic', dialect: 'anthropic-messages', setup: { type: 14 } },
-  { provider: 'gemini', dialect: 'gemini', setup: { type: 24 } },
-  { provider: 'bedrock', dialect: 'bedrock-converse', setup: { type: 33, key: 'api-key|us-east-1' } },
-  { provider: 'cohere', dialect: 'cohere-chat', setup: { type: 35 } },
-  { provider: 'ollama', dialect: 'ollama-chat', setup: { type: 30 } },
-  { provider: 'ali', dialect: 'dashscope', setup: { type: 17 } },
-]
-
 describe('the AI SDK', () => {
-  for (const { provider, dialect, setup } of services) {
+  for (const { provider, dialect, setup } of formatServices) {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
       test(`runs a loop of tools by ${to} with a service that speaks ${dialect}, whole and streamed`, async () => {

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readChunks, startWired, type Wired } from './service.ts'
+
+setDefaultTimeout(60_000)
 
 let wired: Wired
 beforeAll(async () => {

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { bedrock } from '../../server/providers/bedrock/index.ts'
 import { awsFrame, converseFrame } from '../helpers/aws-frames.ts'
 import { readChunks, type Seen, startWired, type Wired } from './service.ts'
+
+setDefaultTimeout(60_000)
 
 let wired: Wired
 beforeAll(async () => {

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createVerify, generateKeyPairSync } from 'node:crypto'
 import { vertex } from '../../server/providers/vertex/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
+
+setDefaultTimeout(60_000)
 
 let wired: Wired
 beforeAll(async () => {

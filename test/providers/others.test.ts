@@ -1,7 +1,9 @@
 // Services with a form of their own: what they are sent through the whole gateway, and what its callers get.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deepl } from '../../server/providers/deepl/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
+
+setDefaultTimeout(60_000)
 
 let wired: Wired
 beforeAll(async () => {

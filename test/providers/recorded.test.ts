@@ -1,5 +1,5 @@
 // Recorded answers of services with formats of their own, learned by the official SDKs of every dialect.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -20,6 +20,8 @@ import { readGemini } from '../matrix/support/read-gemini.ts'
 import { readMessages } from '../matrix/support/read-messages.ts'
 import { plainCharge } from '../sdk/support/prices.ts'
 import { readCohere, readConverse, readInvokedClaude, readOllama } from './read-own.ts'
+
+setDefaultTimeout(60_000)
 
 interface Own {
   name: string

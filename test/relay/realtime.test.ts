@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import OpenAI from 'openai'
 import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket'
 import { selfSignedCertificate } from '../helpers/fake-upstream/certificate.ts'
@@ -618,6 +618,27 @@ test('over TLS the certificate must be one that is trusted; back-pressure is the
   session.socket.close()
   await until(async () => (await gateway.logs()).length === 1)
 }, 60_000)
+
+test('a caller who leaves during the handshake ends it, and is charged nothing', async () => {
+  const arrived = Promise.withResolvers<{ gone: Promise<void> }>()
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    socket.once('data', () => arrived.resolve({ gone }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await channel({ base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const caller = await bench.caller()
+  const socket = connect(Number(new URL(bench.gateway.url).port), '127.0.0.1')
+  socket.write(
+    `GET /v1/realtime?model=m HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${caller.token}\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  )
+  const { gone } = await arrived.promise
+  socket.destroy()
+  await gone
+  expect((await charged(bench, caller, 0)).length).toBe(0)
+  server.close()
+})
 
 describe('the end of the process', () => {
   let installation: Installation

@@ -1,0 +1,64 @@
+// Recorded loops of tools, run step by step by the AI SDK in another dialect than the one they were recorded in.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
+import { listSequences, loadCase, recordingsAvailable } from '../helpers/recordings.ts'
+import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { callerNames } from './support/callers.ts'
+import { formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
+import { vercelModels } from './support/vercel.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(mappedModels)
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const anyInput = jsonSchema({ type: 'object', properties: {}, additionalProperties: true })
+const toolAnswer = 'what the tool found'
+
+describe.skipIf(!recordingsAvailable)('recorded loops of tools (skipped without recordings)', () => {
+  for (const [number, { api, cases }] of listSequences().entries()) {
+    const format = formats.find(({ apis }) => apis.includes(api))
+    const steps = cases.map(loadCase)
+    if (!format || steps.some((step) => format.isMeant?.(step) === false || step.status !== 200)) continue
+    const told = steps.flatMap((step) => readRecorded(format, step) ?? [])
+    // A loop goes on where tools of the caller are called.
+    const isLoop = told.length === steps.length && told.slice(0, -1).every(({ calls }) => calls.length > 0)
+    if (!isLoop || told.at(-1)?.calls.length !== 0) continue
+    const others = callerNames.filter((name) => name !== format.name)
+    const to = others[number % others.length] ?? 'openai-chat'
+    test(`${cases[0]} and ${cases.length - 1} more by ${to}`, async () => {
+      bench.answer(...(steps.map((step) => replayed(step)) as [ReturnType<typeof replayed>]))
+      const names = [...new Set(told.flatMap(({ calls }) => calls.map(({ name }) => name)))]
+      const ran: [string, unknown][] = []
+      const tools = Object.fromEntries(
+        names.map((name) => [
+          name,
+          tool({
+            inputSchema: anyInput,
+            execute: (input) => {
+              ran.push([name, input])
+              return toolAnswer
+            },
+          }),
+        ]),
+      )
+      const [first] = steps
+      const token = await bench.token(format.setup(first ?? loadCase(cases[0] ?? '')))
+      const options = {
+        model: vercelModels(bench.gateway.url, token, model)[to],
+        prompt: 'What is this? '.repeat(600),
+        tools,
+        maxRetries: 0,
+        stopWhen: isStepCount(steps.length + 1),
+      }
+      const result = first?.kind === 'json' ? await generateText(options) : streamText(options)
+      expect(await result.text).toBe(told.at(-1)?.text ?? '')
+      expect((await result.steps).length).toBe(steps.length)
+      expect(ran).toEqual(told.flatMap(({ calls }) => calls.map(({ name, input }) => [name, input] as [string, unknown])))
+      const { length } = bench.upstream.requests
+      const last = Buffer.from(bench.upstream.requests[length - 1]?.body ?? []).toString()
+      expect(last.split(toolAnswer).length - 1).toBe(ran.length)
+    })
+  }
+})
