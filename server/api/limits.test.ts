@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
       const shown = (await api.call('GET', `/api/user/${user.id}`, { as: admin.token })).json.data
       expect(shown).toMatchObject({ ...some, daily_budget: 0 })
       const events = (await api.call('GET', '/api/audit/?action=user.update', { as: root.token })).json.data
-      expect(events.at(-1).detail).toContain('rpm_limit=60')
+      expect(events.at(-1).detail).toContain('rpm_limit=0 → 60')
       for (const [name, value] of bad) expect((await put({ [name]: value })).message).toContain(name)
       expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
     })
