@@ -31,6 +31,7 @@ import { cleanSpool } from './relay/clean-spool.ts'
 import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
 import { createIdleWatch } from './relay/idle-watch.ts'
+import { createKeptItems } from './relay/kept-items.ts'
 import { createMissingPlaces } from './relay/missing-places.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
@@ -298,6 +299,7 @@ function relayDeps({
     idleWatch: createIdleWatch(nowMs),
     guard,
     missingPlaces: createMissingPlaces(nowMs),
+    keptItems: createKeptItems(nowMs),
     accessTokens,
     fetchJson: createFetchJson(tokenTimeoutMs, guard),
     fetchMedia: createFetchMedia(),

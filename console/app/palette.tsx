@@ -1,12 +1,16 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
+import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { backdropClass } from '../components/ui/dialog.tsx'
 import { allCommands, type Command, paletteOpen } from '../lib/commands.ts'
 import { storedNames } from '../lib/preferences.ts'
+import { isAdmin, useSessionUser } from '../lib/session.ts'
 import { writeStored } from '../lib/storage.ts'
 import { useText } from '../lib/text.ts'
+import { useOptionCommands } from './palette-options.ts'
+import { useThings } from './palette-search.ts'
 
 interface Group {
   value: string
@@ -41,11 +45,19 @@ const itemClass =
 export function Palette() {
   const t = useText()
   const [typed, setTyped] = useState('')
-  const groups = useMemo(() => grouped(withRecent(allCommands(), t('palette.recent'))), [t])
+  const user = useSessionUser()
+  const navigate = useNavigate()
+  const options = useOptionCommands(
+    isAdmin(user),
+    (tab, hash) => void navigate({ to: '/setting', search: { tab } as never, hash }),
+  )
+  const things = useThings(typed, user, ({ to, search }) => void navigate({ to, search: (search ?? {}) as never }))
+  const commands = useMemo(() => withRecent([...allCommands(), ...options], t('palette.recent')), [t, options])
+  const groups = useMemo(() => grouped([...commands, ...things]), [commands, things])
   const close = () => paletteOpen.set(false)
   const run = (command: Command) => {
     close()
-    remember(command.id)
+    if (!things.includes(command)) remember(command.id)
     command.run()
   }
   return (

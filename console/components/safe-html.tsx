@@ -1,5 +1,5 @@
 import DOMPurify from 'dompurify'
-import { marked } from 'marked'
+import { Marked, marked } from 'marked'
 import { useMemo } from 'react'
 
 /** Attributes that could reach out of the text's own place, or name things of the page. */
@@ -15,9 +15,31 @@ function withoutHandlers(html: string): string {
     .replaceAll(/<[a-z][^>]*>/gi, (tag) => tag.replaceAll(/\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ''))
 }
 
-/** Markdown or HTML that administrators wrote → HTML without anything that runs, frames or leaves its place. */
-function sanitise(source: string): string {
-  const html = marked.parse(source, { async: false, gfm: true })
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** What a model wrote is text: its HTML is shown as it is, and a picture would tell its address who looks at it. */
+const answers = new Marked({
+  gfm: true,
+  breaks: true,
+  renderer: {
+    html: ({ text }) => escaped(text),
+    image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
+    // Headings go below that of the page.
+    heading({ tokens, depth }) {
+      const level = Math.min(6, depth + 1)
+      return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`
+    },
+  },
+})
+
+/** Markdown of a model → HTML without pictures, or anything that runs, frames or leaves its place. */
+export function answerHtml(source: string): string {
+  return sanitise(answers.parse(source, { async: false }), ['img', 'svg', 'picture', 'source'])
+}
+
+/** HTML without anything that runs, frames or leaves its place. */
+function sanitise(html: string, alsoForbidden: readonly string[] = []): string {
   const fragment = DOMPurify.sanitize(withoutHandlers(html), {
     USE_PROFILES: { html: true },
     FORBID_TAGS: [
@@ -32,6 +54,7 @@ function sanitise(source: string): string {
       'template',
       'video',
       'audio',
+      ...alsoForbidden,
     ],
     FORBID_ATTR: forbidden,
     RETURN_DOM_FRAGMENT: true,
@@ -51,7 +74,7 @@ function sanitise(source: string): string {
 
 /** Shows Markdown or HTML from the options, sanitised. Import it lazily: the libraries are large. */
 export function SafeHtml({ source, className = '' }: { source: string; className?: string }) {
-  const html = useMemo(() => sanitise(source), [source])
+  const html = useMemo(() => sanitise(marked.parse(source, { async: false, gfm: true })), [source])
   // biome-ignore lint/security/noDangerouslySetInnerHtml: this is the one place, and it is sanitised above
   return <div className={`prose ${className}`} dangerouslySetInnerHTML={{ __html: html }} />
 }

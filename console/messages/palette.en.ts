@@ -1,7 +1,7 @@
 /** Texts of the command palette and the help of shortcuts. */
 export const paletteEn = {
   'palette.title': 'Search and commands',
-  'palette.placeholder': 'Type a page or a command …',
+  'palette.placeholder': 'Type a page, a command, a setting, or the name of anything …',
   'palette.pages': 'Pages',
   'palette.actions': 'Actions',
   'palette.recent': 'Recent',

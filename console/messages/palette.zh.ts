@@ -2,7 +2,7 @@ import type { Translation } from './areas.ts'
 
 export const paletteZh = {
   'palette.title': '搜索与命令',
-  'palette.placeholder': '输入页面或命令…',
+  'palette.placeholder': '输入页面、命令、设置项或任意名称…',
   'palette.pages': '页面',
   'palette.actions': '操作',
   'palette.recent': '最近使用',

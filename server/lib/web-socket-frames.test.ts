@@ -74,6 +74,8 @@ describe('the frames of a WebSocket', () => {
     expect(faultOf(frame(9, 'x'.repeat(126)))).toBe(1002)
     expect(faultOf(frame(8, 'x'))).toBe(1002)
     expect(faultOf(new Uint8Array([0xc1, 0]))).toBe(1002)
+    for (const code of [0, 999, 1004, 1005, 1006, 1015, 2999, 5000])
+      expect(faultOf(frame(8, new Uint8Array([code >> 8, code & 0xff])))).toBe(1002)
     expect(faultOf(frame(1, new Uint8Array([0xc3, 0x28])))).toBe(1007)
     expect(faultOf(frame(1, 'x'.repeat(1001)))).toBe(1009)
     expect(faultOf(frame(1, 'x'.repeat(600), false), frame(0, 'x'.repeat(600)))).toBe(1009)

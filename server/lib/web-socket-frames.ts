@@ -152,7 +152,14 @@ function control(opcode: number, payload: Uint8Array): SocketMessage {
   const [high, low] = payload
   if (high === undefined) return { kind: 'close', code: noCode, reason: '' }
   if (low === undefined) throw new FrameFault(1002, 'half a close code')
-  return { kind: 'close', code: high * 256 + low, reason: textOf(payload.subarray(2)) }
+  const code = high * 256 + low
+  if (!maySend(code)) throw new FrameFault(1002, 'a close code that may not be sent')
+  return { kind: 'close', code, reason: textOf(payload.subarray(2)) }
+}
+
+/** Codes that may stand in a close frame: those that are registered, and those for libraries and programs. */
+function maySend(code: number): boolean {
+  return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999)
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

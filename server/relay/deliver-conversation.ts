@@ -1,4 +1,5 @@
 import { DecodingMeter } from '../dialects/decoding-meter.ts'
+import type { StreamEncoder } from '../dialects/dialect.ts'
 import { textsOf } from '../dialects/event-tally.ts'
 import type { Reply } from '../dialects/reply.ts'
 import { replyEvents } from '../dialects/reply-events.ts'
@@ -7,6 +8,7 @@ import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failureWithin } from './error-answer.ts'
 import { streamHeaders } from './headers.ts'
+import { keeperOf, keepingEncoder } from './kept-items.ts'
 import type { Codec } from './prepare.ts'
 import { readerOf, readWhole, timeLimits } from './read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
@@ -64,15 +66,22 @@ async function deliverWhole(
   const measured = { usage: undefined, reported: reply.usage, output: () => outputOf(reply) }
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
-    const told = JSON.stringify(to.dialect.encodeReply(reply, to.frame))
-    return settleWhole(deps, open, response, told, measured, handOver, true)
+    const told = to.dialect.encodeReply(reply, to.frame)
+    keeperOf(deps.keptItems, open.call)?.(told)
+    return settleWhole(deps, open, response, JSON.stringify(told), measured, handOver, true)
   }
-  const encoder = to.dialect.streamEncoder(to.frame)
+  const encoder = encoderFor(deps, open, to)
   const events = replyEvents(reply)
     .map((event) => encoder.push(event))
     .join('')
   const answer = await settleWhole(deps, open, response, events, measured, handOver, false)
   return new Response(answer.body, { status: 200, headers: streamHeaders(response.headers) })
+}
+
+function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['to']>): StreamEncoder {
+  const encoder = to.dialect.streamEncoder(to.frame)
+  const keep = keeperOf(deps.keptItems, call)
+  return keep ? keepingEncoder(encoder, keep) : encoder
 }
 
 function outputOf(reply: Reply): string {
@@ -111,12 +120,13 @@ async function deliverEvents(
     throw error
   }
   handOver()
+  const encoder = to && encoderFor(deps, open, to)
   forgetBody(open.call)
   const options = { deps, open, withholdUsage: false }
   let stream: RelayStream
-  if (to) {
+  if (encoder) {
     const decoder = from.streamDecoder(requestId)
-    const translating = new TranslatingReader(reader, decoder, to.dialect.streamEncoder(to.frame), opening)
+    const translating = new TranslatingReader(reader, decoder, encoder, opening)
     stream = new RelayStream({ ...options, reader: translating, meter: translating.meter, opening: [] })
   } else {
     stream = new RelayStream({ ...options, reader, meter: newMeter(), opening })

@@ -9,6 +9,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Breaker } from './breaker.ts'
 import type { TokenCounter } from './count-tokens.ts'
 import type { IdleWatch } from './idle-watch.ts'
+import type { KeptItems } from './kept-items.ts'
 import type { MissingPlaces } from './missing-places.ts'
 import type { RoutingTable } from './routing-table.ts'
 
@@ -24,6 +25,7 @@ export interface RelayDeps {
   guard: MetadataGuard
   /** Dialects that a channel's service turned out not to offer. */
   missingPlaces: MissingPlaces
+  keptItems: KeptItems
   /** What providers sign and log in with. */
   accessTokens: AccessTokens
   fetchJson: FetchJson

@@ -9,6 +9,7 @@ import type { ChatEndpoint } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import { inlineMedia, namesAddresses } from './inline-media.ts'
+import { refuseUnknown } from './kept-items.ts'
 import { type Attempting, type Codec, edited, type Prepared, prepare } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
@@ -57,6 +58,7 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
 
 async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prepared> {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
+  if (call.dialect === 'openai-responses' && call.body.kind === 'json') refuseUnknown(call.body.json)
   refuseLacking(conversationOf(call), attempting)
   // Kept with the call, so that another channel need not fetch them again.
   if (endpoint.wantsBytes)

@@ -17,6 +17,7 @@ import { embeddingsIn, embeddingsOut } from './embed-content.ts'
 import { errorResponse } from './error-response.ts'
 import { readForm } from './form-body.ts'
 import { readJson } from './json-body.ts'
+import { withItems } from './kept-items.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
 import { relay } from './relay.ts'
 
@@ -86,7 +87,8 @@ function describe(error: unknown): string {
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
-  const body = await readBody(deps, incoming.request, route)
+  const read = await readBody(deps, incoming.request, route)
+  const body = route.dialect === 'openai-responses' ? withItems(deps.relay.keptItems, caller, read) : read
   let call: RelayCall | undefined
   try {
     if (route.embeds) {

@@ -77,6 +77,26 @@ describe('where nothing was written', () => {
     expect(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
+  test('a model without a price, and a mailbox where mails are sent, are steps of their own', async () => {
+    const channel = { type: 8, name: 'odd', key: 'k', models: 'nobody-knows-this-model', group: 'default' }
+    const [id] = await site.api<number[]>('POST', '/api/channel/', { ...channel, base_url: upstream.url })
+    await setOption('EmailVerificationEnabled', 'true')
+    try {
+      await using admin = await site.visit({ as: rootAccount })
+      await admin.open('/')
+      await admin.page.getByRole('link', { name: 'Open prices' }).click()
+      await admin.page.waitForURL('**/setting?tab=operation#ratios')
+      const fresh = await site.addUser('mailless')
+      await using visit = await site.visit({ as: fresh })
+      await visit.open('/')
+      await visit.page.getByText('Bind an e-mail address').waitFor()
+      await visit.page.getByText('1 of 4 done').waitFor()
+    } finally {
+      await setOption('EmailVerificationEnabled', 'false')
+      await site.api('DELETE', `/api/channel/${id}/`)
+    }
+  })
+
   test('dismissed first steps do not come back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

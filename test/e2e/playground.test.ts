@@ -164,6 +164,26 @@ describe('a call', () => {
   })
 })
 
+test('an answer is shown as the Markdown it is; nothing in it runs or asks for anything', async () => {
+  upstream.always(
+    ok({
+      text: '# Plan\n\n1. **first**\n2. `second`\n\n<img src="https://spy.example/x"><script>window.ran = 1</script>\n\n![a picture](https://spy.example/y)',
+    }),
+  )
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open(path())
+  await send(page, 'plan')
+  const answer = page.locator('[data-answer]').last()
+  await answer.getByRole('heading', { name: 'Plan' }).waitFor()
+  await answer.locator('li strong', { hasText: 'first' }).waitFor()
+  expect(await answer.locator('li code').textContent()).toBe('second')
+  expect(await answer.locator('img, script').count()).toBe(0)
+  expect(await answer.getByRole('link', { name: 'a picture' }).getAttribute('href')).toBe('https://spy.example/y')
+  await answer.getByText('<script>window.ran = 1</script>').waitFor()
+  expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+})
+
 test('the code of the call holds what would be sent, the key hidden on the screen alone', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit

@@ -77,11 +77,10 @@ describe('what is shown', () => {
     })
   })
 
-  test('the palette goes to an option', async () => {
+  test('the palette goes to an option, from every page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    await visit.open('/setting?tab=other')
-    await box(page, 'SystemName').waitFor()
+    await visit.open('/token')
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Search and commands' }).fill('Turnstile')
     await page.getByRole('option', { name: 'Secret key' }).click()
@@ -207,6 +206,20 @@ describe('texts and numbers', () => {
     expect(await review.count()).toBe(0)
     expect(await page.evaluate(() => localStorage.getItem('system_name'))).toBe('My gate')
     await put('SystemName', 'Tollgate')
+  })
+
+  test('a section can be saved alone', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    await box(page, 'TopUpLink').fill('https://shop.example/section')
+    await box(page, 'QuotaForNewUser').fill('77')
+    await button(page, 'Save section: General').click()
+    await toastOf(page, 'success', done).waitFor()
+    expect(await stored('TopUpLink')).toBe('https://shop.example/section')
+    expect(puts(visit.calls())).toHaveLength(1)
+    await page.getByText('1 change', { exact: true }).waitFor()
+    await button(page, 'Discard').click()
   })
 
   test('what is discarded is not sent', async () => {

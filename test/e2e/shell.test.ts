@@ -320,6 +320,29 @@ describe('the keyboard', () => {
     expect(page.url()).toEndWith('/token')
   })
 
+  test('the palette finds tokens, channels and users by their names', async () => {
+    const finder = await site.addUser('zebra')
+    await site.apiAs(finder, 'POST', '/api/token/', { name: 'zebra laptop' })
+    const channel = { type: 8, name: 'zebra upstream', key: 'k', models: 'm', group: 'default' }
+    await site.api('POST', '/api/channel/', channel)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/about')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill('zebra')
+    await page.getByRole('option', { name: 'zebra', exact: true }).waitFor()
+    await page.getByRole('option', { name: 'zebra upstream' }).click()
+    await page.waitForURL('**/channel?peek=*')
+    await page.getByRole('dialog', { name: 'zebra upstream' }).waitFor()
+    await using own = await site.visit({ as: finder })
+    await own.open('/about')
+    await own.page.keyboard.press('Control+k')
+    await own.page.getByRole('combobox', { name: 'Search and commands' }).fill('zebra')
+    await own.page.getByRole('option', { name: 'zebra laptop' }).waitFor()
+    // Others look among their own things only.
+    expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
+  })
+
   test('rows: j and k go, x selects, e edits, / searches', async () => {
     const user = await site.addUser('keys')
     for (const name of ['one', 'two']) await site.apiAs(user, 'POST', '/api/token/', { name })

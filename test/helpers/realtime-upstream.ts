@@ -9,6 +9,8 @@ export interface Connection {
   headers: Headers
   /** Everything that came, in order. */
   got: (string | Uint8Array)[]
+  /** What came back for its pings. */
+  pongs: string[]
   /** How it ended. */
   closed: Promise<{ code: number; reason: string }>
   socket: Socket
@@ -64,7 +66,13 @@ export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeU
       const answer = upstream.answers.shift() ?? 'accept'
       if (answer !== 'accept') return answer(request)
       const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string }>()
-      const connection = { url: new URL(request.url), headers, got: [], closed: promise } as Partial<Connection>
+      const connection = {
+        url: new URL(request.url),
+        headers,
+        got: [],
+        pongs: [],
+        closed: promise,
+      } as Partial<Connection>
       settled.set(connection as Connection, resolve)
       return bun.upgrade(request, { data: connection as Connection })
         ? undefined
@@ -85,6 +93,9 @@ export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeU
       message(ws, message) {
         ws.data.got.push(message)
         upstream.onMessage(ws.data, message)
+      },
+      pong(ws, data) {
+        ws.data.pongs.push(String(data))
       },
       close: (ws, code, reason) => settled.get(ws.data)?.({ code, reason }),
     },

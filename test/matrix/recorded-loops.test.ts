@@ -55,7 +55,9 @@ describe.skipIf(!recordingsAvailable)('recorded loops of tools (skipped without 
       const result = first?.kind === 'json' ? await generateText(options) : streamText(options)
       expect(await result.text).toBe(told.at(-1)?.text ?? '')
       expect((await result.steps).length).toBe(steps.length)
-      expect(ran).toEqual(told.flatMap(({ calls }) => calls.map(({ name, input }) => [name, input] as [string, unknown])))
+      expect(ran).toEqual(
+        told.flatMap(({ calls }) => calls.map(({ name, input }) => [name, input] as [string, unknown])),
+      )
       const { length } = bench.upstream.requests
       const last = Buffer.from(bench.upstream.requests[length - 1]?.body ?? []).toString()
       expect(last.split(toolAnswer).length - 1).toBe(ran.length)

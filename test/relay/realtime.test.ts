@@ -143,6 +143,20 @@ describe('a session', () => {
     await charged(bench, caller, 0)
   })
 
+  test('answers the pings of both sides', async () => {
+    await channel()
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    const connection = await upstream.connection()
+    connection.socket.ping('to the gateway')
+    await until(() => connection.pongs.length === 1)
+    expect(connection.pongs).toEqual(['to the gateway'])
+    const pong = new Promise((resolve) => session.socket.addEventListener('pong', ({ data }) => resolve(data)))
+    session.socket.ping('to the gateway too')
+    expect(Buffer.from((await pong) as ArrayBuffer).toString()).toBe('to the gateway too')
+    session.socket.close()
+  })
+
   test('is authenticated by a browser among the protocols, which answer with the one that is none of a key', async () => {
     await channel()
     const caller = await bench.caller()
@@ -618,6 +632,59 @@ test('over TLS the certificate must be one that is trusted; back-pressure is the
   session.socket.close()
   await until(async () => (await gateway.logs()).length === 1)
 }, 60_000)
+
+describe('an upstream that breaks the protocol:', () => {
+  /** Says raw bytes once the session stands, and nothing more. */
+  async function rawUpstream(bytes: Uint8Array) {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', (request) => {
+        const key = /sec-websocket-key: (\S+)/i.exec(String(request))?.[1] ?? ''
+        const accept = new Bun.CryptoHasher('sha1')
+          .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+          .digest('base64')
+        socket.write(`HTTP/1.1 101 Yes\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`)
+        socket.write(bytes)
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  }
+
+  for (const [what, bytes] of [
+    ['a masked frame', [0x81, 0x81, 1, 2, 3, 4, 5]],
+    ['a close code that does not exist', [0x88, 2, 0x13, 0x88]],
+    ['text that is none', [0x81, 2, 0xc3, 0x28]],
+  ] as const) {
+    test(what, async () => {
+      const { server, url } = await rawUpstream(new Uint8Array(bytes))
+      await channel({ base_url: url })
+      const caller = await bench.caller()
+      const session = await openSession(bench.gateway.url, caller.token)
+      expect(await session.event('error')).toMatchObject({ error: { code: 'bad_response_body' } })
+      expect(await session.closed).toEqual({ code: 1011, reason: 'bad_response_body' })
+      expect((await charged(bench, caller, 0))[0]?.outcome).toBe('interrupted')
+      server.close()
+    })
+  }
+
+  test('one that answers no ping is given up', async () => {
+    const { server, url } = await rawUpstream(new Uint8Array())
+    let aheadMs = 0
+    await using gateway = await startTestGateway({ clock: { nowMs: () => Date.now() + aheadMs } })
+    await gateway.setOption('ModelRatio', '{"m":1}')
+    await gateway.addChannel({ base_url: url, models: 'm' })
+    const session = await openSession(gateway.url, gateway.token)
+    const moving = setInterval(() => {
+      aheadMs += 5_000
+    }, 50)
+    expect(await session.event('error')).toMatchObject({ error: { code: 'upstream_timeout' } })
+    clearInterval(moving)
+    expect(aheadMs).toBeGreaterThanOrEqual(60_000)
+    expect((await session.closed).code).toBe(1011)
+    server.close()
+  })
+})
 
 test('a caller who leaves during the handshake ends it, and is charged nothing', async () => {
   const arrived = Promise.withResolvers<{ gone: Promise<void> }>()

@@ -1,7 +1,18 @@
+const collators = new Map<string, Intl.Collator>()
+
+/** Making one costs more than many comparisons. */
+function collatorOf(language: string): Intl.Collator {
+  const known = collators.get(language)
+  if (known) return known
+  const collator = new Intl.Collator(language, { numeric: true, sensitivity: 'base' })
+  collators.set(language, collator)
+  return collator
+}
+
 /** Numbers by size, text as the language orders it; what is missing comes last. */
 export function compareValues(a: unknown, b: unknown, language: string): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (a === undefined || a === null || a === '') return b === undefined || b === null || b === '' ? 0 : 1
   if (b === undefined || b === null || b === '') return -1
-  return String(a).localeCompare(String(b), language, { numeric: true, sensitivity: 'base' })
+  return collatorOf(language).compare(String(a), String(b))
 }

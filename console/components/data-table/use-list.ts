@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import type { ListPage, ListSource, PageRequest } from '../../lib/list-source.ts'
 import { observable, useObservable } from '../../lib/observable.ts'
@@ -58,7 +58,8 @@ export function useList<Row>(
   )
   // A server that does not count answers a search with all it found.
   const wholeSearch = !serverCounts && keyword !== ''
-  const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: page }, (_, index) => index + 1)
+  const reached = useReached(page, `${keyword} ${filterKey}`)
+  const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
   const results = useQueries({ queries: wanted.map((of) => source.options(request(of))) })
   const last = results.at(-1)
 
@@ -67,9 +68,9 @@ export function useList<Row>(
     if (first) counts.set(first.total !== undefined)
   }, [results])
 
-  const loaded = useMemo(() => results.flatMap((result) => result.data?.rows ?? []), [results])
+  const loaded = useJoined(results.map((result) => result.data?.rows))
   const total = serverCounts ? last?.data?.total : wholeSearch ? loaded.length : undefined
-  const pages = pageCount({ total, loaded: loaded.length, page, more: last?.data })
+  const pages = pageCount({ total, loaded: loaded.length, page: reached, more: last?.data })
   useStepBack({ page, pages, ready: last?.isSuccess === true && !last.isPlaceholderData, setSearch })
 
   return {
@@ -87,6 +88,23 @@ export function useList<Row>(
       if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of)))
     },
   }
+}
+
+/** The pages as one list; the same list as long as its pages are the same, so that nothing is sorted twice. */
+function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
+  const joined = useRef<{ pages: typeof pages; rows: Row[] }>({ pages: [], rows: [] })
+  const before = joined.current.pages
+  if (before.length !== pages.length || before.some((page, index) => page !== pages[index]))
+    joined.current = { pages, rows: pages.flatMap((page) => page ?? []) }
+  return joined.current.rows
+}
+
+/** The furthest page that was gone to: what was loaded stays, so that sorting takes in all of it. */
+function useReached(page: number, list: string): number {
+  const reached = useRef({ list, page })
+  if (reached.current.list !== list) reached.current = { list, page }
+  reached.current.page = Math.max(reached.current.page, page)
+  return reached.current.page
 }
 
 interface Counted {

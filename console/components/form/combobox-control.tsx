@@ -128,7 +128,7 @@ export function MultiCombobox(props: MultiProps) {
       autoHighlight
     >
       <Combobox.InputGroup
-        className={`${inputClass} flex h-auto! min-h-8 cursor-text flex-wrap items-center py-1 focus-within:outline-2 focus-within:outline-ring`}
+        className={`${inputClass} flex h-auto! min-h-8 cursor-text flex-wrap items-center py-[3px] max-sm:min-h-10 focus-within:outline-2 focus-within:outline-ring`}
         aria-invalid={invalid || undefined}
       >
         <Combobox.Chips className="flex w-full flex-wrap items-center gap-1">

@@ -16,7 +16,8 @@ export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; 
   const classic = useClassicServer()
   const { control } = form
   const type = Number(form.watch('type'))
-  const entry = useQuery(typesQuery).data?.find((each) => each.type === type)
+  const types = useQuery(typesQuery)
+  const entry = types.data?.find((each) => each.type === type)
   const uses = [
     { value: 'one', label: t('channel.form.batch.one') },
     ...(channel ? [] : [{ value: 'each', label: t('channel.form.batch.each') }]),
@@ -31,7 +32,7 @@ export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; 
         options={uses}
         {...(form.watch('key_use') === 'multi' && { hint: t('channel.form.batch.multi.hint') })}
       />
-      <KeyField form={form} stored={channel !== undefined} hint={entry?.keyHint} />
+      <KeyField form={form} stored={channel !== undefined} hint={types.isPending ? '\u00a0' : entry?.keyHint} />
       {channel && form.watch('key_use') === 'multi' && (
         <SwitchField control={control} name="key_append" label={t('channel.form.append')} />
       )}

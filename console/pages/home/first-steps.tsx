@@ -11,14 +11,15 @@ import { isAdmin, type SessionUser } from '../../lib/session.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { readStored, writeStored } from '../../lib/storage.ts'
 import { useText } from '../../lib/text.ts'
-import { channelsQuery, hasCallQuery, hasTokenQuery } from './queries.ts'
+import { channelsQuery, hasCallQuery, hasTokenQuery, unpricedQuery } from './queries.ts'
 
-type StepId = 'address' | 'channel' | 'test' | 'quota' | 'token' | 'call'
+type StepId = 'address' | 'channel' | 'test' | 'prices' | 'quota' | 'mail' | 'token' | 'call'
 
 interface Step {
   id: StepId
   to: string
   search?: Record<string, string>
+  hash?: string
   /** Undefined while it is not known. */
   done: boolean | undefined
 }
@@ -90,7 +91,12 @@ function StepLine({ step }: { step: Step }) {
       </span>
       {done === undefined && <Skeleton className="h-7 w-24" />}
       {done === false && (
-        <Link to={step.to} search={step.search ?? {}} className={buttonClass({ size: 'small' })}>
+        <Link
+          to={step.to}
+          search={step.search ?? {}}
+          {...(step.hash !== undefined && { hash: step.hash })}
+          className={buttonClass({ size: 'small' })}
+        >
           {t(`home.step.${id}.do`)}
         </Link>
       )}
@@ -100,9 +106,10 @@ function StepLine({ step }: { step: Step }) {
 
 function useSteps(user: SessionUser): Step[] {
   const admin = isAdmin(user)
-  const { server_address } = useServerStatus()
+  const { server_address, email_verification } = useServerStatus()
   const channels = useQuery({ ...channelsQuery, enabled: admin })
   const self = useQuery(selfQuery)
+  const unpriced = useQuery({ ...unpricedQuery, enabled: admin })
   const token = useQuery(hasTokenQuery)
   const call = useQuery(hasCallQuery(admin))
   // What cannot be found out counts as to do.
@@ -114,12 +121,18 @@ function useSteps(user: SessionUser): Step[] {
   ]
   if (!admin) {
     const funded = of(self, ({ quota, used_quota }) => quota > 0 || used_quota > 0)
-    return [{ id: 'quota', to: '/topup', done: funded }, ...both]
+    // Where the installation sends mails an address brings back a lost password.
+    const mail: Step = { id: 'mail', to: '/setting', done: of(self, ({ email }) => email !== '') }
+    return [{ id: 'quota', to: '/topup', done: funded }, ...(email_verification ? [mail] : []), ...both]
   }
   return [
     { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
     { id: 'channel', to: '/channel/add', done: of(channels, ({ any }) => any) },
     { id: 'test', to: '/channel', done: of(channels, ({ tested }) => tested) },
+    // Most models have a price; it is a step only where one has none.
+    ...(unpriced.data === true
+      ? [{ id: 'prices' as const, to: '/setting', search: { tab: 'operation' }, hash: 'ratios', done: false }]
+      : []),
     ...both,
   ]
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { logApi } from '../../../contract/api/log.ts'
+import { optionApi } from '../../../contract/api/option.ts'
 import { tokenApi } from '../../../contract/api/token.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
@@ -58,6 +59,15 @@ export const channelsQuery = queryOptions({
   },
   // A step that was just done is ticked on the way back.
   staleTime: 0,
+})
+
+/** Whether a model of the channels has no price; servers that do not tell count as having one for all. */
+export const unpricedQuery = queryOptions({
+  queryKey: ['option', 'unpriced'],
+  queryFn: async ({ signal }) => {
+    const prices = await call(optionApi.prices, {}, { signal, quiet: true }).catch(() => [])
+    return prices.some(({ channels, source }) => channels > 0 && source === 'none')
+  },
 })
 
 /** Whether the account has a token. */

@@ -1,5 +1,5 @@
 import { Copy, RotateCcw } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Banner } from '../../components/ui/banner.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
@@ -7,6 +7,8 @@ import { copyText } from '../../lib/clipboard.ts'
 import { formatCount, formatQuota } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { type Answer, isRunning, type Turn } from './conversation.ts'
+
+const Markdown = lazy(() => import('../../components/markdown.tsx').then((it) => ({ default: it.Markdown })))
 
 const costDecimals = 6
 /** Who is so far from the end, in pixels, reads something else. */
@@ -102,9 +104,11 @@ function AnswerCard({ answer, onRetry }: { answer: Answer; onRetry: (() => void)
         )}
         {state === 'waiting' && <p className="text-sm text-muted">{t('playground.waiting')}</p>}
         {text !== '' && (
-          <p className="leading-6 break-words whitespace-pre-wrap" data-verbatim data-answer>
-            {text}
-          </p>
+          <div className="leading-6" data-verbatim data-answer>
+            <Suspense fallback={<p className="break-words whitespace-pre-wrap">{text}</p>}>
+              <Markdown source={text} />
+            </Suspense>
+          </div>
         )}
         {state === 'done' && text === '' && <p className="text-sm text-muted">{t('playground.noText')}</p>}
         {state === 'stopped' && <p className="text-sm text-warn">{t('playground.stopped')}</p>}

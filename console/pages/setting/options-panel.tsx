@@ -1,13 +1,13 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { SearchBox } from '../../components/data-table/search-box.tsx'
+import { Button } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { useCommands } from '../../lib/commands.ts'
-import { text, useText } from '../../lib/text.ts'
+import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import type { Option } from './drafts.ts'
-import { isFound, optionName, sectionName } from './option-names.ts'
+import { isFound, sectionName } from './option-names.ts'
 import { OptionRow } from './option-row.tsx'
 import { parseSettingSearch, type SettingTab } from './search.ts'
 import { SectionExtra } from './section-extra.tsx'
@@ -29,7 +29,6 @@ export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm 
   const { options } = form
   const [search, setSearch] = useUrlState(parseSettingSearch)
   const words = search.q ?? ''
-  useOptionCommands(options)
   useShownAnchor(form.state === 'ready')
   if (form.state === 'loading') return <Loading />
   if (form.state === 'failed') {
@@ -94,8 +93,10 @@ interface SectionProps {
 }
 
 function Section({ id, options, form, whole }: SectionProps) {
+  const t = useText()
   const [first] = options
   if (!first) return null
+  const changed = form.changed.filter((option) => option.section === id).map(({ key }) => key)
   return (
     <div id={id} className="scroll-mt-18">
       <Card title={sectionName(first)}>
@@ -104,6 +105,13 @@ function Section({ id, options, form, whole }: SectionProps) {
           {options.map((option) => (
             <OptionRow key={option.key} option={option} form={form} inEditor={whole} />
           ))}
+          {changed.length > 0 && (
+            <div className="flex justify-end py-4">
+              <Button busy={form.busy} onClick={() => void form.save(changed)}>
+                {t('setting.section.save', { section: sectionName(first) })}
+              </Button>
+            </div>
+          )}
         </div>
       </Card>
     </div>
@@ -118,20 +126,6 @@ function Loading(): ReactNode {
       <Skeleton className="h-80 w-full rounded-lg" />
       <Skeleton className="h-80 w-full rounded-lg" />
     </div>
-  )
-}
-
-/** Every option can be found in the palette by its name. */
-function useOptionCommands(options: readonly Option[]): void {
-  const navigate = useNavigate()
-  useCommands(() =>
-    options.map((option) => ({
-      id: `option ${option.key}`,
-      group: text('setting.palette'),
-      label: optionName(option),
-      words: option.key,
-      run: () => void navigate({ to: '/setting', search: { tab: tabOf[option.tab] }, hash: option.key }),
-    })),
   )
 }
 

@@ -30,7 +30,8 @@ export interface OptionForm {
   /** Types into the box of an option; undefined takes it back. */
   type(key: string, draft: string | undefined): void
   discard(): void
-  save(): Promise<void>
+  /** Saves all that was changed, or what was changed of these keys. */
+  save(keys?: readonly string[]): Promise<void>
   mayWrite(option: Option): boolean
 }
 
@@ -47,9 +48,10 @@ export function useOptionForm(enabled: boolean): OptionForm {
   const options = data ?? []
   const changed = options.filter((option) => done.includes(option.key) || isChanged(option, drafts[option.key]))
 
-  const save = async () => {
+  const save = async (keys?: readonly string[]) => {
     setBusy(true)
-    const result = await saveAll(changed, drafts, (key) => setDone((before) => [...before, key]))
+    const wanted = changed.filter(({ key }) => keys === undefined || keys.includes(key))
+    const result = await saveAll(wanted, drafts, (key) => setDone((before) => [...before, key]))
     setDrafts((now) => without(now, result.saved))
     setProblems(result.failed)
     setDone([])

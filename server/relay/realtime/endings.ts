@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { noCode, vanished } from '../../lib/web-socket-frames.ts'
 import type { Lapse } from './silence.ts'
+import type { UpstreamClose } from './upstream-socket.ts'
 
 /** Codes of a close (RFC 6455, section 7.4.1). */
 const codes = { normal: 1000, goingAway: 1001, refused: 1008, tooLong: 1009, failed: 1011, tooSlow: 1013 } as const
@@ -54,23 +55,30 @@ export function callerClosed(code: number, reason: string, isBusy: boolean): End
 }
 
 /** The upstream closed the session, or is gone. */
-export function upstreamClosed(code: number, reason: string, isBusy: boolean): Ending {
-  const isUsual = code === codes.normal || code === codes.goingAway || code === noCode || (code >= 3000 && code <= 4999)
+export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: boolean): Ending {
+  const isUsual = !fault && (usualCodes.has(code) || (code >= 3000 && code <= 4999))
   if (!isBusy && isUsual) return { outcome: 'complete', caller: { code, reason }, upstream: { code, reason: '' } }
-  const passed = code === vanished || code === noCode ? codes.failed : code
-  const error = closedWrongly(code, isUsual)
-  return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: reason || error.code } }
+  const error = fault ? wrongly(code) : isUsual ? tooEarly() : new GatewayError('upstream_stream_error', broke)
+  const passed = code === vanished || code === noCode || (fault && code !== codes.tooLong) ? codes.failed : code
+  const told = fault || reason === '' ? error.code : reason
+  return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: told } }
 }
 
-function closedWrongly(code: number, isUsual: boolean): GatewayError {
-  if (code === codes.tooLong)
-    return new GatewayError('bad_response_body', 'the upstream sent a message that is too long')
-  if (isUsual)
-    return new GatewayError(
-      'upstream_stream_incomplete',
-      'the upstream closed the session before its answer was complete',
-    )
-  return new GatewayError('upstream_stream_error', 'the connection to the upstream broke')
+/** How an upstream ends a session where nothing is wrong with it; 1009 means that the caller's message was too long. */
+const usualCodes: ReadonlySet<number> = new Set([codes.normal, codes.goingAway, noCode, codes.tooLong])
+
+const broke = 'the connection to the upstream broke'
+
+function wrongly(code: number): GatewayError {
+  const what = code === codes.tooLong ? 'a message that is too long' : 'something that is no message of a WebSocket'
+  return new GatewayError('bad_response_body', `the upstream sent ${what}`)
+}
+
+function tooEarly(): GatewayError {
+  return new GatewayError(
+    'upstream_stream_incomplete',
+    'the upstream closed the session before its answer was complete',
+  )
 }
 
 /** This process ends. */

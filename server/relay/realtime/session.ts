@@ -27,7 +27,7 @@ import {
 import { RealtimeMeter, type Transcription } from './meter.ts'
 import type { OpenSession, RealtimeSessions } from './sessions.ts'
 import { Silence } from './silence.ts'
-import type { UpstreamMessage, UpstreamSocket } from './upstream-socket.ts'
+import type { UpstreamClose, UpstreamSocket } from './upstream-socket.ts'
 
 /** Where only a text is known. */
 const charactersPerTextToken = 4
@@ -208,17 +208,19 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     return this.#open.charging.charge({ usage: sumOf(parts), parts, beside, estimated: false }).quota
   }
 
-  async #upstreamClosed({ code, reason }: Extract<UpstreamMessage, { kind: 'close' }>): Promise<void> {
+  async #upstreamClosed(close: UpstreamClose): Promise<void> {
     this.#onQuiet?.()
     if (this.#isEnding) return
-    const said = withoutKey(reason, this.#open.channel.upstream.key)
-    await this.#end(upstreamClosed(code, said, this.#meter.isBusy))
+    const reason = withoutKey(close.reason, this.#open.channel.upstream.key)
+    await this.#end(upstreamClosed({ ...close, reason }, this.#meter.isBusy))
   }
 
   /** Ends the session, once. */
   #end(ending: Ending): Promise<void> {
     this.#isEnding = true
-    this.#ended ??= this.#endOnce(ending)
+    this.#ended ??= this.#endOnce(ending).catch((error: unknown) => {
+      this.#deps.events.warning(`${this.#open.call.requestId}: ${String(error)}`)
+    })
     return this.#ended
   }
 
@@ -234,11 +236,10 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     else if (this.#firstByteMs === 0) deps.breaker.undecided(channel.id, call.facts.model)
     try {
       await this.#settle(outcome, error?.code ?? '')
-    } catch (failure) {
-      deps.events.warning(`${call.requestId}: ${String(failure)}`)
+    } finally {
+      this.#sessions.remove(this)
+      this.#leave(ending)
     }
-    this.#sessions.remove(this)
-    this.#leave(ending)
   }
 
   /** Stops what is being said, and hears what it used. */

@@ -36,8 +36,12 @@ export class SocketFailure extends Error {
   }
 }
 
-/** What an upstream said: a message, or the end of the connection (1006 where it was lost). */
-export type UpstreamMessage = Exclude<SocketMessage, { kind: 'ping' | 'pong' }>
+/**
+ * What an upstream said: a message, or the end of the connection (1006 where it was lost). `fault`: it was ended by us,
+ * since the upstream broke the protocol or sent too much.
+ */
+export type UpstreamMessage = Exclude<SocketMessage, { kind: 'ping' | 'pong' | 'close' }> | UpstreamClose
+export type UpstreamClose = Extract<SocketMessage, { kind: 'close' }> & { readonly fault?: true }
 
 /** How long the other side may take to answer a close. */
 const closeWaitMs = 2_000
@@ -127,7 +131,7 @@ export class UpstreamSocket {
     } catch (error) {
       const fault = error instanceof FrameFault ? error : new FrameFault(1002, String(error))
       this.close(fault.code, fault.message)
-      this.#tell({ kind: 'close', code: fault.code === 1009 ? 1009 : vanished, reason: fault.message })
+      this.#tell({ kind: 'close', code: fault.code, reason: fault.message, fault: true })
     }
     if (!this.#waiting && !this.#isClosing && !this.#isOver) this.#socket.pause()
   }

@@ -1,0 +1,38 @@
+import { useEffect, useState } from 'react'
+import type { Command } from '../lib/commands.ts'
+import { loadAreas, text, textByKey } from '../lib/text.ts'
+
+const tabOf = { operations: 'operation', system: 'system', other: 'other' } as const
+
+/** Goes to the settings. */
+type Go = (tab: string, option: string) => void
+
+/** Every option by its name, for administrators; loaded when the palette is first opened. */
+export function useOptionCommands(wanted: boolean, go: Go): readonly Command[] {
+  const [commands, setCommands] = useState<readonly Command[]>([])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the options are always the same
+  useEffect(() => {
+    if (!wanted) return
+    let gone = false
+    Promise.all([import('../../contract/options.ts'), loadAreas(['option'])]).then(
+      ([{ optionDefinitions, optionSections }]) => {
+        if (gone) return
+        setCommands(
+          Object.entries(optionDefinitions).map(([key, { section }]) => ({
+            id: `option ${key}`,
+            group: text('menu.setting'),
+            label: textByKey(`option.${key}`) ?? key,
+            words: key,
+            run: () => go(tabOf[optionSections[section].tab], key),
+          })),
+        )
+      },
+      // Without them the palette still has the rest.
+      () => undefined,
+    )
+    return () => {
+      gone = true
+    }
+  }, [wanted])
+  return commands
+}

@@ -1,0 +1,116 @@
+import type { StreamEncoder } from '../dialects/dialect.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { sseData } from '../lib/sse.ts'
+import type { CallBody, RelayCall } from './call.ts'
+import type { Caller } from './caller.ts'
+
+/**
+ * What models of other services answered to callers of the Responses API, kept for a while: OpenAI keeps answers unless
+ * it is told `store: false`, and programs name parts of them by their ids in place of sending them again.
+ */
+export interface KeptItems {
+  keep(tokenId: number, item: JsonObject): void
+  find(tokenId: number, id: string): JsonObject | undefined
+}
+
+const keptMs = 3_600_000
+/** Of all items together; the oldest go first. */
+const mostCharacters = 16_000_000
+
+interface Kept {
+  text: string
+  untilMs: number
+}
+
+/** Keeps items in the memory of this process alone. */
+export function createKeptItems(nowMs: () => number): KeptItems {
+  const items = new Map<string, Kept>()
+  let characters = 0
+  const drop = (key: string, { text }: Kept) => {
+    items.delete(key)
+    characters -= text.length
+  }
+  return {
+    keep(tokenId, item) {
+      const key = `${tokenId} ${String(item['id'])}`
+      const text = JSON.stringify(item)
+      const before = items.get(key)
+      if (before) drop(key, before)
+      items.set(key, { text, untilMs: nowMs() + keptMs })
+      characters += text.length
+      for (const [oldest, kept] of items) {
+        if (characters <= mostCharacters && kept.untilMs > nowMs()) break
+        drop(oldest, kept)
+      }
+    },
+    find(tokenId, id) {
+      const kept = items.get(`${tokenId} ${id}`)
+      const item = kept && kept.untilMs > nowMs() ? tryParse(kept.text) : undefined
+      return isObject(item) ? item : undefined
+    },
+  }
+}
+
+/** A body of the Responses API with the items themselves in the place of references to them, as far as they are kept. */
+export function withItems(kept: KeptItems, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
+  const input = body.kind === 'json' ? body.json['input'] : undefined
+  if (body.kind === 'form' || !Array.isArray(input)) return body
+  const whole = (input as unknown[]).map((item) =>
+    isReference(item) ? (kept.find(tokenId, String(item['id'])) ?? item) : item,
+  )
+  if (whole.every((item, at) => item === input[at])) return body
+  const json = { ...body.json, input: whole }
+  return { kind: 'json', json, text: JSON.stringify(json) }
+}
+
+/**
+ * Throws GatewayError (400) for a reference to something said that nobody here knows. What was only thought can be left
+ * out.
+ */
+export function refuseUnknown({ input }: JsonObject): void {
+  if (!Array.isArray(input)) return
+  for (const [at, item] of (input as unknown[]).entries()) {
+    if (!isReference(item) || String(item['id']).startsWith('rs_')) continue
+    throw new GatewayError(
+      'invalid_field_value',
+      `input[${at}] names an item that is not kept here any more (${String(item['id'])}): send items themselves, as with store: false`,
+      { param: `input[${at}]` },
+    )
+  }
+}
+
+/** A reference may leave out its type. */
+function isReference(item: unknown): item is JsonObject {
+  if (!isObject(item) || typeof item['id'] !== 'string') return false
+  return item['type'] === 'item_reference' || (item['type'] === undefined && item['role'] === undefined)
+}
+
+/** Who keeps the items of an answer; undefined where they are not to be kept. */
+export function keeperOf(
+  kept: KeptItems,
+  { caller, dialect, body }: RelayCall,
+): ((answer: JsonObject) => void) | undefined {
+  const isWanted = dialect === 'openai-responses' && body.kind === 'json' && body.json['store'] !== false
+  if (!isWanted) return undefined
+  return ({ output }) => {
+    const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : []
+    for (const item of items) if (typeof item['id'] === 'string') kept.keep(caller.tokenId, item)
+  }
+}
+
+/** Keeps what a stream said once it is whole: its last event holds all of it. */
+export function keepingEncoder(inner: StreamEncoder, keep: (answer: JsonObject) => void): StreamEncoder {
+  return {
+    push(event) {
+      const text = inner.push(event)
+      if (event.type === 'end') for (const block of text.split('\n\n')) keepWithin(block, keep)
+      return text
+    },
+  }
+}
+
+function keepWithin(block: string, keep: (answer: JsonObject) => void): void {
+  const last = tryParse(sseData(block) ?? '')
+  if (isObject(last) && isObject(last['response'])) keep(last['response'])
+}

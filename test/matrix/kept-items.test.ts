@@ -1,0 +1,120 @@
+// Callers of the Responses API name parts of earlier answers by their ids, which other services know nothing of.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generateText, type ModelMessage } from 'ai'
+import OpenAI from 'openai'
+import type { Clock } from '../../server/lib/clock.ts'
+import { createKeptItems } from '../../server/relay/kept-items.ts'
+import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { failureIn } from './support/failures.ts'
+import { fakeOf, says } from './support/fakes/index.ts'
+import { scenarios } from './support/features.ts'
+import { vercelModels } from './support/vercel.ts'
+
+const { said } = scenarios.reasoning
+const setup = { type: 14 }
+const fake = fakeOf('anthropic', 'anthropic-messages')
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(['o1-pro'])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** Asks once and gives back the items of the answer. */
+async function firstAnswer(openai: OpenAI, stream: boolean, more: { store?: boolean } = {}) {
+  bench.answer(says(fake, said))
+  const body = { model, input: scenarios.plain.asked.text, ...more }
+  const answer = stream
+    ? await openai.responses.stream(body).finalResponse()
+    : await openai.responses.create({ ...body, stream: false })
+  return answer.output
+}
+
+/** Asks on with references to items in the place of the items. */
+async function askOn(openai: OpenAI, ids: readonly string[]): Promise<string> {
+  const references = ids.map((id) => ({ type: 'item_reference' as const, id }))
+  const first = { role: 'user' as const, content: scenarios.plain.asked.text }
+  await openai.responses.create({ model, input: [first, ...references, { role: 'user', content: 'Sure?' }] })
+  return Buffer.from(bench.upstream.last.body).toString()
+}
+
+describe('an item of an earlier answer that is named by its id', () => {
+  for (const stream of [false, true]) {
+    test(`is there for the next call, after ${stream ? 'a stream' : 'a whole answer'}`, async () => {
+      const { openai } = await bench.through(setup)
+      const items = await firstAnswer(openai, stream)
+      const asked = await askOn(
+        openai,
+        items.map(({ id = '' }) => id),
+      )
+      expect(asked).toContain(said.text)
+      expect(asked).toContain(said.thought)
+    })
+  }
+
+  test('is there for a service that speaks the same dialect, too', async () => {
+    const { openai } = await bench.through(setup)
+    const items = await firstAnswer(openai, false)
+    const id = await bench.gateway.addChannel({
+      type: 1,
+      base_url: bench.upstream.url,
+      models: model,
+      model_mapping: JSON.stringify({ [model]: 'o1-pro' }),
+    })
+    bench.answer(says(fakeOf('openai', 'openai-responses'), said))
+    const baseURL = `${bench.gateway.url}/v1`
+    const other = new OpenAI({ apiKey: `${bench.gateway.token}-${id}`, baseURL, maxRetries: 0 })
+    expect(
+      await askOn(
+        other,
+        items.map((item) => item.id ?? ''),
+      ),
+    ).toContain(said.text)
+  })
+
+  test('is refused in words where nobody knows it, and a mere thought is left out', async () => {
+    const { openai } = await bench.through(setup)
+    bench.answer(says(fake, said))
+    const sent = bench.upstream.requests.length
+    const failure = await askOn(openai, ['msg_unknown']).then(() => undefined, failureIn)
+    expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('send items themselves') })
+    expect(bench.upstream.requests.length).toBe(sent)
+    expect(await askOn(openai, ['rs_unknown'])).toContain('Sure?')
+  })
+
+  test('is not kept where the caller forbids it, nor for other tokens', async () => {
+    const { openai } = await bench.through(setup)
+    const [, forbidden] = await firstAnswer(openai, true, { store: false })
+    const failure = await askOn(openai, [forbidden?.id ?? '']).then(() => undefined, failureIn)
+    expect(failure?.status).toBe(400)
+    const [, kept] = await firstAnswer(openai, true)
+    const stranger = await bench.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
+    const other = new OpenAI({ apiKey: stranger.token, baseURL: `${bench.gateway.url}/v1`, maxRetries: 0 })
+    await bench.gateway.addChannel({ type: 14, base_url: bench.upstream.url, models: model })
+    expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
+  })
+
+  test('is what the AI SDK sends in the place of the words of the assistant', async () => {
+    const vercel = vercelModels(bench.gateway.url, await bench.token(setup), model)['openai-responses']
+    bench.answer(says(fake, said))
+    const messages: ModelMessage[] = [{ role: 'user', content: scenarios.plain.asked.text }]
+    const first = await generateText({ model: vercel, messages })
+    messages.push(...first.responseMessages, { role: 'user', content: 'Sure?' })
+    await generateText({ model: vercel, messages })
+    expect(Buffer.from(bench.upstream.last.body).toString()).toContain(said.text)
+  })
+})
+
+test('items are kept for an hour, and the oldest go when there are too many', () => {
+  let nowMs = 0
+  const clock: Pick<Clock, 'nowMs'> = { nowMs: () => nowMs }
+  const kept = createKeptItems(clock.nowMs)
+  kept.keep(1, { id: 'a', text: 'first' })
+  expect(kept.find(1, 'a')).toEqual({ id: 'a', text: 'first' })
+  expect(kept.find(2, 'a')).toBeUndefined()
+  nowMs = 3_600_000
+  expect(kept.find(1, 'a')).toBeUndefined()
+  const long = 'x'.repeat(5_000_000)
+  for (const id of ['b', 'c', 'd', 'e']) kept.keep(1, { id, text: long })
+  expect(['a', 'b', 'c', 'e'].map((id) => kept.find(1, id) !== undefined)).toEqual([false, false, true, true])
+})
