@@ -87,12 +87,18 @@ export interface LedgerDeps {
 type Taken = Exclude<TakeResult, LimitReached>
 type Refused = Exclude<Taken, { ok: true }>
 
+/** The holds of this process. */
+interface Holds {
+  open: number
+  readonly known: Map<string, 'open' | 'unsettled'>
+}
+
 const settleRetryDelaysMs = [50, 200, 1000, 3000, 5000]
 
 export function createLedger(deps: LedgerDeps): Ledger {
   const { batcher, returns } = deps
-  let open = 0
-  const known = new Map<string, 'open' | 'unsettled'>()
+  const holds: Holds = { open: 0, known: new Map() }
+  const { known } = holds
 
   /** Known before the database is asked, so that nobody finds a hold there that seems to be nobody's. */
   async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
@@ -106,12 +112,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       known.delete(id)
       return result
     }
-    open++
-    return openHold(deps, id, request, result.amount, (isSettled) => {
-      open--
-      if (isSettled) known.delete(id)
-      else known.set(id, 'unsettled')
-    })
+    return new OpenHold(deps, holds, id, request, result.amount)
   }
 
   async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
@@ -168,7 +169,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   return {
-    openHolds: () => open,
+    openHolds: () => holds.open,
     stateOf: (id) => known.get(id) ?? 'unknown',
     async tryHold(request) {
       const hold = await opening(request, (id) => take(request, id, request.amount))
@@ -238,54 +239,69 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
   }
 }
 
-function openHold(
-  deps: LedgerDeps,
-  id: string,
-  account: Account & Pick<HoldRequest, 'limits'>,
-  amount: number,
-  onClose: (isSettled: boolean) => void,
-): Hold {
-  const { limits } = account
-  let held = amount
-  let closed = false
-  async function close(op: SettleOp): Promise<SettleResult> {
-    if (closed) throw new Error('a hold was closed twice')
-    closed = true
-    const result = await settleUntilDone(deps, op)
-    onClose(result !== undefined)
-    deps.returns.returned(`t${account.tokenId}`)
-    deps.returns.returned(`u${account.userId}`)
-    return result ?? { charged: 0, found: false }
+/** Quota of one call while it is open. A class, because thousands are open at a time. */
+class OpenHold implements Hold {
+  readonly id: string
+  amount: number
+  readonly #deps: LedgerDeps
+  readonly #holds: Holds
+  readonly #userId: number
+  readonly #tokenId: number
+  readonly #limits: CallLimits | undefined
+  #isClosed = false
+
+  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, amount: number) {
+    this.id = id
+    this.amount = amount
+    this.#deps = deps
+    this.#holds = holds
+    this.#userId = request.userId
+    this.#tokenId = request.tokenId
+    this.#limits = request.limits
+    holds.open++
   }
-  return {
-    id,
-    get amount() {
-      return held
-    },
-    async extend(units, crashCharge) {
-      const result = (await deps.batcher
-        .push({
-          kind: 'extend',
-          id,
-          userId: account.userId,
-          tokenId: account.tokenId,
-          amount: units,
-          minimum: 1,
-          crashCharge,
-          ...(limits && { limits: opLimits(limits, epochSeconds(deps.clock)) }),
-        })
-        .catch(() => undefined)) as TakeResult | undefined
-      if (!result?.ok) return false
-      held += result.amount
-      return true
-    },
-    async settle(settlement) {
-      const op = { ...settleOp(deps, id, account), ...settlement }
-      const result = await close(limits ? { ...op, limits: opLimits(limits, op.at) } : op)
-      return result.charged
-    },
-    async release() {
-      await close(releaseOp(deps, id, account))
-    },
+
+  async extend(units: number, crashCharge: number): Promise<boolean> {
+    const result = (await this.#deps.batcher
+      .push({
+        kind: 'extend',
+        id: this.id,
+        userId: this.#userId,
+        tokenId: this.#tokenId,
+        amount: units,
+        minimum: 1,
+        crashCharge,
+        ...(this.#limits && { limits: opLimits(this.#limits, epochSeconds(this.#deps.clock)) }),
+      })
+      .catch(() => undefined)) as TakeResult | undefined
+    if (!result?.ok) return false
+    this.amount += result.amount
+    return true
+  }
+
+  async settle(settlement: Settlement): Promise<number> {
+    const op = { ...settleOp(this.#deps, this.id, this.#account), ...settlement }
+    const { charged } = await this.#close(this.#limits ? { ...op, limits: opLimits(this.#limits, op.at) } : op)
+    return charged
+  }
+
+  async release(): Promise<void> {
+    await this.#close(releaseOp(this.#deps, this.id, this.#account))
+  }
+
+  get #account(): Account {
+    return { userId: this.#userId, tokenId: this.#tokenId }
+  }
+
+  async #close(op: SettleOp): Promise<SettleResult> {
+    if (this.#isClosed) throw new Error('a hold was closed twice')
+    this.#isClosed = true
+    const result = await settleUntilDone(this.#deps, op)
+    this.#holds.open--
+    if (result) this.#holds.known.delete(this.id)
+    else this.#holds.known.set(this.id, 'unsettled')
+    this.#deps.returns.returned(`t${this.#tokenId}`)
+    this.#deps.returns.returned(`u${this.#userId}`)
+    return result ?? { charged: 0, found: false }
   }
 }

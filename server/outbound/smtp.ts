@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { leadsToMetadata } from './metadata-guard.ts'
 
 /** The mail server and the sender. */
@@ -42,6 +41,8 @@ const wholeLimitMs = 15_000
 
 /** Hands a mail to the mail server. Certificates are always checked; what a server says goes into the error's message. */
 export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
+  // Loaded when it is needed: most servers send no mail, and it takes memory.
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host,
     port: server.port,

@@ -76,47 +76,73 @@ export function chargingFor(
     case 'realtime':
       return sessionCharging(sheet, groupRatio, sliceTokens)
     default:
-      return tokenCharging(call, sheet, groupRatio, model, sliceTokens)
+      return new TokenCharging(call, sheet, groupRatio, model, sliceTokens)
   }
 }
 
-function tokenCharging(
-  call: RelayCall,
-  sheet: PriceSheet,
-  groupRatio: bigint,
-  model: string,
-  sliceTokens: number,
-): Charging {
-  const { choices, maxTokens, stream } = call.facts
-  const generates = call.mode === 'chat' || call.mode === 'completions'
-  const price = (promptTokens: number, completionTokens: number) =>
-    chargeTokens({ promptTokens, completionTokens }, sheet, groupRatio)
-  const whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
-  // A stream holds slice by slice, as far as what is generated can be seen. Unseen reasoning is held for, and capped, as a
-  // plain answer is.
-  const sliced = stream && !reasonsUnseen(model) && !call.facts.asksToReason
-  const held = generates ? (sliced ? Math.min(sliceTokens, whole) : whole) * choices : 0
-  // A call that names no limit is not taken to want all that the model could answer.
-  const wanted = generates ? Math.min(maxTokens ?? sliceTokens, whole) * choices : 0
-  return {
-    sheet,
-    groupRatio,
-    reserved: (prompt) => prompt + wanted,
-    ceiling: (prompt) => price(prompt, held),
-    least: (prompt) => price(prompt, generates ? choices : 0),
-    soFar: price,
-    paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
-    affordable(units, prompt) {
-      if (!generates || sliced) return undefined
-      const tokens = Math.floor(tokensAffordable(units, sheet, groupRatio, prompt) / choices)
-      return tokens >= whole ? undefined : Math.max(1, tokens)
-    },
-    charge: ({ usage, estimated }) => ({
-      quota: chargeTokens(usage, sheet, groupRatio),
+/** A call that is charged by tokens. A class, because thousands of streams are open at a time. */
+class TokenCharging implements Charging {
+  readonly sheet: PriceSheet
+  readonly groupRatio: bigint
+  readonly #choices: number
+  readonly #generates: boolean
+  /** A stream holds slice by slice, as far as what is generated can be seen. */
+  readonly #isSliced: boolean
+  /** Most tokens of one choice. */
+  readonly #whole: number
+  /** Completion tokens to hold for. */
+  readonly #held: number
+  /** Completion tokens that the call is taken to want. */
+  readonly #wanted: number
+
+  constructor(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number) {
+    const { choices, maxTokens, stream, asksToReason } = call.facts
+    this.sheet = sheet
+    this.groupRatio = groupRatio
+    this.#choices = choices
+    this.#generates = call.mode === 'chat' || call.mode === 'completions'
+    this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
+    // Unseen reasoning is held for, and capped, as a plain answer is.
+    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason
+    const slice = Math.min(sliceTokens, this.#whole)
+    this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
+    // A call that names no limit is not taken to want all that the model could answer.
+    this.#wanted = this.#generates ? Math.min(maxTokens ?? sliceTokens, this.#whole) * choices : 0
+  }
+
+  reserved(promptTokens: number): number {
+    return promptTokens + this.#wanted
+  }
+
+  ceiling(promptTokens: number): number {
+    return this.soFar(promptTokens, this.#held)
+  }
+
+  least(promptTokens: number): number {
+    return this.soFar(promptTokens, this.#generates ? this.#choices : 0)
+  }
+
+  soFar(promptTokens: number, completionTokens: number): number {
+    return chargeTokens({ promptTokens, completionTokens }, this.sheet, this.groupRatio)
+  }
+
+  paidTokens(units: number, promptTokens: number): number {
+    return tokensAffordable(units, this.sheet, this.groupRatio, promptTokens)
+  }
+
+  affordable(units: number, promptTokens: number): number | undefined {
+    if (!this.#generates || this.#isSliced) return undefined
+    const tokens = Math.floor(this.paidTokens(units, promptTokens) / this.#choices)
+    return tokens >= this.#whole ? undefined : Math.max(1, tokens)
+  }
+
+  charge({ usage, estimated }: Measure): ReturnType<Charging['charge']> {
+    return {
+      quota: chargeTokens(usage, this.sheet, this.groupRatio),
       promptTokens: usage.promptTokens,
       completionTokens: usage.completionTokens,
       estimated,
-    }),
+    }
   }
 }
 

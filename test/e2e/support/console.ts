@@ -177,7 +177,8 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     calls: () => [...calls],
     async open(path) {
       await page.goto(path)
-      await page.locator('h1').first().waitFor()
+      // Asked at every frame; a locator looks again after half a second.
+      await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
     },
     async [Symbol.asyncDispose]() {
       await context.close()
