@@ -100,19 +100,25 @@ test('8.6-6 max_completion_tokens and n are held for: what an account cannot pay
   }
 })
 
-test('8.6-7 no path hands a channel to whoever asks: there is no raw proxy, and only admins choose a channel', async () => {
+test('8.6-7 no path hands a channel to whoever asks: a proxy keeps to groups, models and prices, and only admins choose a channel', async () => {
   const caller = await bench.caller({ user: 1e9 })
+  const vip = { type: 43, base_url: upstream.url, models: chat.model, group: 'vip' }
+  const others = await gate.addChannel(vip)
   const before = upstream.requests.length
-  for (const path of ['/v1/oneapi/proxy/1/v1/chat/completions', '/v1/oneapi/proxy/1/x', '/v1/oneapi/proxy/1/']) {
-    for (const method of ['GET', 'POST', 'PUT']) {
-      const response = await fetch(gate.url + path, {
-        method,
-        headers: { authorization: `Bearer ${caller.token}` },
-        ...(method !== 'GET' && { body: JSON.stringify(chat) }),
-      })
-      expect([method, path, response.status]).toEqual([method, path, 404])
+  const allowed: Record<string, number> = { 'POST /v1/chat/completions': 400 }
+  for (const id of [1, others])
+    for (const path of ['/v1/chat/completions', '/x', '/']) {
+      for (const method of ['GET', 'POST', 'PUT']) {
+        const response = await fetch(`${gate.url}/v1/oneapi/proxy/${id}${path}`, {
+          method,
+          headers: { authorization: `Bearer ${caller.token}` },
+          ...(method !== 'GET' && { body: JSON.stringify(chat) }),
+        })
+        // What cannot be charged is not passed on at all; what can is no proxy's, or that of another group.
+        const wanted = allowed[`${method} ${path}`] ?? 501
+        expect([id, method, path, response.status]).toEqual([id, method, path, wanted])
+      }
     }
-  }
   for (const suffix of ['-1', '-01', '-1-1', '-', '-0']) {
     const response = await gate.post('/v1/chat/completions', chat, `${caller.token}${suffix}`)
     expect([suffix, [401, 403].includes(response.status)]).toEqual([suffix, true])
