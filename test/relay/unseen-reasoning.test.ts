@@ -56,7 +56,7 @@ describe('reasoning that a stream does not show', () => {
       upstream.next(fake.okStream({ promptTokens: 10 }))
       const question = { model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'hi' }] }
       await (await gateway.post('/v1/chat/completions', { ...question, ...fields }, caller.token)).text()
-      return (upstream.last?.json as { max_tokens?: number }).max_tokens
+      return (upstream.last.json as { max_tokens?: number }).max_tokens
     }
     expect(await ask({ reasoning_effort: 'high' })).toBeLessThan(300)
     expect(await ask({ thinking: { type: 'enabled', budget_tokens: 2000 } })).toBeLessThan(300)
