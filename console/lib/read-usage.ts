@@ -1,11 +1,6 @@
-import { type Usage, usageApi } from '../../contract/api/usage.ts'
-import { CallError, type CallInput, call } from './call.ts'
-
-/** What is asked of the usage. */
-export type UsageQuery = NonNullable<CallInput<typeof usageApi.read>['query']>
-
-/** A usage; `fromRows` where the server could not tell and so many newest rows of its log were summed up here. */
-export type KnownUsage = Usage & { fromRows?: number }
+import { usageApi } from '../../contract/api/usage.ts'
+import { CallError, call } from './call.ts'
+import type { KnownUsage, UsageQuery } from './known-usage.ts'
 
 /** Reads what calls used. Failures are the caller's to show. */
 export async function readUsage(query: UsageQuery, signal: AbortSignal): Promise<KnownUsage> {

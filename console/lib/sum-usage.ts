@@ -1,6 +1,6 @@
 import type { Log } from '../../contract/api/log.ts'
 import type { Usage, UsageFiguresView } from '../../contract/api/usage.ts'
-import type { UsageQuery } from './read-usage.ts'
+import type { UsageQuery } from './known-usage.ts'
 
 function figuresOf(rows: readonly Log[]): UsageFiguresView {
   const total = (of: (row: Log) => number | undefined) => rows.reduce((sum, row) => sum + (of(row) ?? 0), 0)

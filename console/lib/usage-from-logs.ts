@@ -1,8 +1,8 @@
 import { type Log, logApi } from '../../contract/api/log.ts'
 import { logType } from '../../contract/log-types.ts'
 import { call } from './call.ts'
+import type { KnownUsage, UsageQuery } from './known-usage.ts'
 import { queryClient } from './query-client.ts'
-import type { KnownUsage, UsageQuery } from './read-usage.ts'
 import { isAdmin, sessionUser } from './session.ts'
 import { usageOf } from './sum-usage.ts'
 

@@ -29,7 +29,7 @@ export function chatKin(kin: ChatKin): UpstreamDialect {
     name: kin.name,
     encodeRequest({ topK, ...conversation }, options) {
       // OpenAI's chat has no such field, but many of its kin do.
-      const { body, dropped } = openaiChat.encodeRequest(conversation, { ...kin.options, ...options })
+      const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
       const losses = new Losses(conversation, kin.name)
       const asked = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
       const wire = kin.request(asked)

@@ -21,6 +21,13 @@ export function modelTraits(model: string): ModelTraits {
   }
 }
 
+/** What the answer of a model may be long where nobody says: no more than each of its kind can make. */
+export function usualMaxTokens(model: string): number {
+  const version = claudeVersion(model)
+  if (version >= 3.7) return 32_000
+  return version >= 3.5 ? 8192 : 4096
+}
+
 function claudeVersion(model: string): number {
   if (/claude-mythos-preview/.test(model)) return 4.7
   // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part of eight digits is a date.

@@ -78,12 +78,14 @@ export interface RequestAddress {
 
 /** What is known of an upstream that its dialect alone does not say. */
 export interface EncodeOptions {
-  /** Most tokens of the answer where the caller named none and the dialect must; default 4096. */
+  /** Most tokens of the answer where the caller named none and the dialect must; default: as many as the model's kind makes. */
   readonly defaultMaxTokens?: number
   /** OpenAI's chat: the service takes cache marks as `cache_control`. */
   readonly cacheControl?: boolean
   /** OpenAI's chat: the service takes tools whose input is free text. */
   readonly freeformTools?: boolean
+  /** OpenAI's chat: `web_search_options` is understood whatever the model. */
+  readonly webSearch?: boolean
   /** OpenAI's chat: how the service takes back what its model thought in earlier turns; absent = not at all. */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }

@@ -9,14 +9,13 @@ import { closedSchema } from './schema.ts'
 import { mustCall, thinkingOf } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
-const defaultMaxTokens = 4096
 
 /** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const losses = new Losses(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
-  const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? defaultMaxTokens
+  const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
   // The budget counts toward max_tokens and must be below it.
   const maxTokens = thinking.budget !== undefined && thinking.budget >= asked ? thinking.budget + asked : asked
   const tools = allowedTools(conversation).flatMap((tool) => toolOut(tool, losses))

@@ -95,7 +95,10 @@ function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
         break
       }
       case 'web-search':
-        others.push(searchOut(tool, losses))
+        // Gemini takes its own search and functions together only from callers who bring back what it searched for.
+        if (losses.isForeign && tools.some(({ type }) => type === 'function' || type === 'freeform'))
+          losses.lose('searchTool', tool)
+        else others.push(searchOut(tool, losses))
         break
       default:
         if (tool.dialect === dialect) others.push(tool.value)

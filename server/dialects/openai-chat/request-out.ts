@@ -14,7 +14,7 @@ const dialect = 'openai-chat'
 export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const losses = new Losses(conversation, dialect)
   const tools = conversation.tools.flatMap((tool) => toolOut(tool, losses, options))
-  const search = conversation.tools.find((tool) => tool.type === 'web-search')
+  const search = searchIn(conversation, losses, options)
   const { output } = conversation
   const modalities = output?.modalities.filter((each) => each === 'text' || each === 'audio')
   const wantsSound = modalities?.includes('audio') ?? false
@@ -38,7 +38,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     verbosity: conversation.verbosity,
     modalities: wantsSound || !losses.isForeign ? modalities : undefined,
     audio: wantsSound ? { voice: output?.voice ?? 'alloy', format: output?.soundFormat ?? 'wav' } : undefined,
-    web_search_options: search && searchOut(search, losses),
+    web_search_options: search,
     ...commonOut(conversation, losses),
     ...losses.native(conversation.native),
   }
@@ -88,6 +88,17 @@ function toolOut(tool: Tool, losses: Losses, options: EncodeOptions): JsonObject
       losses.foreign(tool.value, 'tool')
       return []
   }
+}
+
+/** Models that search; all others of OpenAI's, and strict services, refuse the field. */
+const searching = /search|sonar|compound|online/
+
+function searchIn({ tools, model }: Conversation, losses: Losses, options: EncodeOptions): JsonObject | undefined {
+  const tool = tools.find((each) => each.type === 'web-search')
+  if (!tool) return undefined
+  if (!losses.isForeign || options.webSearch || searching.test(model)) return searchOut(tool, losses)
+  losses.lose('searchTool', tool)
+  return undefined
 }
 
 function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
