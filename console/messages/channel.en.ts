@@ -78,6 +78,8 @@ export const channelEn = {
   'channel.map.text': 'Which models callers can reach, and by how many enabled channels.',
   'channel.map.model': 'Model',
   'channel.map.count': 'Enabled channels',
+  'channel.map.channels': 'Channels',
+  'channel.map.more': 'and {count} more',
   'channel.map.none': 'no route',
   'channel.map.single': 'single point of failure',
   'channel.map.group': 'Group',

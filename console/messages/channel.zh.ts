@@ -78,6 +78,8 @@ export const channelZh = {
   'channel.map.text': '调用者可以使用哪些模型，各由多少个已启用的渠道提供。',
   'channel.map.model': '模型',
   'channel.map.count': '已启用渠道',
+  'channel.map.channels': '渠道',
+  'channel.map.more': '另有 {count} 个',
   'channel.map.none': '无渠道可用',
   'channel.map.single': '单点故障',
   'channel.map.group': '分组',

@@ -1,5 +1,7 @@
 /** What a model takes, as far as its name tells (Anthropic docs: "Adaptive thinking", model overviews and migration guides). */
 export interface ModelTraits {
+  /** Can be asked to think. */
+  readonly thinks: boolean
   /** Thinks by `adaptive` and an effort; older ones by a budget of tokens. */
   readonly adaptive: boolean
   /** Refuses a budget, and temperature, top_p and top_k that are not the default. */
@@ -14,6 +16,7 @@ export interface ModelTraits {
 export function modelTraits(model: string): ModelTraits {
   const version = claudeVersion(model)
   return {
+    thinks: version === 0 || version >= 3.7,
     adaptive: version >= 4.6,
     fixedSampling: version >= 4.7,
     midSystem: version >= 4.8,

@@ -550,11 +550,54 @@ describe('tools that are no functions', () => {
       { type: 'web_search', filters: { allowed_domains: ['a.org'] } },
     ] as never)
     expect(translated('anthropic-messages', 'gemini', claude).body['tools']).toEqual([{ googleSearch: {} }] as never)
-    expect(translated('anthropic-messages', 'openai-chat', claude).body['web_search_options']).toEqual({} as never)
+    const chat = translated('anthropic-messages', 'openai-chat', claude, 'gpt-4o-search-preview')
+    expect(chat.body['web_search_options']).toEqual({} as never)
     const google = { contents: [{ parts: [{ text: 'News?' }] }], tools: [{ google_search: {} }] }
     expect(translated('gemini', 'anthropic-messages', google).body['tools']).toEqual([
       { type: 'web_search_20250305', name: 'web_search' },
     ] as never)
+  })
+
+  test('a web search is left out, and named, where the request would be refused for it', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' }
+    const claude = { max_tokens: 5, messages: [{ role: 'user', content: 'News?' }], tools: [search] }
+    const chat = translated('anthropic-messages', 'openai-chat', claude, 'gpt-5.1')
+    expect([chat.body['web_search_options'], chat.dropped]).toEqual([undefined, ['tools.web_search']] as never)
+    // Google takes its search and functions together from its own callers only.
+    const tools = [search, { name: 'f', input_schema: { type: 'object' } }]
+    const google = translated('anthropic-messages', 'gemini', { ...claude, tools })
+    expect(google.body['tools']).toEqual([{ functionDeclarations: [expect.objectContaining({ name: 'f' })] }] as never)
+    expect(google.dropped).toEqual(['tools.web_search'])
+  })
+
+  test('a model that cannot think is not asked to, and the wish is named', () => {
+    const hi = { messages: [{ role: 'user', content: 'Hi' }] }
+    const claude = { ...hi, max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }
+    const effortFor = (model: string) => translated('anthropic-messages', 'openai-chat', claude, model)
+    expect(effortFor('gpt-4o')).toMatchObject({ dropped: ['thinking'] })
+    expect(effortFor('gpt-4o').body['reasoning_effort']).toBeUndefined()
+    expect(effortFor('gpt-5.1').body['reasoning_effort']).toBe('low' as never)
+    expect(effortFor('openai/gpt-oss-120b').body['reasoning_effort']).toBe('low' as never)
+    const chat = { ...hi, reasoning_effort: 'low' }
+    expect(translated('openai-chat', 'anthropic-messages', chat, 'claude-3-5-haiku-latest')).toMatchObject({
+      dropped: ['reasoning_effort'],
+    })
+    expect(translated('openai-chat', 'gemini', chat, 'gemini-2.0-flash')).toMatchObject({
+      dropped: ['reasoning_effort'],
+    })
+  })
+
+  test('an answer may be as long as the model makes them where nobody says how long', () => {
+    const asked = { messages: [{ role: 'user', content: 'Hi' }] }
+    const lengthFor = (model: string) =>
+      translated('openai-chat', 'anthropic-messages', asked, model).body['max_tokens']
+    const models = [
+      'claude-3-haiku-20240307',
+      'claude-3-5-sonnet-20241022',
+      'claude-3-7-sonnet-latest',
+      'claude-opus-5',
+    ]
+    expect(models.map(lengthFor)).toEqual([4096, 8192, 32_000, 32_000] as never)
   })
 
   test('functions of the time before tools are tools, and their answers find their calls', () => {

@@ -125,13 +125,15 @@ async function takePictures(): Promise<void> {
   await fillIn()
   upstream.always(ok({ text: answer, promptTokens: 21 }))
   const pages = [
-    ['home', '/', 'light'],
-    ['channels', '/channel', 'light'],
-    ['logs', '/log', 'dark'],
-    ['playground', '/playground?model=gpt-4o-mini&compare=gpt-4o', 'light'],
+    ['home', '/', 'light', 'en'],
+    ['channels', '/channel', 'light', 'en'],
+    ['logs', '/log', 'dark', 'en'],
+    ['playground', '/playground?model=gpt-4o-mini&compare=gpt-4o', 'light', 'en'],
+    ['prices', '/setting?tab=operation#ratios', 'light', 'en'],
+    ['logs-zh', '/log', 'light', 'zh'],
   ] as const
-  for (const [name, path, theme] of pages) {
-    await using visit = await site.visit({ as: rootAccount, theme, height: 800 })
+  for (const [name, path, theme, language] of pages) {
+    await using visit = await site.visit({ as: rootAccount, theme, language, height: 800 })
     const { page } = visit
     await visit.open(path)
     if (name === 'playground') {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startService } from '../helpers/outside-services.ts'
+import { stopClock } from './support/clock.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { choose, rowOf } from './support/lists.ts'
 import { toastOf } from './support/toasts.ts'
@@ -19,14 +20,24 @@ beforeAll(async () => {
 })
 afterAll(() => billing[Symbol.asyncDispose]())
 
-/** Brings the page's clock to a stand and gives what a message of that kind does in the time given. */
-async function staysFor(page: Page, kind: Parameters<typeof toastOf>[1], text: string, ms: number): Promise<void> {
+/** Presses a button while the page's clock stands, and sees how long the message stays. */
+async function staysFor(
+  page: Page,
+  button: string,
+  kind: Parameters<typeof toastOf>[1],
+  text: string,
+  ms: number,
+): Promise<void> {
+  await stopClock(page)
+  await page.getByRole('button', { name: button }).click()
   const message = toastOf(page, kind, text)
-  await message.waitFor()
-  await page.clock.runFor(ms - 300)
+  // Some frames are needed to draw it.
+  for (let frame = 0; frame < 500 && (await message.count()) === 0; frame++) await page.clock.runFor(1)
+  await page.clock.runFor(ms - 600)
   expect([kind, await message.count()]).toEqual([kind, 1])
-  await page.clock.runFor(600)
+  await page.clock.runFor(800)
   await message.waitFor({ state: 'detached' })
+  await page.clock.resume()
 }
 
 describe('how long messages stay', () => {
@@ -36,13 +47,10 @@ describe('how long messages stay', () => {
     const { page } = visit
     await page.clock.install()
     await visit.open('/topup')
-    await page.getByRole('button', { name: 'Redeem' }).click()
-    await staysFor(page, 'info', 'please enter the top-up code!', 3000)
-    await page.getByRole('button', { name: 'Get a code' }).click()
-    await staysFor(page, 'error', 'the super admin has not set a top-up link!', 5000)
+    await staysFor(page, 'Redeem', 'info', 'please enter the top-up code!', 3000)
+    await staysFor(page, 'Get a code', 'error', 'the super admin has not set a top-up link!', 5000)
     await visit.open('/setting')
-    await page.getByRole('button', { name: 'Copy invite link' }).click()
-    await staysFor(page, 'success', 'invite link copied', 1500)
+    await staysFor(page, 'Copy invite link', 'success', 'invite link copied', 1500)
   })
 
   test('spec 9: a warning 10 s; a notice until it is closed', async () => {
@@ -55,8 +63,7 @@ describe('how long messages stay', () => {
     })
     await page.clock.install()
     await visit.open('/setting')
-    await page.getByRole('button', { name: 'Copy invite link' }).click()
-    await staysFor(page, 'warning', 'cannot copy to clipboard, please copy manually', 10_000)
+    await staysFor(page, 'Copy invite link', 'warning', 'cannot copy to clipboard, please copy manually', 10_000)
     await site.api('PUT', '/api/option/', { key: 'Notice', value: 'We move on Monday' })
     await visit.open('/')
     await toastOf(page, 'notice', 'We move on Monday').waitFor()

@@ -27,7 +27,9 @@ const line = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 const save = async (page: Page) => {
   await button(page, 'Save').click()
-  await toastOf(page, 'success', 'operation completed successfully!').waitFor()
+  await toastOf(page, 'success', 'operation completed successfully!').first().waitFor()
+  // The message may be that of the save before; the bar goes with what it has saved.
+  await button(page, 'Save').waitFor({ state: 'detached' })
 }
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 

@@ -16,6 +16,9 @@ interface BarsProps extends ChartData {
 
 const space = { top: 8, right: 0, bottom: 22, left: 52 }
 
+/** Half the width of a letter under the bars, in pixels; a label that would be cut off is left out. */
+const halfLetter = 3.2
+
 /** Stacked bars along an axis. Arrow keys go from bar to bar; Enter picks one. */
 export function Bars({ labels, series, format, height = 220, onPick, summary }: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>()
@@ -29,6 +32,7 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
   ).padding(0.22)
   const y = scaleLinear([0, top], [height - space.bottom, space.top]).nice(4)
   const move = (by: number) => setAt((before) => Math.max(0, Math.min(labels.length - 1, (before ?? -by) + by)))
+  const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2
   const every = Math.max(1, Math.ceil((labels.length * 64) / Math.max(1, width - space.left)))
   return (
     <div ref={box} className="relative" onPointerLeave={() => setAt(undefined)}>
@@ -73,9 +77,9 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
         ))}
         {labels.map((label, index) => (
           <g key={label}>
-            {index % every === 0 && (
+            {index % every === 0 && middle(index) + label.length * halfLetter <= width && (
               <text
-                x={(x(index) ?? 0) + x.bandwidth() / 2}
+                x={middle(index)}
                 y={height - 6}
                 textAnchor="middle"
                 className="num fill-muted text-[11px]"

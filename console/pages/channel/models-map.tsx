@@ -87,6 +87,9 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
   )
 }
 
+/** Channels of a model that are named. */
+const mostNamed = 12
+
 function MapTable({ rows }: { rows: readonly ModelRow[] }) {
   const t = useText()
   return (
@@ -107,14 +110,17 @@ function MapTable({ rows }: { rows: readonly ModelRow[] }) {
               {t('channel.map.count')}
             </th>
             <th scope="col" className="px-3 py-2 text-start font-medium">
-              {t('channel.title')}
+              {t('channel.map.channels')}
             </th>
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.model} className="border-b border-line last:border-0">
-              <th scope="row" className="px-3 py-2 text-start font-mono text-xs font-normal break-all">
+              <th
+                scope="row"
+                className="px-3 py-2 min-w-44 text-start font-mono text-xs font-normal [overflow-wrap:anywhere]"
+              >
                 {row.model}
               </th>
               <td className="px-3 py-2 whitespace-nowrap">
@@ -122,9 +128,14 @@ function MapTable({ rows }: { rows: readonly ModelRow[] }) {
               </td>
               <td className="px-3 py-2">
                 <span className="flex flex-wrap gap-1">
-                  {row.channels.map((channel) => (
+                  {row.channels.slice(0, mostNamed).map((channel) => (
                     <Serving key={channel.id} channel={channel} model={row.model} />
                   ))}
+                  {row.channels.length > mostNamed && (
+                    <span className="text-xs text-muted">
+                      {t('channel.map.more', { count: row.channels.length - mostNamed })}
+                    </span>
+                  )}
                 </span>
               </td>
             </tr>

@@ -42,7 +42,7 @@ export function RatioEditor({ form }: { form: OptionForm }) {
       ) : (
         <>
           {ratioKeys.map((key) => (
-            <span key={key} id={key} className="scroll-mt-24" />
+            <span key={key} id={key} className="absolute scroll-mt-24" />
           ))}
           {!state.mayWrite && <Banner kind="info">{t('setting.locked')}</Banner>}
           {problems.map((problem) => (

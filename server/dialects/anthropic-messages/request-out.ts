@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ModelTraits, modelTraits } from '../claude-model.ts'
+import { type ModelTraits, modelTraits, usualMaxTokens } from '../claude-model.ts'
 import type { Conversation, Message, Part, Tool } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { Losses } from '../losses.ts'

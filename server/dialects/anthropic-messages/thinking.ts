@@ -20,6 +20,10 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
   if (!reasoning) return { outputConfig: {} }
   if (from === dialect) return asItWas(conversation)
   const effort = effortOf(reasoning)
+  if (!traits.thinks) {
+    losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
+    return { outputConfig: {} }
+  }
   if (effort === 'none') {
     // Several of the newest models refuse to be told not to think.
     if (!traits.fixedSampling) return { thinking: { type: 'disabled' }, outputConfig: {} }

@@ -39,6 +39,10 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
   if (!reasoning) return off
   const { claude } = traits
   const effort = effortOf(reasoning)
+  if (!claude.thinks) {
+    losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
+    return off
+  }
   if (effort === 'none') {
     if (claude.fixedSampling) losses.lose('reasoning', reasoning)
     return claude.fixedSampling ? off : { fields: { thinking: { type: 'disabled' } }, on: false }

@@ -1,5 +1,7 @@
 /** What a model takes, as far as its name tells (Gemini API: "Thinking", "Gemini 3 developer guide"). */
 export interface ModelTraits {
+  /** Can be asked to think. */
+  readonly thinks: boolean
   /** Thinks by a level; older ones by a budget of tokens. */
   readonly levels: boolean
   /** Cannot be told not to think; this is the least. */
@@ -16,6 +18,7 @@ export function modelTraits(model: string): ModelTraits {
   const version = Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? '2.5')
   const isPro = /-pro\b/.test(model)
   return {
+    thinks: version >= 2.5,
     levels: version >= 3,
     leastBudget: isPro ? 128 : 0,
     leastLevel: isPro ? 'LOW' : 'MINIMAL',

@@ -165,6 +165,10 @@ function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: L
   const { visible = losses.isForeign } = reasoning
   const effort = effortOf(reasoning)
   const isOff = effort === 'none'
+  if (!traits.thinks && losses.isForeign) {
+    losses.lose('reasoning', isOff ? undefined : reasoning)
+    return undefined
+  }
   const shown = visible && !(isOff && losses.isForeign) ? { includeThoughts: true } : {}
   if (!losses.isForeign && reasoning.budgetTokens !== undefined)
     return { thinkingBudget: reasoning.budgetTokens, ...shown }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../conversation.ts'
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
@@ -27,7 +27,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     tools: tools.length > 0 ? tools : undefined,
     ...(tools.length > 0 && choiceOut(conversation.toolChoice)),
     response_format: formatOut(conversation),
-    ...reasoningOut(conversation.reasoning, options),
+    ...reasoningOut(conversation, losses, options),
     ...limitOut(conversation),
     frequency_penalty: conversation.frequencyPenalty,
     presence_penalty: conversation.presencePenalty,
@@ -51,9 +51,16 @@ function limitOut({ maxTokens, model }: Conversation): JsonObject {
   return /^(?:.*\/)?(?:o\d|gpt-[5-9])/.test(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
 }
 
-function reasoningOut(reasoning: ReasoningWish | undefined, options: EncodeOptions): JsonObject {
+/** Models that refuse to be told how much to think, as far as their names tell (model pages of OpenAI, xAI and Groq). */
+const thoughtless = /^(?:.*\/)?(?:gpt-[34]|chatgpt-4|grok-(?:2|3(?!-mini)|4(?![.\d]))|llama|mixtral|gemma)/
+
+function reasoningOut({ reasoning, model }: Conversation, losses: Losses, options: EncodeOptions): JsonObject {
   if (!reasoning) return {}
   const effort = effortOf(reasoning)
+  if (losses.isForeign && thoughtless.test(model)) {
+    losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
+    return {}
+  }
   if (options.reasoningField !== 'reasoning_details') return { reasoning_effort: effort }
   const { budgetTokens, visible, adaptive } = reasoning
   return {
