@@ -43,9 +43,10 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   })
   if (asked === '') return done(false, 'the channel has no models')
   if (channel.upstream.baseUrl === '') return done(false, 'the channel has no base_url, and its type has no default')
-  const call = probeCall(asked, startedAtMs)
-  const upstreamModel = mappedModel(channel, asked)
+  const signal = AbortSignal.timeout(wholeProbeMs)
   try {
+    const call = probeCall(asked, startedAtMs, signal)
+    const upstreamModel = mappedModel(channel, asked)
     const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
     const attempting = {
       call,
@@ -73,7 +74,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     const failed = errorOf(call.mode, body, prepared, response.status, key)
     return failed ? done(false, failed.message, failed.verdict) : done(true, '')
   } catch (error) {
-    if (call.signal.aborted) return done(false, 'the upstream did not finish its answer in time')
+    if (signal.aborted) return done(false, 'the upstream did not finish its answer in time')
     if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
     if (!(error instanceof GatewayError)) throw error
     // The test is an admin's, who may read what a caller may not.
@@ -115,11 +116,10 @@ function modeOf(model: string): RelayMode {
   return /moderation/i.test(model) ? 'moderations' : 'chat'
 }
 
-function probeCall(model: string, startedAtMs: number): RelayCall {
+function probeCall(model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
   const mode = modeOf(model)
   const json: JsonObject =
     mode === 'chat' ? { model, messages: [{ role: 'user', content: 'hi' }] } : { model, input: 'hi' }
-  const signal = AbortSignal.timeout(wholeProbeMs)
   return {
     requestId: 'channel-test',
     mode,

@@ -114,6 +114,14 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
+  test('a model that no request may name fails its test and leaves the others alone', async () => {
+    const id = await bench.channel({ models: `m${'x'.repeat(300)}` })
+    expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({
+      success: false,
+      message: expect.stringContaining('256 characters'),
+    })
+  })
+
   test('a run of a process that died does not block the next one for ever', async () => {
     await bench.channel({ key })
     const now = Math.floor(bench.time.ms / 1000)
