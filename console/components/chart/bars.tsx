@@ -78,12 +78,7 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
         {labels.map((label, index) => (
           <g key={label}>
             {index % every === 0 && middle(index) + label.length * halfLetter <= width && (
-              <text
-                x={middle(index)}
-                y={height - 6}
-                textAnchor="middle"
-                className="num fill-muted text-[11px]"
-              >
+              <text x={middle(index)} y={height - 6} textAnchor="middle" className="num fill-muted text-[11px]">
                 {label}
               </text>
             )}
