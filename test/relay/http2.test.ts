@@ -38,6 +38,19 @@ function call(body: object = chat, init: RequestInit = {}): Promise<Seen> {
   return see(gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` }, init))
 }
 
+/** The same, and tells when the first word has come. */
+async function seeWord(body: object, heard: () => void): Promise<Seen> {
+  const response = await gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    const before = text.includes('word')
+    text += decoder.decode(bytes, { stream: true })
+    if (!before && text.includes('word')) heard()
+  }
+  return see(new Response(text, response))
+}
+
 describe('HTTP/2 to the upstream', () => {
   test('is used where it is offered, many calls over one connection', async () => {
     await call()
@@ -151,8 +164,13 @@ describe('an HTTP/2 upstream that fails', () => {
   for (const how of ['fin', 'reset', 'goaway'] as const) {
     test(`a connection that dies (${how}) with 100 streams on it: each is told, each is charged as delivered`, async () => {
       const before = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
-      upstream.always(fake.diesWithStreamsOpen(100, how))
-      const seen = await Promise.all(Array.from({ length: 100 }, () => call(streamed)))
+      const heard = Promise.withResolvers<void>()
+      let waiting = 100
+      const word = () => {
+        if (--waiting === 0) heard.resolve()
+      }
+      upstream.always(fake.diesWithStreamsOpen(100, how, { when: heard.promise }))
+      const seen = await Promise.all(Array.from({ length: 100 }, () => seeWord(streamed, word)))
       for (const each of seen) {
         expectErrorEvent(each, 'upstream_stream_error')
         expect(textOf(each.text.slice(0, each.text.indexOf('data: {"error"')))).toBe('word')

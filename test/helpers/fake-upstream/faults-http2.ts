@@ -28,11 +28,11 @@ export function resetsStream(code: number = H2_ERROR.internal): Behaviour {
   return behaviour(`resetsStream ${code}`, (exchange) => needHttp2(exchange).resetStream(code))
 }
 
-/** Streams a few events on every stream; once `count` streams are open, the whole connection dies. */
+/** Streams a word on every stream; once `count` streams are open (and `when` has come), the whole connection dies. */
 export function diesWithStreamsOpen(
   count: number,
   how: 'fin' | 'reset' | 'goaway' = 'reset',
-  options: StreamOptions = {},
+  options: StreamOptions & { readonly when?: Promise<unknown> } = {},
 ): Behaviour {
   let open = 0
   return behaviour(`diesWithStreamsOpen ${count} ${how}`, async (exchange) => {
@@ -40,7 +40,7 @@ export function diesWithStreamsOpen(
     exchange.head(200, [['content-type', 'text/event-stream'], ...(options.headers ?? [])])
     await exchange.write('data: {"id":"chatcmpl-fake","choices":[{"index":0,"delta":{"content":"word"}}]}\n\n')
     if (++open < count) return exchange.hang()
-    await settle()
+    await (options.when ?? settle())
     if (how === 'goaway') h2.goAway(0, H2_ERROR.internal)
     if (how === 'reset') exchange.reset()
     else exchange.fin()
