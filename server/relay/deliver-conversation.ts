@@ -6,7 +6,7 @@ import { replyEvents } from '../dialects/reply-events.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
-import { badBody, failureWithin } from './error-answer.ts'
+import { badBody, failureInAnswer, failureWithin } from './error-answer.ts'
 import { streamHeaders } from './headers.ts'
 import { keeperOf, keepingEncoder } from './kept-items.ts'
 import type { Codec } from './prepare.ts'
@@ -57,9 +57,7 @@ async function deliverWhole(
   const text = await readWhole(deps, open, response, sentAtMs)
   const body = tryParse(text)
   if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
-  // Some services send an `error` beside every answer.
-  const isFailed = isObject(body['error']) && !Array.isArray(body['choices'])
-  const failure = from.failureWithin?.(body) ?? (isFailed ? from.decodeFailure(0, body) : undefined)
+  const failure = failureInAnswer(from, body)
   if (failure) throw failureWithin(failure, response.status, open.channel.upstream.key)
   const reply = from.decodeReply(body, open.call.requestId)
   if (reply.choices.length === 0) throw badBody('the answer of the upstream holds no answer', response.status)

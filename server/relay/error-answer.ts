@@ -68,6 +68,12 @@ export function failureWithin(failure: Failure, status: number, key: string): At
   return new AttemptFailed(error, verdict, status, { failure: { ...failure, message } })
 }
 
+/** The error in an answer of status 200, where it is one. Some services send an `error` beside every answer. */
+export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failure | undefined {
+  const isFailed = isObject(body['error']) && !Array.isArray(body['choices'])
+  return from.failureWithin?.(body) ?? (isFailed ? from.decodeFailure(0, body) : undefined)
+}
+
 function wordsOf(failure: Failure | undefined): JsonObject | undefined {
   return failure && { type: failure.type, code: failure.code }
 }

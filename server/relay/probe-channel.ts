@@ -8,7 +8,7 @@ import { callUpstream, endpointsOf, isChat, upstreamCallOf } from './call-upstre
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
-import { errorWithin, failureWithin, statusFailure, withoutKey } from './error-answer.ts'
+import { errorWithin, failureInAnswer, failureWithin, statusFailure, withoutKey } from './error-answer.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { prepareConversation } from './prepare-conversation.ts'
 import { readBounded } from './read-answer.ts'
@@ -92,7 +92,7 @@ function errorOf(
   key: string,
 ): AttemptFailed | undefined {
   if (codec) {
-    const failure = codec.from.failureWithin?.(body) ?? (isObject(body['error']) && codec.from.decodeFailure(0, body))
+    const failure = failureInAnswer(codec.from, body)
     return failure ? failureWithin(failure, status, key) : undefined
   }
   const { error } = readReply(mode, translation ? translation.reply(body) : body)
