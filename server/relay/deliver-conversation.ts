@@ -10,13 +10,12 @@ import { badBody, failureInAnswer, failureWithin } from './error-answer.ts'
 import { streamHeaders } from './headers.ts'
 import { keeperOf, keepingEncoder } from './kept-items.ts'
 import type { Codec } from './prepare.ts'
-import { readerOf, readWhole, timeLimits } from './read-answer.ts'
+import { readWhole } from './read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
 import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
-import { readOpening } from './stream-opening.ts'
+import { openStream } from './stream-opening.ts'
 import { TranslatingReader } from './translating-reader.ts'
-import type { UpstreamPiece } from './upstream-reader.ts'
 
 /** Names what of a request could not be said to the upstream. */
 export const droppedHeader = 'X-Tollgate-Dropped'
@@ -94,29 +93,10 @@ async function deliverEvents(
   sentAtMs: number,
   handOver: () => void,
 ): Promise<Response> {
-  if (!response.body) throw badBody('the upstream sent an empty stream', response.status)
   const { from, to } = codec
-  const { leaving, requestId } = open.call
-  const limits = timeLimits(deps, open, sentAtMs)
-  const reader = readerOf(deps, response.body, limits)
+  const { requestId } = open.call
   const newMeter = () => new DecodingMeter(from.streamDecoder(requestId), codec.hasEndMark)
-  const untilMs = limits.keepAliveMs > 0 ? deps.clock.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
-  leaving.action = () => reader.cancel()
-  let opening: UpstreamPiece[]
-  try {
-    opening = await readOpening({
-      reader,
-      newMeter,
-      status: response.status,
-      leaving,
-      untilMs,
-      clock: deps.clock,
-      key: open.channel.upstream.key,
-    })
-  } catch (error) {
-    reader.cancel()
-    throw error
-  }
+  const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
   handOver()
   const encoder = to && encoderFor(deps, open, to)
   forgetBody(open.call)

@@ -14,8 +14,7 @@ import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from 
 import { settleWhole } from './settle-whole.ts'
 import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
-import { readOpening } from './stream-opening.ts'
-import type { UpstreamPiece } from './upstream-reader.ts'
+import { openStream } from './stream-opening.ts'
 
 /** Where the answer of a kind of call stands; an object without it is none. */
 const listOf: Partial<Record<RelayMode, string>> = {
@@ -81,35 +80,16 @@ async function deliverStream(
   sentAtMs: number,
   handOver: () => void,
 ): Promise<Response> {
-  if (!response.body) throw badBody('the upstream sent an empty stream', response.status)
-  const limits = timeLimits(deps, open, sentAtMs)
-  const from = readerOf(deps, response.body, limits)
-  const { mode, leaving, facts } = open.call
+  const { mode, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
   const newMeter = () => (isChat ? new OpenAiStreamMeter(facts.choices) : new TypedEventMeter())
-  const untilMs = limits.keepAliveMs > 0 ? deps.clock.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
-  leaving.action = () => from.cancel()
-  let opening: UpstreamPiece[]
-  try {
-    opening = await readOpening({
-      reader: from,
-      newMeter,
-      status: response.status,
-      leaving,
-      untilMs,
-      clock: deps.clock,
-      key: open.channel.upstream.key,
-    })
-  } catch (error) {
-    from.cancel()
-    throw error
-  }
+  const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
   handOver()
   forgetBody(open.call)
   const stream = new RelayStream({
     deps,
     open,
-    reader: from,
+    reader,
     meter: newMeter(),
     withholdUsage: askedForUsage,
     opening,

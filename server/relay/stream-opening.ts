@@ -3,7 +3,10 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
+import type { RelayDeps } from './deps.ts'
 import { badBody, errorWithin, failedAttempt, failureWithin } from './error-answer.ts'
+import { readerOf, timeLimits } from './read-answer.ts'
+import type { OpenCall } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 interface Opening {
@@ -19,11 +22,36 @@ interface Opening {
   key: string
 }
 
+/** Begins a streamed answer: its reader, and what was read to see that it speaks. Throws AttemptFailed, CallerLeft. */
+export async function openStream(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  newMeter: () => StreamMeter,
+  sentAtMs: number,
+): Promise<{ reader: UpstreamReader; opening: UpstreamPiece[] }> {
+  if (!response.body) throw badBody('the upstream sent an empty stream', response.status)
+  const { leaving } = open.call
+  const limits = timeLimits(deps, open, sentAtMs)
+  const reader = readerOf(deps, response.body, limits)
+  const untilMs = limits.keepAliveMs > 0 ? deps.clock.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
+  leaving.action = () => reader.cancel()
+  const { status } = response
+  const { key } = open.channel.upstream
+  try {
+    const opening = await readOpening({ reader, newMeter, status, leaving, untilMs, clock: deps.clock, key })
+    return { reader, opening }
+  } catch (error) {
+    reader.cancel()
+    throw error
+  }
+}
+
 /**
  * Reads a stream up to its first event that says something. A stream that ends, breaks or fails before that has not
  * begun, and another channel may do better. Throws AttemptFailed, CallerLeft.
  */
-export async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
+async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   const first = await opening.reader.next()
   if (first.kind === 'chunk' && surelySpeaks(first.bytes)) return [first]
   return readClosely(opening, first)
