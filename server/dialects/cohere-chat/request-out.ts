@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, MediaPart, Message, Part, Tool, ToolChoice, ToolResultPart } from '../conversation.ts'
+import type { Conversation, MediaPart, Message, Part, ToolChoice, ToolResultPart } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { budgetOf, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { addressOf, fromBase64 } from '../media.ts'
-import { freeformDescription, freeformSchema, wrapFreeform } from '../tool-input.ts'
+import { plainTools } from '../plain-tools.ts'
+import { wrapFreeform } from '../tool-input.ts'
 
 /** What the messages of a request are written with. */
 interface Context {
@@ -21,7 +22,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
   const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
   const messages = messagesOut(conversation, context)
-  const tools = toolsOut(conversation, losses)
+  const tools = plainTools(conversation, losses)
   const choice = tools.length > 0 ? choiceOut(conversation.toolChoice) : undefined
   losses.native(conversation.native)
   loseUnknown(conversation, losses)
@@ -161,36 +162,6 @@ function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   ]
-}
-
-/** Where some tools may be called or one must, the others are not offered. */
-function toolsOut({ tools, toolChoice }: Conversation, losses: Losses): JsonObject[] {
-  const names =
-    toolChoice?.mode === 'tool' ? [toolChoice.name] : toolChoice?.mode === 'allowed' ? toolChoice.names : undefined
-  const isOffered = (tool: Tool) => names === undefined || !('name' in tool) || names.includes(tool.name)
-  return tools.filter(isOffered).flatMap((tool): JsonObject[] => {
-    switch (tool.type) {
-      case 'function': {
-        losses.lose('cacheMark', tool.cache)
-        losses.native(tool.native, 'tool')
-        const parameters = tool.schema ?? { type: 'object', properties: {} }
-        return [functionOf(tool.name, tool.description, parameters)]
-      }
-      case 'freeform':
-        losses.lose('toolFormat', tool.format)
-        return [functionOf(tool.name, freeformDescription(tool.description, tool.format), freeformSchema)]
-      case 'web-search':
-        losses.lose('searchTool', tool)
-        return []
-      default:
-        losses.foreign(tool.value, 'tool')
-        return []
-    }
-  })
-}
-
-function functionOf(name: string, description: string | undefined, parameters: JsonObject): JsonObject {
-  return { type: 'function', function: { name, ...(description && { description }), parameters } }
 }
 
 function choiceOut(choice: ToolChoice | undefined): string | undefined {

@@ -1,17 +1,18 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, MediaPart, Message, Native, Part, Tool } from '../conversation.ts'
+import type { Conversation, MediaPart, Message, Native, Part } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { fromBase64 } from '../media.ts'
-import { freeformDescription, freeformSchema, inputObject, wrapFreeform } from '../tool-input.ts'
+import { plainTools } from '../plain-tools.ts'
+import { inputObject, wrapFreeform } from '../tool-input.ts'
 
 /** A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation): EncodedRequest {
   const losses = new Losses(conversation, 'ollama-chat')
   const { own, rest } = ownFields(conversation.native)
   const { format, reasoning } = conversation
-  const tools = toolsOut(conversation, losses)
+  const tools = conversation.toolChoice?.mode === 'none' ? [] : plainTools(conversation, losses)
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
   losses.native(rest)
@@ -147,32 +148,4 @@ function addMedia(part: MediaPart, texts: string[], images: string[], losses: Lo
   if (media === 'image') images.push(source.data)
   else if (source.mediaType.startsWith('text/')) texts.push(fromBase64(source.data))
   else losses.refuse(part, media)
-}
-
-function toolsOut({ tools, toolChoice }: Conversation, losses: Losses): JsonObject[] {
-  if (toolChoice?.mode === 'none') return []
-  const names =
-    toolChoice?.mode === 'tool' ? [toolChoice.name] : toolChoice?.mode === 'allowed' ? toolChoice.names : undefined
-  const isOffered = (tool: Tool) => names === undefined || !('name' in tool) || names.includes(tool.name)
-  return tools.filter(isOffered).flatMap((tool): JsonObject[] => {
-    switch (tool.type) {
-      case 'function':
-        losses.lose('cacheMark', tool.cache)
-        losses.native(tool.native, 'tool')
-        return [functionOf(tool.name, tool.description, tool.schema ?? { type: 'object', properties: {} })]
-      case 'freeform':
-        losses.lose('toolFormat', tool.format)
-        return [functionOf(tool.name, freeformDescription(tool.description, tool.format), freeformSchema)]
-      case 'web-search':
-        losses.lose('searchTool', tool)
-        return []
-      default:
-        losses.foreign(tool.value, 'tool')
-        return []
-    }
-  })
-}
-
-function functionOf(name: string, description: string | undefined, parameters: JsonObject): JsonObject {
-  return { type: 'function', function: { name, ...(description && { description }), parameters } }
 }
