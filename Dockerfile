@@ -7,6 +7,7 @@ RUN node tools/install.mjs
 COPY . .
 RUN mkdir -p dist \
  && node tools/console-build.mjs \
+ && node tools/server-build.mjs \
  && rm -rf node_modules \
  && node tools/install.mjs --production
 
@@ -26,4 +27,4 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD node -e "fetch('http://127.0.0.1:' + (process.env.PORT ?? 3000) + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
-CMD ["node", "tools/bun.mjs", "server/main.ts"]
+CMD ["node", "tools/bun.mjs", "dist/main.js"]

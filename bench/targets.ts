@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { serverProgram } from '../tools/server-build.mjs'
 import { answers, freePort, ROOT, type Running, start } from './processes.ts'
 
 /** The mock upstream. */
@@ -71,7 +72,7 @@ export async function startGateway(mock: Mock, folder: string): Promise<Target> 
     INITIAL_ROOT_ACCESS_TOKEN: ACCESS_TOKEN,
     NODE_EXTRA_CA_CERTS: mock.certificateFile,
   }
-  const running = start('gateway', BUN, ['server/main.ts'], env)
+  const running = start('gateway', BUN, [serverProgram()], env)
   const url = `http://127.0.0.1:${port}`
   await answers(`${url}/readyz`, running)
   await addChannel(url, { name: 'plain', base_url: `http://127.0.0.1:${mock.port}`, models: MODELS })

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { serverProgram } from '../tools/server-build.mjs'
 import { answerByPath, type FakeUpstream, startFakeUpstream } from './helpers/fake-upstream.ts'
 
 const root = resolve(import.meta.dir, '..')
@@ -59,7 +60,7 @@ beforeAll(async () => {
   upstream = await startFakeUpstream()
   upstream.always(answerByPath())
   // A folder of its own is also the working directory, so that no .env of this machine has a say.
-  server = spawn(process.execPath, [join(root, 'server/main.ts')], {
+  server = spawn(process.execPath, [serverProgram()], {
     cwd: folder,
     env: {
       ...environment,
@@ -130,7 +131,7 @@ describe('the README', () => {
   )
 
   test('promises an audit that finds the books in order', async () => {
-    const { code, out } = await run(process.execPath, [join(root, 'server/main.ts'), 'audit'], environment)
+    const { code, out } = await run(process.execPath, [serverProgram(), 'audit'], environment)
     expect(out).toContain('0 faults')
     expect(code).toBe(0)
   }, 60_000)

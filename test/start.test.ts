@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openStore } from '../server/store/open.ts'
 import { forEachDatabaseUrl } from './helpers/databases.ts'
+import { ok, startFakeUpstream } from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
+import { installFor, messages, model, newToken, promptTokens } from './money/installed.ts'
 import { until } from './relay/setup.ts'
 
 /** Another program on a port of this machine. */
@@ -39,6 +41,22 @@ test('a second server on one SQLite folder is refused in a sentence; commands wo
   expect(await next.stop()).toBe(0)
   const last = await installation.start()
   expect(await last.stop()).toBe(0)
+}, 60_000)
+
+test('the program as it is started counts tokens itself where the upstream does not say them', async () => {
+  await using upstream = await startFakeUpstream()
+  upstream.always(ok({ text: 'a a a a', usage: null }))
+  await using installation = new Installation()
+  const gateway = await installation.start()
+  await installFor(gateway, upstream.url)
+  const { key } = await newToken(gateway)
+  const body = JSON.stringify({ model, messages })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
+  expect(response.status).toBe(200)
+  await response.arrayBuffer()
+  const [row] = await gateway.api<object[]>('GET', '/api/log/?type=2')
+  expect(row).toMatchObject({ prompt_tokens: promptTokens, completion_tokens: 4 })
 }, 60_000)
 
 forEachDatabaseUrl((name, freshUrl) => {

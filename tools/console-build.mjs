@@ -1,20 +1,14 @@
 // Builds console/ into dist/console when a source is newer than the last build; with --force in any case.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bunEnvironment, findBun, root } from './bun.mjs'
 import { ensureInstalled } from './install.mjs'
+import { newest } from './newest.mjs'
 
 const sources = ['console', 'contract', 'vite.config.ts', 'package-lock.json']
 const built = 'dist/console/index.html'
-
-function newest(path) {
-  if (!existsSync(path)) return 0
-  const stat = statSync(path)
-  if (!stat.isDirectory()) return stat.mtimeMs
-  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))))
-}
 
 export function consoleIsStale(base = root) {
   if (!existsSync(join(base, 'console/index.html'))) return false

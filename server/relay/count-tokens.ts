@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import type { PromptText } from '../dialects/dialect.ts'
 import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 
@@ -13,6 +14,9 @@ const tokensPerByte = 0.38
 /** The vocabularies take some 60 MB, so the worker ends when nobody has needed it for a while. */
 const idleLifeMs = 5 * 60_000
 
+/** Beside this file as TypeScript, or beside the one file that the server was built into. */
+const workerUrl = new URL(`./tokenizer-worker${extname(import.meta.path)}`, import.meta.url).href
+
 interface Job {
   resolve(tokens: number): void
   reject(error: unknown): void
@@ -25,7 +29,7 @@ export function createTokenCounter(): TokenCounter {
   const jobs = new Map<number, Job>()
 
   function start(): Worker {
-    const started = new Worker(new URL('./tokenizer-worker.ts', import.meta.url).href)
+    const started = new Worker(workerUrl)
     started.addEventListener('message', (event: MessageEvent<CountAnswer>) => {
       jobs.get(event.data.id)?.resolve(event.data.tokens)
       jobs.delete(event.data.id)

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { serverProgram } from '../../tools/server-build.mjs'
 
-const root = resolve(import.meta.dirname, '../..')
 const accessToken = 'gatewayprocessaccesstoken'
 
 /** One installation: a data folder, a database and an environment that several processes may share. */
@@ -70,7 +70,7 @@ export class Installation implements AsyncDisposable {
   }
 
   #spawn(args: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [join(root, 'server/main.ts'), ...args], {
+    return spawn(process.execPath, [serverProgram(), ...args], {
       cwd: this.folder,
       env: this.#env,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { serverProgram } from '../../tools/server-build.mjs'
 
 const accessToken = 'childgatewayaccesstoken'
 const rootToken = 'childgatewayroottoken0123456789'
-const main = resolve(import.meta.dir, '../../server/main.ts')
 
 /** The gateway as it is really run: a process of its own. */
 export interface ChildGateway extends AsyncDisposable {
@@ -36,7 +36,7 @@ export async function startChildGateway(
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-child-'))
   const trusted = join(folder, 'trusted.pem')
   if (options.trust !== undefined) writeFileSync(trusted, options.trust)
-  const child = Bun.spawn([process.execPath, main], {
+  const child = Bun.spawn([process.execPath, serverProgram()], {
     cwd: folder,
     stdout: 'pipe',
     stderr: 'inherit',
