@@ -354,7 +354,10 @@ export const optionDefinitions = {
     FirstByteTimeout: seconds(120, 'Time from sending a request to the first byte of the answer.'),
     StreamIdleTimeout: seconds(60, 'Longest silence within a stream.'),
     RelayTimeout: seconds(0, 'Time for a whole call.'),
-    CallerIdleTimeout: seconds(120, 'Longest time for which a caller may leave a stream unread.'),
+    CallerIdleTimeout: seconds(
+      120,
+      'Longest time for which a caller may leave a stream unread, or its request unfinished (of a relayed one a second more for each 32 KiB).',
+    ),
     RealtimeIdleTimeout: seconds(900, 'Longest time for which neither side of a realtime session may say anything.'),
     KeepAliveInterval: seconds(
       15,

@@ -41,7 +41,7 @@ export function createApp(context: Context, options: AppOptions): App {
   return {
     routes: [...[...relayPaths, ...dialectPaths].map(({ path }) => ({ method: 'POST', path })), ...router.routes],
     async fetch(incoming, env) {
-      const request = withoutBase(incoming, options.basePath ?? '')
+      const request = withoutBase(absolute(incoming), options.basePath ?? '')
       const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
       if (!route) return router.fetch(request, env)
       const id = requestId(clock.nowMs())
@@ -54,6 +54,11 @@ export function createApp(context: Context, options: AppOptions): App {
       return response
     },
   }
+}
+
+/** A request without a host (HTTP/1.0, as some health checks send it) has no more of an address than its path. */
+function absolute(request: Request): Request {
+  return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 }
 
 /** Behind a proxy that passes the path on as it is, the base path is cut off; one that cuts it itself is fine, too. */

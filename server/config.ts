@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
@@ -80,7 +80,11 @@ export type CommandConfig = Omit<Config, 'secretKey'>
 export function loadConfig(env: Env = process.env): Config {
   const { config, faults } = readEnvironment(env)
   const value = valuesOf(env)
-  const secretKey = faults.length === 0 ? readSecretKey(value('SECRET_KEY'), config.dataDir, faults) : ''
+  const given = value('SECRET_KEY')
+  // With PostgreSQL and a key of its own a node keeps nothing.
+  const keepsFiles = given === undefined || !isPostgresUrl(config.databaseUrl)
+  if (faults.length === 0 && keepsFiles) makeDataDir(config.dataDir, faults)
+  const secretKey = faults.length === 0 ? readSecretKey(given, config.dataDir, faults) : ''
   if (faults.length > 0) throw new ConfigError(faults)
   return { ...config, secretKey }
 }
@@ -116,7 +120,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   }
 
   const dataDir = resolve(value('DATA_DIR') ?? './data')
-  const url = databaseUrl(value('DATABASE_URL') ?? value('SQL_DSN'), dataDir, faults)
+  const url = databaseUrl(value, dataDir, faults)
   const isPostgres = isPostgresUrl(url)
   const workers = integer('WORKERS', isPostgres ? availableParallelism() : 1, 1, 256)
   if (!isPostgres && workers > 1) faults.push('WORKERS above 1 needs PostgreSQL: SQLite serves one process.')
@@ -157,10 +161,17 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   return { config, faults }
 }
 
-function databaseUrl(text: string | undefined, dataDir: string, faults: string[]): string {
+function databaseUrl(value: (name: string) => string | undefined, dataDir: string, faults: string[]): string {
+  const [name, text] =
+    value('DATABASE_URL') === undefined ? ['SQL_DSN', value('SQL_DSN')] : ['DATABASE_URL', value('DATABASE_URL')]
   if (text === undefined) return join(dataDir, 'tollgate.db')
   if (isPostgresUrl(text) && URL.canParse(text)) return text
-  faults.push('DATABASE_URL must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).')
+  // Not repeated: it may hold a password.
+  faults.push(
+    isPostgresUrl(text)
+      ? `${name} is not a whole address such as postgres://user:password@host:5432/name (special characters of the password must be percent-encoded).`
+      : `${name} must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).`,
+  )
   return join(dataDir, 'tollgate.db')
 }
 
@@ -183,6 +194,15 @@ function proxies(text: string | undefined, faults: string[]): string[] {
   return list
 }
 
+function makeDataDir(dataDir: string, faults: string[]): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    faults.push(`DATA_DIR is "${dataDir}", a folder that cannot be made or written to: ${messageOf(error)}.`)
+  }
+}
+
 function readSecretKey(given: string | undefined, dataDir: string, faults: string[]): string {
   if (given !== undefined) {
     if (given.length < 16) faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
@@ -190,16 +210,17 @@ function readSecretKey(given: string | undefined, dataDir: string, faults: strin
   }
   const file = join(dataDir, 'secret.key')
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     if (!existsSync(file)) writeFileSync(file, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
     chmodSync(file, 0o600)
     const key = readFileSync(file, 'utf8').trim()
     if (key.length < 16) faults.push(`${file} is too short to be a secret key; restore it from a backup.`)
     return key
   } catch (error) {
-    faults.push(
-      `The secret key ${file} cannot be read or made: ${error instanceof Error ? error.message : String(error)}.`,
-    )
+    faults.push(`The secret key ${file} cannot be read or made: ${messageOf(error)}.`)
     return ''
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

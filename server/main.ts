@@ -151,7 +151,9 @@ function listen(
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use by another program; set PORT to a free one`)
     if (code === 'EACCES') throw new Error(`port ${port} may not be used by this account; set PORT to one above 1023`)
-    if (code === 'EADDRNOTAVAIL') throw new Error(`HOST is "${host}", which is no address of this machine`)
+    // ENOENT: a name that nobody knows.
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOENT')
+      throw new Error(`HOST is "${host}", which is no address of this machine`)
     throw error
   }
 }
@@ -191,6 +193,9 @@ function faultOf(error: unknown): string {
   // Until it serves, the process connects to nothing but the database.
   if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
     return `the database cannot be reached (${message}); check DATABASE_URL`
+  // PostgreSQL's classes of codes for "not you" and "no such database"; the driver's word for a missing password.
+  if (/^(28|3D)/.test(code)) return `the database refuses the connection (${message}); check DATABASE_URL`
+  if (message.startsWith('SASL')) return 'the database wants a password, and DATABASE_URL has none'
   return message.replace(/\.$/, '')
 }
 

@@ -79,7 +79,7 @@ beforeAll(async () => {
   if (url === '') throw new Error('the server ended before it listened')
   // What it goes on to say is read, or the pipe would fill up.
   server.stdout?.resume()
-}, 60_000)
+}, 120_000)
 
 afterAll(async () => {
   const ended = server.exitCode === null ? once(server, 'exit') : undefined
@@ -87,7 +87,7 @@ afterAll(async () => {
   await ended
   await upstream.close()
   rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+}, 120_000)
 
 describe('the README', () => {
   test('has a first call that fits a screen', () => {
@@ -134,5 +134,5 @@ describe('the README', () => {
     const { code, out } = await run(process.execPath, [serverProgram(), 'audit'], environment)
     expect(out).toContain('0 faults')
     expect(code).toBe(0)
-  }, 60_000)
+  }, 120_000)
 })

@@ -46,7 +46,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     for (const key of secretKeys) expect(answers).not.toContain(plainOf(key))
     expect(await gateway.stop()).toBe(0)
     expect((await storedBytes(installation)).includes('plain-secret-of-')).toBe(false)
-  }, 60_000)
+  }, 120_000)
 
   test('what an older version stored plain works, and is sealed at the next start', async () => {
     await using smtp = await startMailServer()
@@ -74,7 +74,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(found).toEqual(['gate@example.com'])
     await gateway.api('POST', '/api/option/test_mail', { email: 'ops@example.com' })
     expect((await smtp.arrived(1))[0]).toMatchObject({ to: ['ops@example.com'], user: 'mailer' })
-  }, 60_000)
+  }, 120_000)
 
   test('a sealed text that was moved to another option does not open there', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
@@ -89,5 +89,5 @@ forEachDatabaseUrl((name, freshUrl) => {
     const second = await installation.start()
     expect(second.said()).toContain('option MessagePusherToken is stored with a bad value')
     expect(second.said()).not.toContain('mail secret')
-  }, 60_000)
+  }, 120_000)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -41,7 +41,7 @@ test('a second server on one SQLite folder is refused in a sentence; commands wo
   expect(await next.stop()).toBe(0)
   const last = await installation.start()
   expect(await last.stop()).toBe(0)
-}, 60_000)
+}, 120_000)
 
 test('the program as it is started counts tokens itself where the upstream does not say them', async () => {
   await using upstream = await startFakeUpstream()
@@ -57,7 +57,7 @@ test('the program as it is started counts tokens itself where the upstream does 
   await response.arrayBuffer()
   const [row] = await gateway.api<object[]>('GET', '/api/log/?type=2')
   expect(row).toMatchObject({ prompt_tokens: promptTokens, completion_tokens: 4 })
-}, 60_000)
+}, 120_000)
 
 forEachDatabaseUrl((name, freshUrl) => {
   test(name === 'sqlite' ? 'several workers need PostgreSQL' : 'several workers share the port', async () => {
@@ -78,7 +78,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await until(() => gateway.said().split('listens on').length === 3, 30_000)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
     expect(await gateway.stop()).toBe(0)
-  }, 60_000)
+  }, 120_000)
 
   test('a port in use is said once, before anything is made', async () => {
     await using other = await occupyPort()
@@ -95,8 +95,50 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
     if (name === 'sqlite') expect(existsSync(installation.databaseUrl)).toBe(false)
     else expect(await tablesOf(installation.databaseUrl)).toBe(0)
-  }, 60_000)
+  }, 120_000)
 })
+
+test('a folder that is not there is made, also when the secret key comes from elsewhere', async () => {
+  await using outer = new Installation()
+  await using installation = new Installation(undefined, { DATA_DIR: join(outer.folder, 'new', 'data') })
+  const gateway = await installation.start()
+  expect(await gateway.stop()).toBe(0)
+  expect(existsSync(join(outer.folder, 'new', 'data', 'tollgate.db'))).toBe(true)
+}, 120_000)
+
+test('what cannot be used is said in a sentence that names it', async () => {
+  await using outer = new Installation()
+  const file = join(outer.folder, 'file')
+  writeFileSync(file, 'neither a folder nor a database, and long enough to be looked at as one: '.repeat(60))
+  const said = async (env: Record<string, string>) => {
+    await using installation = new Installation(undefined, env)
+    const { code, output } = await installation.run()
+    return [code, ...linesOf(output)]
+  }
+  for (const SECRET_KEY of ['', 'a key of the environment']) {
+    expect(await said({ DATA_DIR: file, SECRET_KEY })).toEqual([
+      78,
+      expect.stringContaining(`Configuration: DATA_DIR is "${file}", a folder that cannot be made or written to: `),
+    ])
+  }
+  expect(await said({ HOST: 'no-such-host.invalid' })).toEqual([
+    1,
+    'Tollgate cannot start: HOST is "no-such-host.invalid", which is no address of this machine.',
+  ])
+  writeFileSync(outer.databaseUrl, 'not a database at all, as a broken copy is: '.repeat(100))
+  expect(await said({ DATA_DIR: outer.folder })).toEqual([
+    1,
+    `Tollgate cannot start: the SQLite database ${outer.databaseUrl} cannot be opened (file is not a database).`,
+  ])
+  const mysql = 'root:password@tcp(localhost:3306)/oneapi'
+  expect(await said({ SQL_DSN: mysql })).toEqual([
+    78,
+    'Configuration: SQL_DSN must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).',
+  ])
+  const [code, sentence] = await said({ DATABASE_URL: 'postgres://me:pass#word@localhost/db' })
+  expect([code, sentence]).toEqual([78, expect.stringContaining('DATABASE_URL is not a whole address')])
+  expect(sentence).not.toContain('pass#word')
+}, 120_000)
 
 async function tablesOf(url: string): Promise<number> {
   const store = openStore({ url })
@@ -133,5 +175,5 @@ forEachDatabaseUrl((name, freshUrl) => {
       code: 2,
       output: expect.stringContaining('Unknown command no-such-command.'),
     })
-  }, 60_000)
+  }, 120_000)
 })

@@ -37,7 +37,8 @@ export type Channel = z.output<typeof channelSchema>
 /** The settings of one channel, stored as JSON text in `config`. Times in seconds; 0 = no limit. */
 export const channelConfigSchema = z.strictObject({
   api_version: z.optional(text(100)),
-  region: z.optional(text(100)),
+  /** It becomes a part of a host's name. */
+  region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may have letters, digits and dashes only' }))),
   library_id: z.optional(text(200)),
   plugin: z.optional(text(200)),
   user_id: z.optional(text(200)),

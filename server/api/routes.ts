@@ -40,7 +40,8 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
 
   const sessions = createSessions(deps)
   const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
-  const router: ApiRouter = { app, sessions, criticalLimit, warn }
+  const bodyTimeMs = () => deps.settings.current().CallerIdleTimeout * 1000
+  const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs }
   const announce = announcer(deps)
   mountStatus(router, deps)
   mountAuth(router, { ...deps, announce })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Account, addAccount, figuresOf, logRow } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { untilDayEndIsFar } from '../../test/helpers/day-end.ts'
 import type { GatewayError } from '../errors.ts'
 import { systemClock } from '../lib/clock.ts'
 import { balanceFaults } from '../store/balance-check.ts'
@@ -94,6 +95,7 @@ forEachDatabase((_name, openFresh) => {
   })
 
   test('a hold waits for what other calls leave of the budget, and an exhausted budget refuses', async () => {
+    await untilDayEndIsFar()
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 1000 })
     const { ledger } = ledgerOn(store)

@@ -31,5 +31,5 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(tampered.output).toContain('user 1: used 0, but the log rows sum to 48 and 0 are not in the log')
     expect(tampered.output).toContain('; 3 faults.')
     expect(tampered.code).toBe(1)
-  }, 30_000)
+  }, 120_000)
 })

@@ -23,6 +23,9 @@ export interface ChatKin {
   decodeFailure(status: number, body: unknown): Failure
 }
 
+/** A chat completion in the place of something that is no answer. */
+export const noChoices: JsonObject = { choices: [] }
+
 /** The dialect of such a service. */
 export function chatKin(kin: ChatKin): UpstreamDialect {
   return {

@@ -6,6 +6,8 @@ export interface ModelTraits {
   readonly adaptive: boolean
   /** Refuses a budget, and temperature, top_p and top_k that are not the default. */
   readonly fixedSampling: boolean
+  /** Refuses temperature and top_p together. */
+  readonly oneSampler: boolean
   /** Takes system messages in the middle of a conversation. */
   readonly midSystem: boolean
   /** Refuses to be made to call a tool. */
@@ -19,6 +21,7 @@ export function modelTraits(model: string): ModelTraits {
     thinks: version === 0 || version >= 3.7,
     adaptive: version >= 4.6,
     fixedSampling: version >= 4.7,
+    oneSampler: version >= 4.1,
     midSystem: version >= 4.8,
     freeChoice: version >= 5.5,
   }

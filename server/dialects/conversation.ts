@@ -41,6 +41,8 @@ export interface TextPart {
   readonly text: string
   readonly cache?: CacheMark
   readonly citations?: readonly Citation[]
+  /** Of an answer: its tokens and how probable each was, in the words that OpenAI's two dialects have for it. */
+  readonly logprobs?: readonly JsonObject[]
   readonly seal?: Seal
   readonly native?: Native
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { StreamDecoder, StreamMeter, StreamSignal } from './dialect.ts'
+import type { StreamDecoder, StreamMeter, StreamSignal, UpstreamDialect } from './dialect.ts'
 import { EventTally } from './event-tally.ts'
 import { unreadable } from './failure.ts'
 import type { Failure } from './reply.ts'
@@ -13,10 +13,11 @@ export class DecodingMeter implements StreamMeter {
   readonly #hasEndMark: boolean
   readonly #tally = new EventTally()
 
-  /** `hasEndMark`: an answer without its dialect's last event is broken off, whatever came before. */
-  constructor(decoder: StreamDecoder, hasEndMark: boolean) {
-    this.#decoder = decoder
-    this.#hasEndMark = hasEndMark
+  /** `idSeed` makes ids where the dialect has none. */
+  constructor(dialect: UpstreamDialect, idSeed: string) {
+    this.#decoder = dialect.streamDecoder(idSeed)
+    // Without its last event an answer is broken off, whatever came before.
+    this.#hasEndMark = !dialect.endsByReason
   }
 
   get reported() {

@@ -127,6 +127,8 @@ export interface UpstreamDialect {
   /** An upstream's whole answer, read loosely. `idSeed` makes ids where the dialect has none. */
   decodeReply(wire: JsonObject, idSeed: string): Reply
   streamDecoder(idSeed: string): StreamDecoder
+  /** Its streams have no last event of their own: an answer is whole when every choice gave its reason to stop. */
+  readonly endsByReason?: true
   /** The error in an upstream's error body, whatever its form. */
   decodeFailure(status: number, body: unknown): Failure
   /** The error in an answer that came with status 200; undefined when it is an answer. */

@@ -2,21 +2,14 @@ import { tryStringify } from '../lib/json.ts'
 import type { Conversation, MediaPart, Part } from './conversation.ts'
 import type { PromptText, RequestFacts } from './dialect.ts'
 import { wrongField } from './fields.ts'
-
-/** Tokens each message costs beside its texts, and the start of the answer (OpenAI's cookbook on counting tokens). */
-const perMessage = 3
-const perReply = 3
-/** An image of usual size; what it really costs depends on its size, which is not looked at. */
-const imageTokens = 765
-/** Compressed speech is about 2,000 characters of base64 per second, and a second about 10 tokens. */
-const charactersPerAudioToken = 200
-/** A document is text and pages; its size says little more than the order of magnitude. */
-const charactersPerDocumentToken = 12
-
-/** Largest limit of an answer that is believed; one-api's bound. */
-const maxTokensLimit = 2 ** 30
-const choicesLimit = 128
-const modelLimit = 256
+import { choicesLimit, maxTokensLimit, modelLimit } from './limits.ts'
+import {
+  charactersPerAudioToken,
+  charactersPerDocumentToken,
+  imageTokens,
+  perMessage,
+  perReply,
+} from './prompt-tokens.ts'
 
 /** What the gateway must know of a conversation, whatever dialect it came in. Throws GatewayError for what nobody serves. */
 export function factsOf(conversation: Conversation): RequestFacts {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { DialectName, Native } from './conversation.ts'
+import { maxTokensLimit } from './limits.ts'
 
 /** A field that is not what it must be: 400, with the field's place as `param`. */
 export function wrongField(path: string, expected: string): GatewayError {
@@ -59,8 +60,8 @@ export class Fields {
   /** A whole number that is not negative. */
   count(name: string): number | undefined {
     const value = this.number(name)
-    if (value === undefined || (Number.isInteger(value) && value >= 0 && value < 2 ** 30)) return value
-    throw wrongField(this.at(name), `a whole number from 0 to ${2 ** 30 - 1}`)
+    if (value === undefined || (Number.isInteger(value) && value >= 0 && value < maxTokensLimit)) return value
+    throw wrongField(this.at(name), `a whole number from 0 to ${maxTokensLimit - 1}`)
   }
 
   flag(name: string): boolean | undefined {

@@ -43,6 +43,25 @@ const wireNames = {
   thought: named('messages.reasoning_content', 'input.reasoning', 'messages.thinking', 'contents.thought'),
 } as const satisfies Record<string, Named>
 
+/** What a conversation asks for by a field that not every dialect has; undefined where it asks for nothing special. */
+const wishes = {
+  frequencyPenalty: ({ frequencyPenalty }) => frequencyPenalty || undefined,
+  presencePenalty: ({ presencePenalty }) => presencePenalty || undefined,
+  seed: ({ seed }) => seed,
+  stop: ({ stop }) => (stop?.length ? stop : undefined),
+  choices: ({ choices = 1 }) => (choices > 1 ? choices : undefined),
+  logprobs: ({ logprobs }) => logprobs || undefined,
+  verbosity: ({ verbosity }) => verbosity,
+  userId: ({ userId }) => userId,
+  metadata: ({ metadata }) => metadata,
+  serviceTier: ({ serviceTier }) => (serviceTier === 'auto' ? undefined : serviceTier),
+  cacheKey: ({ cacheKey }) => cacheKey,
+  cacheRetention: ({ cacheRetention }) => cacheRetention,
+  cache: ({ cache }) => cache,
+  parallelTools: ({ parallelTools }) => (parallelTools === false ? false : undefined),
+  output: ({ output }) => output?.modalities.find((each) => each !== 'text'),
+} as const satisfies Partial<Record<keyof typeof wireNames, (conversation: Conversation) => unknown>>
+
 /** Fields that mean something kept at a service: without them the request would be another one. */
 const stateful: ReadonlySet<string> = new Set([
   'previous_response_id',
@@ -102,6 +121,11 @@ export class Losses {
   lose(what: keyof typeof wireNames, given: unknown): void {
     const name = wireNames[what][this.#from]
     if (given !== undefined && name !== '') this.#names.add(name)
+  }
+
+  /** Notes each of these fields by which the caller asked for something. */
+  loseWishes(conversation: Conversation, ...names: readonly (keyof typeof wishes)[]): void {
+    for (const name of names) this.lose(name, wishes[name](conversation))
   }
 
   /**

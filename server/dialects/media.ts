@@ -7,8 +7,16 @@ export function sourceOf(address: string, mediaType?: string): MediaSource {
   const match = dataUrl.exec(address)
   if (!match) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
   const rest = address.slice(match[0].length)
-  const data = match[3] ? rest : Buffer.from(decodeURIComponent(rest)).toString('base64')
+  const data = match[3] ? rest : percentDecoded(rest).toString('base64')
   return { kind: 'inline', data, mediaType: match[1] || mediaType || 'text/plain' }
+}
+
+/** The bytes of a percent-encoded text; what is no code stands for itself. */
+function percentDecoded(text: string): Buffer {
+  const pieces = text.split(/(%[0-9a-f]{2})/i)
+  return Buffer.concat(
+    pieces.map((piece, index) => (index % 2 === 1 ? Buffer.from(piece.slice(1), 'hex') : Buffer.from(piece))),
+  )
 }
 
 /** The source as an address; undefined for a file known only to a service. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { cannotSay } from './chat-kin.ts'
 import { looseList, looseObject, looseText } from './fields.ts'
+import { systemWords } from './system-words.ts'
 
 /** A call of a tool in a conversation. */
 export interface TurnCall {
@@ -37,7 +38,7 @@ export function plainTurns(messages: readonly JsonObject[]): { system: string; t
       case 'system':
       case 'developer':
         if (turns.length === 0) system.push(text)
-        else turns.push({ role: 'user', text: `<system>\n${text}\n</system>` })
+        else turns.push({ role: 'user', text: systemWords(text) })
         break
       case 'assistant': {
         const made = looseList(message['tool_calls']).map(callOf)

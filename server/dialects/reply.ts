@@ -1,4 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type {
   Citation,
   DialectName,
@@ -105,8 +106,9 @@ export type StreamEvent =
   /** The formal end: without it the answer is not complete. */
   | { readonly type: 'end' }
 
-/** Seals and citations come after the text they belong to; `transcript` grows. */
+/** Seals and citations come after the text they belong to, logprobs after each piece of it; `transcript` grows. */
 export interface PartDetail {
+  readonly logprobs?: readonly JsonObject[]
   readonly seal?: Seal
   readonly citations?: readonly Citation[]
   readonly transcript?: string

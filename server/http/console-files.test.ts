@@ -173,6 +173,16 @@ describe('under a path', () => {
   })
 })
 
+test('a call with a slash too many is no page', async () => {
+  const gateway = await startTestGateway({ env: { CONSOLE_DIR: folder } })
+  for (const path of ['//v1/models', '//api/status', '///v1beta/models']) {
+    // Not over a socket: the client would tidy the path.
+    const request = new Request(gateway.url + path, { headers: html })
+    expect([path, (await gateway.app.fetch(request, {})).status]).toEqual([path, 404])
+  }
+  await gateway.close()
+})
+
 test('without a build there is a page that says what to do, and the API works', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: join(folder, 'nothing') } })
   const response = await get(gateway, '/login', html)

@@ -114,7 +114,8 @@ function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
 /** A person opens a page: a path without a file's ending that is none of the API's. */
 function isNavigation(c: AppContext): boolean {
   const { path } = c.req
-  if (/^\/(?:api|v1|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
+  // With a second slash in front, too: clients put one there when their base URL ends with one.
+  if (/^\/+(?:api|v1|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
   if (/\.[a-z0-9]{1,8}$/i.test(path)) return false
   return /text\/html|\*\/\*/.test(c.req.header('accept') ?? '*/*')
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { inTime } from '../lib/body-time.ts'
 import { ApiFailure } from './api-failure.ts'
 
 /** Largest body of a management call. */
@@ -14,9 +15,12 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
   throw new ApiFailure(`${field === '' ? 'The input' : field} ${faultOf(issue)}.`, status)
 }
 
-/** Reads a JSON body; no body at all counts as an empty object. `status` is that of the refusal. */
-export async function readJson(request: Request, status: 200 | 400): Promise<unknown> {
-  const text = await readText(request)
+/**
+ * Reads a JSON body; no body at all counts as an empty object. `status` is that of the refusal. It must arrive within
+ * `timeMs` milliseconds; 0 = any time.
+ */
+export async function readJson(request: Request, status: 200 | 400, timeMs: number): Promise<unknown> {
+  const text = await inTime(readText(request), timeMs, bodyTooSlow)
   if (text.trim() === '') return {}
   // PostgreSQL's text has no NUL; no name or value of ours needs one.
   if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
@@ -42,6 +46,10 @@ async function readText(request: Request): Promise<string> {
 
 function bodyTooLarge(): ApiFailure {
   return new ApiFailure('The request body is larger than 1 MiB.', 413)
+}
+
+function bodyTooSlow(): ApiFailure {
+  return new ApiFailure('The request body did not arrive in time.', 408)
 }
 
 /** The part of the sentence after the field; fixed texts of a schema win over these. */

@@ -21,7 +21,13 @@ function router() {
   const warnings: string[] = []
   const app = new Hono<AppEnv>().use(clientAddress([]))
   const criticalLimit = createRateLimiter({ limit: 2, windowMs: 60_000 }, { nowMs: () => 0 })
-  const it: ApiRouter = { app, sessions: nobody, criticalLimit, warn: (message) => warnings.push(message) }
+  const it: ApiRouter = {
+    app,
+    sessions: nobody,
+    criticalLimit,
+    warn: (message) => warnings.push(message),
+    bodyTimeMs: () => 0,
+  }
   return { it, app, warnings }
 }
 

@@ -19,6 +19,8 @@ export interface ApiRouter {
   /** Counts calls of the endpoints marked `critical`, per address. */
   criticalLimit: RateLimiter
   warn(message: string): void
+  /** How long a body may take to arrive, in milliseconds; 0 = any time. */
+  bodyTimeMs(): number
 }
 
 /** One call, checked and parsed. */
@@ -57,7 +59,7 @@ export function serve<E extends Endpoint>(
   register(router, endpoint, options, async (c) => {
     const person = await requirePerson(router.sessions, c, endpoint)
     c.set('person', person)
-    return handler({ ...(await readCall(c, endpoint)), person })
+    return handler({ ...(await readCall(router, c, endpoint)), person })
   })
 }
 
@@ -69,7 +71,7 @@ export function servePublic<E extends Endpoint>(
   options: ServeOptions = {},
 ): void {
   if (endpoint.access !== 'public') throw new Error(`${endpoint.path} needs a login: use serve`)
-  register(router, endpoint, options, async (c) => handler(await readCall(c, endpoint)))
+  register(router, endpoint, options, async (c) => handler(await readCall(router, c, endpoint)))
 }
 
 function register<E extends Endpoint>(
@@ -121,7 +123,7 @@ async function requirePerson(sessions: Sessions, c: AppContext, endpoint: Endpoi
   return identity.person
 }
 
-async function readCall<E extends Endpoint>(c: AppContext, endpoint: E): Promise<Call<E>> {
+async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, endpoint: E): Promise<Call<E>> {
   const params = c.req.param() as Record<string, string>
   const query = c.req.query()
   if ([...Object.values(params), ...Object.values(query)].some((value) => value.includes('\0'))) {
@@ -130,16 +132,20 @@ async function readCall<E extends Endpoint>(c: AppContext, endpoint: E): Promise
   return {
     params: parseInput<E['params']>(endpoint.params, params),
     query: parseInput<E['query']>(endpoint.query, query),
-    body: await parseBody(c, endpoint),
+    body: await parseBody(router, c, endpoint),
     clientAddress: c.get('clientAddress'),
     context: c,
   }
 }
 
-async function parseBody<E extends Endpoint>(c: AppContext, endpoint: E): Promise<z.output<E['body']>> {
+async function parseBody<E extends Endpoint>(
+  router: ApiRouter,
+  c: AppContext,
+  endpoint: E,
+): Promise<z.output<E['body']>> {
   const status = endpoint.badBodyStatus ?? 200
   const takesBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
-  const json = takesBody ? await readJson(c.req.raw, status) : {}
+  const json = takesBody ? await readJson(c.req.raw, status, router.bodyTimeMs()) : {}
   return parseInput<E['body']>(endpoint.body, json, status)
 }
 
@@ -153,6 +159,8 @@ function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
 function answerError(c: AppContext, thrown: unknown, warn: (message: string) => void): Response {
   const error = thrown instanceof PasswordsBusy ? busy(thrown) : thrown
   if (error instanceof ApiFailure) {
+    // The rest of the body is not waited for.
+    if (error.status === 408) c.header('Connection', 'close')
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
     return c.json({ success: false, message: error.message, ...error.extra }, error.status)
   }

@@ -108,8 +108,16 @@ export interface ChatEndpoint extends Endpoint {
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Headers of the caller that this service understands, beside those that all do. */
   readonly forwards?: readonly string[]
+  /** What the service wants of the headers of a caller of its dialect in the body. */
+  headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
   /** The service opens no addresses: images and files that the caller names by URL are fetched and sent as bytes. */
   readonly wantsBytes?: true
+}
+
+/** Members of a body that stand for headers, and the names of what the service does not take. */
+export interface HeadersInBody {
+  readonly members: JsonObject
+  readonly dropped: readonly string[]
 }
 
 /** A place that answers another kind of call; the caller's side is always OpenAI's form. */

@@ -9,6 +9,12 @@ const marginMs = 60_000
 const mostTokens = 1_000
 const purpose = 'access-token'
 
+/** Keeps access tokens for all calls. */
+export interface TokenKeeper extends AccessTokens {
+  /** A service refused a token that was kept under `name`, as it does when it took one back: the next `get` makes another. */
+  refused(name: string, value: string): void
+}
+
 interface Deps {
   store: Store
   secrets: Secrets
@@ -20,9 +26,11 @@ interface Deps {
  * Keeps access tokens until shortly before they expire: in memory, and sealed in the database, where other nodes find
  * them. A database that cannot be reached costs a token more, not the call.
  */
-export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): AccessTokens {
+export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): TokenKeeper {
   const kept = new Map<string, AccessToken>()
   const making = new Map<string, Promise<AccessToken>>()
+  /** What was refused last under a name; the database may have it still. */
+  const refused = new Map<string, string>()
   const isFresh = (token: AccessToken) => token.expiresAtMs - marginMs > nowMs()
 
   async function fromStore(hash: string): Promise<AccessToken | undefined> {
@@ -44,7 +52,7 @@ export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): Acces
     }
     try {
       let token = await fromStore(hash).catch(complain)
-      if (!token) {
+      if (!token || token.value === refused.get(name)) {
         token = await make()
         await share(hash, token).catch(complain)
       }
@@ -66,6 +74,11 @@ export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): Acces
         making.set(name, work)
       }
       return (await work).value
+    },
+    refused(name, value) {
+      if (kept.get(name)?.value === value) kept.delete(name)
+      if (refused.size >= mostTokens) refused.clear()
+      refused.set(name, value)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import {
+  type AccessTokens,
   type ChatEndpoint,
   chatEndpointFor,
   type ModeEndpoint,
@@ -75,11 +76,11 @@ export function upstreamCallOf(
 /** Sends a call that is ready. Resolves with the answer's head, whatever its status. Throws GatewayError and CallerLeft. */
 export async function callUpstream(
   deps: RelayDeps,
-  { call, channel, endpoint, upstreamCall }: Attempting,
+  { call, channel, endpoint, upstreamCall, lent }: Attempting,
   prepared: Prepared,
   patience: Patience,
 ): Promise<Response> {
-  const found = targetFor(deps, endpoint, channel, upstreamCall, prepared.body)
+  const found = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent)
   const target = found instanceof Promise ? await found : found
   const response = endpoint.open
     ? await opened(deps, { call, channel, endpoint, upstreamCall }, target, prepared, patience)
@@ -105,13 +106,29 @@ function targetFor(
   channel: Channel,
   call: UpstreamCall,
   body: Prepared['body'],
+  lent: Attempting['lent'],
 ): Target | Promise<Target> {
   return endpoint.target(channel.upstream, call, {
     body: typeof body === 'string' ? body : '',
     nowMs: deps.clock.nowMs(),
-    tokens: deps.accessTokens,
+    tokens: lent ? lending(deps.accessTokens, lent) : deps.accessTokens,
     fetchJson: deps.fetchJson,
   })
+}
+
+/** Notes the tokens that were there already; one that is made for the call cannot be an old one. */
+function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens {
+  return {
+    async get(name, make) {
+      let isNew = false
+      const value = await tokens.get(name, () => {
+        isNew = true
+        return make()
+      })
+      if (!isNew) lent.set(name, value)
+      return value
+    },
+  }
 }
 
 /** A caller's headers mean something to a service that speaks the caller's dialect alone. */

@@ -1,9 +1,9 @@
 import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
+import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'
-import { callUpstream, endpointsOf, isChat, upstreamCallOf } from './call-upstream.ts'
+import { endpointsOf, isChat } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
-import { prepareConversation } from './prepare-conversation.ts'
 import { readBounded } from './read-answer.ts'
 import { mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
@@ -40,20 +40,8 @@ async function countThere(deps: RelayDeps, call: RelayCall): Promise<string | un
   const { countTarget } = endpoint as { countTarget?: typeof endpoint.target }
   if (!isChat(endpoint) || !countTarget || endpoint.dialect.name !== call.dialect) return undefined
   const counting = { dialect: endpoint.dialect, forwards: endpoint.forwards ?? [], target: countTarget }
-  const attempting = {
-    call,
-    channel,
-    endpoint: counting,
-    upstreamModel,
-    upstreamCall: upstreamCallOf(call, counting, upstreamModel),
-    capTokens: undefined,
-  }
-  const prepared = await prepareConversation(deps, attempting)
-  const settings = deps.settings()
-  const response = await callUpstream(deps, attempting, prepared, {
-    connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
-    firstByteTimeoutMs: channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
-  })
+  const question = { call, channel, upstreamModel, capTokens: undefined }
+  const { response } = await askAt(deps, question, counting, patienceOf(channel, deps.settings()))
   const text = await readBounded(deps, response, mostBytes)
   return response.ok ? text : undefined
 }

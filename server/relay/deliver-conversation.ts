@@ -6,7 +6,8 @@ import { replyEvents } from '../dialects/reply-events.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
-import { badBody, failureInAnswer, failureWithin } from './error-answer.ts'
+import { droppedHeader, droppedNames } from './dropped-names.ts'
+import { badBody, failureInAnswer, failureWithin, noAnswer } from './error-answer.ts'
 import { streamHeaders } from './headers.ts'
 import { keeperOf, keepingEncoder } from './kept-items.ts'
 import type { Codec } from './prepare.ts'
@@ -16,9 +17,6 @@ import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
 import { openStream } from './stream-opening.ts'
 import { TranslatingReader } from './translating-reader.ts'
-
-/** Names what of a request could not be said to the upstream. */
-export const droppedHeader = 'X-Tollgate-Dropped'
 
 /**
  * Turns an answer to a conversation into the caller's, where one of the two speaks another dialect than OpenAI's chat.
@@ -39,7 +37,7 @@ export async function deliverConversation(
   const answer = isStream
     ? await deliverEvents(deps, open, response, codec, sentAtMs, handOver)
     : await deliverWhole(deps, open, response, codec, sentAtMs, handOver)
-  if (codec.dropped.length > 0) answer.headers.set(droppedHeader, codec.dropped.join(', '))
+  if (codec.dropped.length > 0) answer.headers.set(droppedHeader, droppedNames(codec.dropped))
   if (open.call.dialect === 'anthropic-messages') answer.headers.set('request-id', open.call.requestId)
   return answer
 }
@@ -59,7 +57,7 @@ async function deliverWhole(
   const failure = failureInAnswer(from, body)
   if (failure) throw failureWithin(failure, response.status, open.channel.upstream.key)
   const reply = from.decodeReply(body, open.call.requestId)
-  if (reply.choices.length === 0) throw badBody('the answer of the upstream holds no answer', response.status)
+  if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
   const measured = { usage: undefined, reported: reply.usage, output: () => outputOf(reply) }
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
@@ -95,7 +93,7 @@ async function deliverEvents(
 ): Promise<Response> {
   const { from, to } = codec
   const { requestId } = open.call
-  const newMeter = () => new DecodingMeter(from.streamDecoder(requestId), codec.hasEndMark)
+  const newMeter = () => new DecodingMeter(from, requestId)
   const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
   handOver()
   const encoder = to && encoderFor(deps, open, to)

@@ -2,7 +2,8 @@ import type { RelayMode } from '../../contract/relay-modes.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { OpenAiStreamMeter } from '../dialects/openai/stream.ts'
 import { TypedEventMeter } from '../dialects/openai/typed-stream.ts'
-import { isObject, tryParse } from '../lib/json.ts'
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
 import { forgetBody } from './check-usage.ts'
 import { deliverConversation } from './deliver-conversation.ts'
@@ -61,7 +62,7 @@ export async function deliver(
   const parsed = tryParse(text)
   if (!isObject(parsed)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const { translation } = prepared
-  const body = translation ? translation.reply(parsed) : parsed
+  const body = translation ? dated(translation.reply(parsed), mode, deps.clock) : parsed
   const reply = readReply(mode, body)
   if (reply.error) throw errorWithin(reply.error, response.status, key)
   const list = listOf[mode]
@@ -70,6 +71,12 @@ export async function deliver(
     throw badBody('the upstream did not stream', response.status)
   const told = translation ? JSON.stringify(body) : text
   return settleWhole(deps, open, response, told, { usage: reply.usage, output: () => reply.output }, handOver, true)
+}
+
+/** OpenAI's images tell when they were made; few other services do. */
+function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
+  const isUndated = mode === 'images' && Array.isArray(body['data']) && body['created'] === undefined
+  return isUndated ? { ...body, created: epochSeconds(clock) } : body
 }
 
 async function deliverStream(

@@ -4,8 +4,9 @@ import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { FetchMedia } from '../outbound/fetch-media.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
-import type { AccessTokens, FetchJson } from '../providers/provider.ts'
+import type { FetchJson } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { TokenKeeper } from './access-tokens.ts'
 import type { Breaker } from './breaker.ts'
 import type { TokenCounter } from './count-tokens.ts'
 import type { IdleWatch } from './idle-watch.ts'
@@ -27,7 +28,7 @@ export interface RelayDeps {
   missingPlaces: MissingPlaces
   keptItems: KeptItems
   /** What providers sign and log in with. */
-  accessTokens: AccessTokens
+  accessTokens: TokenKeeper
   fetchJson: FetchJson
   /** Reads files that callers name by their addresses. */
   fetchMedia: FetchMedia

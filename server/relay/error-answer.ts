@@ -1,5 +1,7 @@
 import type { UpstreamDialect } from '../dialects/dialect.ts'
+import { flatError } from '../dialects/flat-error.ts'
 import { readErrorBody } from '../dialects/openai/errors.ts'
+import { decodeFailure } from '../dialects/openai-failure.ts'
 import type { Failure } from '../dialects/reply.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
@@ -72,6 +74,13 @@ export function failureWithin(failure: Failure, status: number, key: string): At
 export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failure | undefined {
   const isFailed = isObject(body['error']) && !Array.isArray(body['choices'])
   return from.failureWithin?.(body) ?? (isFailed ? from.decodeFailure(0, body) : undefined)
+}
+
+/** An answer of status 200 that is neither an answer nor an error of its dialect; some gateways say what is wrong in a form of their own. */
+export function noAnswer(body: JsonObject, status: number, key: string): AttemptFailed {
+  const told = flatError(body)
+  if (told) return failureWithin(decodeFailure(0, told), status, key)
+  return badBody('the answer of the upstream holds no answer', status)
 }
 
 function wordsOf(failure: Failure | undefined): JsonObject | undefined {

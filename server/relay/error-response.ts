@@ -16,6 +16,8 @@ export function errorResponse(error: unknown, requestId: string, dialect: Dialec
       : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
+  // The rest of the body is not waited for.
+  if (known.code === 'request_timeout') headers['connection'] = 'close'
   // Anthropic's programs tell people this name of a request.
   if (dialect === 'anthropic-messages') headers['request-id'] = requestId
   const attempt = error instanceof AttemptFailed ? error : undefined

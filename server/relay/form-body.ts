@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { GatewayError } from '../errors.ts'
+import { inTime } from '../lib/body-time.ts'
+import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import { type FieldPlace, FormScanner } from './form-scanner.ts'
 
 /** A multipart body: its fields known, its bytes in memory or, when large, in a spool file. */
@@ -34,11 +36,11 @@ interface Source {
   file: string | undefined
 }
 
-/** Reads a form once, as it arrives. Throws GatewayError request_too_large, invalid_multipart. */
+/** Reads a form once, as it arrives. Throws GatewayError request_too_large, request_timeout, invalid_multipart. */
 export async function readForm(
   body: ReadableStream<Uint8Array> | null,
   contentType: string,
-  limitBytes: number,
+  limits: BodyLimits,
   spoolDir: string,
 ): Promise<FormBody> {
   const boundary = /boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType)
@@ -46,7 +48,7 @@ export async function readForm(
   if (!body || mark === undefined)
     throw new GatewayError('invalid_multipart', 'the form has no boundary in its Content-Type')
   const scanner = new FormScanner(mark)
-  const source = await spool(body, scanner, limitBytes, spoolDir)
+  const source = await inTime(spool(body, scanner, limits.bytes, spoolDir), limits.timeMs, tooSlow)
   const dispose = async () => {
     if (source.file !== undefined) await rm(source.file, { force: true })
   }
@@ -61,38 +63,55 @@ export async function readForm(
   }
 }
 
+/** The upload cannot be kept on this machine: no fault of the caller's. */
+class SpoolFailed extends Error {}
+
+function onDisk<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw new SpoolFailed(`an upload cannot be kept in the data folder: ${String(error)}`)
+  })
+}
+
+/** A disk that is nearly full takes a part. */
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
+}
+
+async function openNew(file: string): Promise<FileHandle> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  return open(file, 'wx', 0o600)
+}
+
 async function spool(
   body: ReadableStream<Uint8Array>,
   scanner: FormScanner,
-  limitBytes: number,
+  mostBytes: number,
   spoolDir: string,
 ): Promise<Source> {
   const parts: Uint8Array[] = []
   let length = 0
   let file: string | undefined
-  let handle: Awaited<ReturnType<typeof open>> | undefined
+  let handle: FileHandle | undefined
   try {
     for await (const chunk of body) {
       length += chunk.length
-      if (length > limitBytes)
-        throw new GatewayError('request_too_large', `the request is larger than ${limitBytes} bytes`)
+      if (length > mostBytes) throw tooLarge(mostBytes)
       scanner.push(chunk)
       if (handle) {
-        await handle.write(chunk)
+        await onDisk(writeAll(handle, chunk))
         continue
       }
       // The runtime may reuse the chunk's memory.
       parts.push(chunk.slice())
       if (length <= memoryBytes) continue
-      await mkdir(spoolDir, { recursive: true, mode: 0o700 })
       file = join(spoolDir, `${randomUUID()}.form`)
-      handle = await open(file, 'wx', 0o600)
-      for (const part of parts.splice(0)) await handle.write(part)
+      handle = await onDisk(openNew(file))
+      for (const part of parts.splice(0)) await onDisk(writeAll(handle, part))
     }
     scanner.finish()
   } catch (error) {
-    if (file !== undefined) await rm(file, { force: true })
-    throw error instanceof GatewayError
+    if (file !== undefined) await rm(file, { force: true }).catch(() => undefined)
+    throw error instanceof GatewayError || error instanceof SpoolFailed
       ? error
       : new GatewayError('invalid_multipart', 'the request body broke off', { cause: error })
   } finally {
@@ -149,11 +168,7 @@ async function* readEdited(file: string, edit: Replacement): AsyncGenerator<Uint
   }
 }
 
-async function* readRange(
-  handle: Awaited<ReturnType<typeof open>>,
-  from: number,
-  to: number,
-): AsyncGenerator<Uint8Array> {
+async function* readRange(handle: FileHandle, from: number, to: number): AsyncGenerator<Uint8Array> {
   for (let at = from; at < to; ) {
     const { bytesRead, buffer } = await handle.read({
       buffer: Buffer.allocUnsafe(Math.min(readBytes, to - at)),

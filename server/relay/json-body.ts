@@ -1,11 +1,16 @@
 import { GatewayError } from '../errors.ts'
+import { inTime } from '../lib/body-time.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads and parses a JSON object body. Throws GatewayError request_too_large, invalid_json. */
-export async function readJson(request: Request, limitBytes: number): Promise<{ text: string; json: JsonObject }> {
-  const bytes = await readBytes(request, limitBytes)
+/** Up to this length a body comes with its head or right after it; waiting for one costs a connection and no more. */
+const shortBodyBytes = 64 * 1024
+
+/** Reads and parses a JSON object body. Throws GatewayError request_too_large, request_timeout, invalid_json. */
+export async function readJson(request: Request, limits: BodyLimits): Promise<{ text: string; json: JsonObject }> {
+  const bytes = await readBytes(request, limits)
   let text: string
   try {
     text = decoder.decode(bytes)
@@ -22,28 +27,26 @@ export async function readJson(request: Request, limitBytes: number): Promise<{ 
   return { text, json }
 }
 
-async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
-  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
-  if (declared > limitBytes) throw tooLarge(limitBytes)
+async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const { declared, timeMs } = limits
   try {
     // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
-    if (declared >= 0) return new Uint8Array(await request.arrayBuffer())
-    const parts: Uint8Array[] = []
-    let length = 0
-    if (request.body) {
-      for await (const part of request.body) {
-        length += part.length
-        if (length > limitBytes) throw tooLarge(limitBytes)
-        parts.push(part.slice())
-      }
-    }
-    return Buffer.concat(parts)
+    if (declared <= shortBodyBytes) return new Uint8Array(await request.arrayBuffer())
+    if (declared > 0) return new Uint8Array(await inTime(request.arrayBuffer(), timeMs, tooSlow))
+    return await inTime(readPieces(request, limits.bytes), timeMs, tooSlow)
   } catch (error) {
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_json', 'the request body broke off', { cause: error })
   }
 }
 
-function tooLarge(limitBytes: number): GatewayError {
-  return new GatewayError('request_too_large', `the request is larger than ${limitBytes} bytes`)
+async function readPieces(request: Request, mostBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of request.body ?? []) {
+    length += part.length
+    if (length > mostBytes) throw tooLarge(mostBytes)
+    parts.push(part.slice())
+  }
+  return Buffer.concat(parts)
 }

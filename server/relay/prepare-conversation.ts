@@ -1,17 +1,19 @@
 import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation } from '../dialects/conversation.ts'
-import type { UpstreamDialect } from '../dialects/dialect.ts'
+import type { EncodedRequest } from '../dialects/dialect.ts'
 import { needsOf } from '../dialects/needs.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
 import { GatewayError } from '../errors.ts'
 import { type JsonObject, tryStringify } from '../lib/json.ts'
-import type { ChatEndpoint } from '../providers/provider.ts'
+import type { ChatEndpoint, HeadersInBody } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
+import { droppedNames } from './dropped-names.ts'
 import { inlineMedia, namesAddresses } from './inline-media.ts'
 import { refuseUnknown } from './kept-items.ts'
-import { type Attempting, type Codec, edited, type Prepared, prepare } from './prepare.ts'
+import { type Attempting, edited, type Prepared, prepare } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
+import type { Channel } from './routing-table.ts'
 
 /** Fields of a Responses request that mean something kept at the service that answered before. */
 const keptFields = ['previous_response_id', 'conversation'] as const
@@ -42,17 +44,22 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
   const { json, text } = call.body
   if (call.dialect === 'openai-responses') refuseKept(deps, call, json)
   const systemPromptReset = channel.systemPrompt !== ''
-  const edits = wireEdits[call.dialect](json, {
-    ...(upstreamModel !== json['model'] && { model: upstreamModel }),
-    ...(systemPromptReset && { systemPrompt: channel.systemPrompt }),
-    ...(capTokens !== undefined && { maxTokens: capTokens }),
-  })
+  const { members, dropped } = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
+  refuseLosses(deps, channel, dropped)
+  const edits = {
+    ...wireEdits[call.dialect](json, {
+      ...(upstreamModel !== json['model'] && { model: upstreamModel }),
+      ...(systemPromptReset && { systemPrompt: channel.systemPrompt }),
+      ...(capTokens !== undefined && { maxTokens: capTokens }),
+    }),
+    ...members,
+  }
   return {
     ...jsonBody(
       endpoint.finish ? written(endpoint.finish({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
     ),
     systemPromptReset,
-    codec: codecOf(endpoint.dialect, undefined, []),
+    codec: { from: endpoint.dialect, to: undefined, dropped },
   }
 }
 
@@ -74,9 +81,8 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
   const isForeign = endpoint.dialect.name !== call.dialect
-  const { body, dropped } = encoded(conversation, endpoint)
-  if (dropped.length > 0 && deps.settings().StrictTranslationEnabled)
-    throw cannot(`${dropped.join(', ')} cannot be said to channel type ${channel.provider.meta.label}`)
+  const { body, dropped } = withHeaders(encoded(conversation, endpoint), isForeign ? undefined : call, attempting)
+  refuseLosses(deps, channel, dropped)
   const frame = {
     id: call.requestId,
     model: call.facts.model,
@@ -84,11 +90,29 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     // What was asked is told back by some dialects; the messages are not, and would stay in memory.
     request: { ...asked, messages: [] },
   }
+  const to = isForeign ? { dialect: callerDialects[call.dialect], frame } : undefined
   return {
     ...jsonBody(written(endpoint.finish ? endpoint.finish(body, upstreamCall) : body)),
     systemPromptReset,
-    codec: codecOf(endpoint.dialect, isForeign ? { dialect: callerDialects[call.dialect], frame } : undefined, dropped),
+    codec: { from: endpoint.dialect, to, dropped },
   }
+}
+
+const nothingOfHeaders: HeadersInBody = { members: {}, dropped: [] }
+
+/** A request with what the service wants of its caller's headers in the body; those of another dialect mean nothing to it. */
+function withHeaders(
+  { body, dropped }: EncodedRequest,
+  call: RelayCall | undefined,
+  { endpoint, upstreamModel }: Conversing,
+): EncodedRequest {
+  const told = (call && endpoint.headersInBody?.(call.headers, upstreamModel)) ?? nothingOfHeaders
+  return { body: { ...body, ...told.members }, dropped: [...dropped, ...told.dropped] }
+}
+
+function refuseLosses(deps: RelayDeps, { provider }: Channel, dropped: readonly string[]): void {
+  if (dropped.length > 0 && deps.settings().StrictTranslationEnabled)
+    throw cannot(`${droppedNames(dropped)} cannot be said to channel type ${provider.meta.label}`)
 }
 
 /** What a dialect refuses to leave out another channel may be able to say. */
@@ -99,11 +123,6 @@ function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
     if (error instanceof GatewayError) throw unsent(error)
     throw error
   }
-}
-
-function codecOf(from: UpstreamDialect, to: Codec['to'], dropped: readonly string[]): Codec {
-  // Google's streams have no last event of their own.
-  return { from, to, dropped, hasEndMark: from.name !== 'gemini' }
 }
 
 function jsonBody(body: string) {

@@ -13,8 +13,6 @@ export interface Codec {
   from: UpstreamDialect
   /** What the caller speaks; absent = the same, so that the answer is passed on as it comes. */
   to: { dialect: Dialect; frame: Frame } | undefined
-  /** An answer without the upstream's last event is broken off, whatever came before. */
-  hasEndMark: boolean
   /** Names of what the request could not say to the upstream. */
   dropped: readonly string[]
 }
@@ -43,6 +41,8 @@ export interface Attempting {
   upstreamCall: UpstreamCall
   /** Most tokens of the answer, where the balance affords less than was asked for. */
   capTokens: number | undefined
+  /** Access tokens that were kept and go with the call, by their names. */
+  lent?: Map<string, string>
 }
 
 /**

@@ -3,14 +3,14 @@ import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'
-import { callUpstream, endpointsOf, isChat, upstreamCallOf } from './call-upstream.ts'
+import { endpointsOf } from './call-upstream.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { errorWithin, failureInAnswer, failureWithin, statusFailure, withoutKey } from './error-answer.ts'
-import { type Prepared, prepare } from './prepare.ts'
-import { prepareConversation } from './prepare-conversation.ts'
+import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
 import { type Channel, mappedModel } from './routing-table.ts'
@@ -48,21 +48,12 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     const call = probeCall(asked, startedAtMs, signal)
     const upstreamModel = mappedModel(channel, asked)
     const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
-    const attempting = {
-      call,
-      channel,
-      endpoint,
-      upstreamModel,
-      upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
-      capTokens: undefined,
-    }
-    const prepared = isChat(endpoint)
-      ? await prepareConversation(deps, { ...attempting, endpoint })
-      : prepare(attempting)
-    const response = await callUpstream(deps, attempting, prepared, {
-      connectTimeoutMs: channel.connectTimeoutMs ?? deps.settings().ConnectTimeout * 1000,
+    const patience = {
+      ...patienceOf(channel, deps.settings()),
       firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
-    })
+    }
+    const question = { call, channel, upstreamModel, capTokens: undefined }
+    const { prepared, response } = await askAt(deps, question, endpoint, patience)
     const text = await readBounded(deps, response, probeBytes)
     const { key } = channel.upstream
     if (!response.ok) {

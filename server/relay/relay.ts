@@ -1,24 +1,14 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
-import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
+import { askUpstream, patienceOf } from './ask-upstream.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
-import {
-  callUpstream,
-  endpointsOf,
-  isChat,
-  mayBeMissing,
-  type Patience,
-  placeOf,
-  upstreamCallOf,
-} from './call-upstream.ts'
 import { CallerLeft } from './caller-left.ts'
 import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
-import { type Attempting, type Prepared, prepare } from './prepare.ts'
-import { prepareConversation } from './prepare-conversation.ts'
+import type { Prepared } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
@@ -173,11 +163,26 @@ export interface Trial {
   attempts: Attempt[]
 }
 
+/** Once more where the service refuses an access token that was kept: it may have taken the token back. */
 async function attempt(
   deps: RelayDeps,
   call: RelayCall,
   trial: Trial,
   handOver: () => void,
+): Promise<Response | AttemptFailed> {
+  const lent = new Map<string, string>()
+  const failed = await attemptOnce(deps, call, trial, handOver, lent)
+  if (failed instanceof Response || lent.size === 0 || failed.error.status !== 401 || call.signal.aborted) return failed
+  for (const [name, value] of lent) deps.accessTokens.refused(name, value)
+  return attemptOnce(deps, call, trial, handOver, new Map())
+}
+
+async function attemptOnce(
+  deps: RelayDeps,
+  call: RelayCall,
+  trial: Trial,
+  handOver: () => void,
+  lent: Map<string, string>,
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()
@@ -190,67 +195,31 @@ async function attempt(
       error,
       elapsedMs: Math.round(deps.clock.nowMs() - startedAtMs),
     })
-  let opened: OpenCall | undefined
+  const open: OpenCall = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
+  let sent: OpenCall | undefined
   try {
-    const asking = { call, channel, upstreamModel, capTokens: charging.affordable(hold.amount, call.promptGuess) }
-    const patience = {
-      connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
-      firstByteTimeoutMs: shorter(
-        channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
-        channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
-      ),
+    const capTokens = charging.affordable(hold.amount, call.promptGuess)
+    const ready = ({ systemPromptReset }: Prepared) => {
+      open.systemPromptReset = systemPromptReset
+      sent = open
     }
-    const opening = (systemPromptReset: boolean) => {
-      opened = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset }
-      return opened
-    }
-    const { prepared, response, open } = await askUpstream(deps, asking, patience, opening)
+    const question = { call, channel, upstreamModel, capTokens, lent }
+    const { prepared, response } = await askUpstream(deps, question, patienceOf(channel, settings), ready)
     const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
       note(response.status, '')
       handOver()
     })
     return delivered
   } catch (error) {
-    if (error instanceof CallerLeft && opened) {
+    if (error instanceof CallerLeft && sent) {
       note(0, error.message)
       handOver()
-      return chargePrompt(deps, opened)
+      return chargePrompt(deps, sent)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
     note(failed.status, failed.error.message)
     return failed
   }
-}
-
-/** Sends a call to the best place of a channel; where the service has no such place, to the next. */
-async function askUpstream(
-  deps: RelayDeps,
-  asking: Omit<Attempting, 'endpoint' | 'upstreamCall'>,
-  patience: Patience,
-  opening: (systemPromptReset: boolean) => OpenCall,
-): Promise<{ prepared: Prepared; response: Response; open: OpenCall }> {
-  const { call, channel, upstreamModel } = asking
-  const [first, second] = endpointsOf(deps, call, channel, upstreamModel)
-  const ask = async (endpoint: ChatEndpoint | ModeEndpoint) => {
-    const attempting = { ...asking, upstreamCall: upstreamCallOf(call, endpoint, upstreamModel) }
-    const preparing = isChat(endpoint)
-      ? prepareConversation(deps, { ...attempting, endpoint })
-      : prepare({ ...attempting, endpoint })
-    const prepared = preparing instanceof Promise ? await preparing : preparing
-    const open = opening(prepared.systemPromptReset)
-    return { prepared, open, response: await callUpstream(deps, { ...attempting, endpoint }, prepared, patience) }
-  }
-  const answer = await ask(first)
-  if (!second || !mayBeMissing(answer.response)) return answer
-  await answer.response.body?.cancel()
-  const other = await ask(second)
-  if (other.response.ok && isChat(first)) deps.missingPlaces.note(placeOf(channel, first))
-  return other
-}
-
-/** The shorter of two time limits, of which 0 means none. */
-export function shorter(aMs: number, bMs: number): number {
-  return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
 /** The caller left while the upstream worked for it, and the upstream charges for what it has read. */

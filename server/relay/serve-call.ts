@@ -6,6 +6,7 @@ import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
 import { asArray } from './array-framing.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
+import { bodyLimits } from './body-limits.ts'
 import { buildCall, type Incoming } from './build-call.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
@@ -111,17 +112,14 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
 
 async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo }: CallRoute): Promise<CallBody> {
   refuseCompressed(request)
-  const limitBytes = deps.relay.settings().RequestSizeLimit
+  const limits = bodyLimits(request, deps.relay.settings())
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
-  if (isJson) return { kind: 'json', ...(await readJson(request, limitBytes)) }
+  if (isJson) return { kind: 'json', ...(await readJson(request, limits)) }
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }
-  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) {
-    throw new GatewayError('request_too_large', `the request is larger than ${limitBytes} bytes`)
-  }
-  return { kind: 'form', form: await readForm(request.body, type, limitBytes, deps.spoolDir) }
+  return { kind: 'form', form: await readForm(request.body, type, limits, deps.spoolDir) }
 }
 
 /** No client of this API compresses, and what a small body unpacks to is a size that nobody declared. */

@@ -25,5 +25,5 @@ forEachDatabase((name, openFresh) => {
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
     expect(begun).toBe(name === 'sqlite' ? 2 : 3)
-  }, 30_000)
+  }, 120_000)
 })

@@ -440,7 +440,7 @@ forEachDatabase((name, openFresh) => {
       }
       expect(await faultsOf(store)).toEqual([])
       for (const node of nodes) await node.close()
-    }, 30_000)
+    }, 120_000)
   }
 })
 

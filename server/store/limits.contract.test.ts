@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import type { Limits } from '../../contract/limits.ts'
 import {
@@ -11,6 +11,7 @@ import {
   settleOp,
 } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { untilDayEndIsFar } from '../../test/helpers/day-end.ts'
 import { utcPeriods } from '../lib/utc.ts'
 import { balanceFaults } from './balance-check.ts'
 import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from './ledger-store.ts'
@@ -285,6 +286,8 @@ forEachDatabase((_name, openFresh) => {
   })
 
   describe('budgets', () => {
+    beforeEach(untilDayEndIsFar)
+
     const spent = (store: Store, account: Account) =>
       store.read
         .selectFrom('tokens')
@@ -311,13 +314,13 @@ forEachDatabase((_name, openFresh) => {
         const limits = { [owner]: { [`${budget}_budget`]: 100 } }
         const first = limited(account, { ...limits, amount: 80 })
         expect(await take(store, first)).toEqual({ ok: true, amount: 80, minutes: {} })
+        const askedAt = nowSeconds()
         const refused = await take(store, limited(account, { ...limits, amount: 30 }))
         expect(refused).toMatchObject({ ok: false, reason: owner, budget, available: 20, othersOpen: true, used: 0 })
-        const { nextDay, nextMonth } = utcPeriods(nowSeconds())
-        const ends_at = budget === 'daily' ? nextDay : nextMonth
-        expect(Math.abs((refused as { retryAfter: number }).retryAfter - (ends_at - nowSeconds()))).toBeLessThanOrEqual(
-          2,
-        )
+        const { nextDay, nextMonth } = utcPeriods(askedAt)
+        const refusedAt = (budget === 'daily' ? nextDay : nextMonth) - (refused as { retryAfter: number }).retryAfter
+        expect(refusedAt).toBeGreaterThanOrEqual(askedAt - 1)
+        expect(refusedAt).toBeLessThanOrEqual(nowSeconds() + 1)
         await ends(store, settled(account, first, 60, { tokens: 1 }))
         const second = limited(account, { ...limits, amount: 50 }, { minimum: 1 })
         expect(await take(store, second)).toEqual({ ok: true, amount: 40, minutes: {} })

@@ -30,19 +30,9 @@ export function openStore(options: OpenOptions): Store {
 
 function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
-  const connect = () => {
-    // Made by us, so that nobody else may read it, whatever the folder allows; the WAL takes its mode over.
-    closeSync(openSync(url, 'a', 0o600))
-    const database = new Database(url)
-    database.run('PRAGMA busy_timeout = 10000')
-    database.run('PRAGMA journal_mode = WAL')
-    database.run(`PRAGMA synchronous = ${synchronous}`)
-    database.run('PRAGMA foreign_keys = ON')
-    return database
-  }
   // Reads have a connection of their own, so that they never see a half-done write of the writer's open transaction.
-  const writer = connect()
-  const reader = connect()
+  const writer = connectSqlite(url, synchronous)
+  const reader = connectSqlite(url, synchronous)
   const writeDb = kyselyOn(writer)
   const readDb = kyselyOn(reader)
   const queue = createWriteQueue()
@@ -58,6 +48,22 @@ function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
       writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
       writer.close()
     },
+  }
+}
+
+function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
+  try {
+    // Made by us, so that nobody else may read it, whatever the folder allows; the WAL takes its mode over.
+    closeSync(openSync(url, 'a', 0o600))
+    const database = new Database(url)
+    database.run('PRAGMA busy_timeout = 10000')
+    database.run('PRAGMA journal_mode = WAL')
+    database.run(`PRAGMA synchronous = ${synchronous}`)
+    database.run('PRAGMA foreign_keys = ON')
+    return database
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    throw new Error(`the SQLite database ${url} cannot be opened (${cause})`, { cause: error })
   }
 }
 

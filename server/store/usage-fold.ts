@@ -165,9 +165,9 @@ async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
   )
   await sql`
     insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
-    select s.id, f.slot, ${names(figureColumns, 'f.')}, f.log_rows, f.first_id, f.last_id
+    select ${seriesOf(kind)}, f.slot, ${names(figureColumns, 'f.')}, f.log_rows, f.first_id, f.last_id
     from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${kept}, ${rows} from usage_fold group by slot, ${kept})`} f
-    join usage_series s on ${isOfSeries(kind)}`.execute(trx)
+  `.execute(trx)
 }
 
 /** Adds rows that came after their day or week was summed up to that as well. */
@@ -192,6 +192,7 @@ async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
 }
 
 async function addDay(trx: Trx, day: number): Promise<void> {
+  await putInOrder(trx, 'usage_hours', sql`day = ${day}`)
   await sql`
     insert into usage_days (series_id, slot, ${names(figureColumns)})
     select series_id, day, ${sql.raw(summed(figureColumns, ''))} from usage_hours where day = ${day}
@@ -200,10 +201,23 @@ async function addDay(trx: Trx, day: number): Promise<void> {
 
 async function addWeek(trx: Trx, week: number): Promise<void> {
   const [from, to] = [week * weekDays, (week + 1) * weekDays]
+  await putInOrder(trx, 'usage_days', sql`slot >= ${from} and slot < ${to}`)
   await sql`
     insert into usage_weeks (series_id, slot, ${names(figureColumns)})
     select s.id, ${sql.lit(week)}, ${sql.raw(summed(figureColumns, 'u.'))} from usage_series s cross join usage_days u
     where u.series_id = s.id and u.slot >= ${from} and u.slot < ${to} group by s.id`.execute(trx)
+}
+
+/**
+ * Writes rows anew, those of a series side by side. On PostgreSQL rows stay where they were written, hour by hour, and a
+ * question about a series would have to fetch each from another page; on SQLite the key is the order.
+ */
+async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: RawBuilder<unknown>): Promise<void> {
+  if (!needsRowLocks(trx)) return
+  const into = sql.table(table)
+  await sql`
+    with taken as (delete from ${into} where ${which} returning *)
+    insert into ${into} select * from taken order by series_id, slot`.execute(trx)
 }
 
 /**
@@ -223,10 +237,13 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
   await sql`delete from usage_fold`.execute(trx)
 }
 
-/** All columns of the unique key, so that each look-up is one. */
-function isOfSeries(kind: SeriesKind): RawBuilder<unknown> {
+/**
+ * The series of a row `f`: one look-up by all columns of the unique key. No join, which PostgreSQL's planner takes for one
+ * of a few rows when its statistics are old, and reads all series for each row.
+ */
+function seriesOf(kind: SeriesKind): RawBuilder<unknown> {
   const kept: readonly string[] = seriesKinds[kind]
   const empty = (column: string) => (column.endsWith('name') ? "''" : '0')
   const equal = dimensions.map((column) => `s.${column} = ${kept.includes(column) ? `f.${column}` : empty(column)}`)
-  return sql.raw([`s.kind = '${kind}'`, ...equal].join(' and '))
+  return sql.raw(`(select s.id from usage_series s where ${[`s.kind = '${kind}'`, ...equal].join(' and ')})`)
 }

@@ -7,6 +7,7 @@ import { usageRows } from './usage-rows.ts'
 import {
   type Dimension,
   dayHours,
+  daysTo,
   figureColumns,
   type HourRange,
   hourSeconds,
@@ -38,18 +39,22 @@ export interface Ranking {
   top: GroupFigures[]
 }
 
-/** A metric as the quotient of two figures; most are divided by nothing. */
-const quotients: Readonly<Record<UsageMetric, readonly [over: string, under?: string]>> = {
-  quota: ['quota'],
-  requests: ['requests'],
-  prompt_tokens: ['prompt_tokens'],
-  completion_tokens: ['completion_tokens'],
-  tokens: ['prompt_tokens + completion_tokens'],
-  cached_tokens: ['cached_tokens'],
-  failed: ['failed'],
-  duration: ['elapsed_time', 'requests'],
-  first_byte: ['first_byte_time', 'first_byte_count'],
+type Figures = readonly (keyof UsageFigures)[]
+
+/** A metric as the quotient of figures that are added up; most are divided by nothing. */
+const quotients: Readonly<Record<UsageMetric, readonly [over: Figures, under: Figures]>> = {
+  quota: [['quota'], []],
+  requests: [['requests'], []],
+  prompt_tokens: [['prompt_tokens'], []],
+  completion_tokens: [['completion_tokens'], []],
+  tokens: [['prompt_tokens', 'completion_tokens'], []],
+  cached_tokens: [['cached_tokens'], []],
+  failed: [['failed'], []],
+  duration: [['elapsed_time'], ['requests']],
+  first_byte: [['first_byte_time'], ['first_byte_count']],
 }
+
+const added = (figures: Figures) => figures.join(' + ') || '0'
 
 interface Grouped {
   filter: RowFilter
@@ -67,8 +72,9 @@ export async function rankUsage(
   if (group === undefined) return { total: await totalUsage(db, ask.filter, range), count: 0, top: [] }
   const rows = usageRows({ kind: kindFor(filter, [group]), filter, range, group })
   const [over, under] = quotients[ask.metric]
+  const [above, below] = [added(over), added(under)]
   const rank = sql.raw(
-    under === undefined ? over : `1.0 * (${over}) / (case when ${under} = 0 then 1 else ${under} end)`,
+    under.length === 0 ? above : `1.0 * (${above}) / (case when ${below} = 0 then 1 else ${below} end)`,
   )
   const wanted =
     ask.only === undefined ? sql`true` : ask.only.length === 0 ? sql`false` : sql`g in (${sql.join(ask.only)})`
@@ -123,30 +129,36 @@ export async function usageInBuckets(
 ): Promise<BucketFigures[]> {
   const filter = calls(ask.filter)
   const { range, bucket, group, only } = ask
-  const [over, under = '0'] = quotients[ask.metric]
-  const quotient = sql.raw(`cast(sum(${over}) as bigint) as "over", cast(sum(${under}) as bigint) as "under"`)
+  const [over, under] = quotients[ask.metric]
+  const quotient = sql.raw(
+    `cast(sum(${added(over)}) as bigint) as "over", cast(sum(${added(under)}) as bigint) as "under"`,
+  )
   const kind = kindFor(filter)
-  const all = usageRows({ kind, filter, range, bucket })
+  const figures = [...new Set([...over, ...under, 'requests' as const])]
+  const all = usageRows({ kind, filter, range, bucket, figures })
   if (group === undefined || only.length === 0) {
     const answer = await sql<BucketFigures>`
-      select null as g, bucket, ${quotient} from (${all}) found group by bucket`.execute(db)
+      select null as g, bucket, ${quotient} from (${all}) found group by bucket ${withCalls}`.execute(db)
     return answer.rows
   }
   const groupKind = kindFor(filter, [group])
   if (groupKind === kind) {
-    const rows = usageRows({ kind, filter, range, bucket, group })
+    const rows = usageRows({ kind, filter, range, bucket, group, figures })
     const answer = await sql<BucketFigures>`
-      select case when g in (${sql.join(only)}) then g end as g, bucket, ${quotient} from (${rows}) found group by 1, 2
+      select case when g in (${sql.join(only)}) then g end as g, bucket, ${quotient} from (${rows}) found group by 1, 2 ${withCalls}
     `.execute(db)
     return withTotals(answer.rows)
   }
-  const grouped = usageRows({ kind: groupKind, filter, range, bucket, group, only })
+  const grouped = usageRows({ kind: groupKind, filter, range, bucket, group, only, figures })
   const answer = await sql<BucketFigures>`
-    select null as g, bucket, ${quotient} from (${all}) of_all group by bucket
+    select null as g, bucket, ${quotient} from (${all}) of_all group by bucket ${withCalls}
     union all
-    select g, bucket, ${quotient} from (${grouped}) of_groups group by g, bucket`.execute(db)
+    select g, bucket, ${quotient} from (${grouped}) of_groups group by g, bucket ${withCalls}`.execute(db)
   return answer.rows
 }
+
+/** Where everything in a bucket was moved to its neighbour, nothing is left to tell. */
+const withCalls = sql`having sum(requests) > 0`
 
 /** Turns the rows of all other groups into rows of everything. */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
@@ -161,10 +173,17 @@ function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
 /** The first hour in which something matches, or undefined. */
 export async function firstUsageHour(db: Db, given: RowFilter): Promise<number | undefined> {
   const filter = calls(given)
+  const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
+  // Of a series' days only the first is looked for, and hours only on the first of these days and on those not summed up.
   const answer = await sql<{ hour: number | null }>`
+    with begun as materialized (
+      select s.id, (select min(u.slot) from usage_days u where u.series_id = s.id) as day from usage_series s where ${wanted}
+    )
     select min(hour) as hour from (
-      select min(u.slot) as hour from usage_series s ${hoursOf(splitRange(0, 0).whole)}
-        and s.kind = ${kindFor(filter)} and ${matches('s', filter)}
+      select min(u.slot) as hour from begun cross join usage_hours u
+      where begun.day = (select min(day) from begun) and u.day = begun.day and u.series_id = begun.id
+      union all
+      select min(u.slot) from usage_series s ${hoursOf(splitRange(0, 0).whole)} and d.day >= ${daysTo} and ${wanted}
       union all
       select min(l.created_at) / ${sql.lit(hourSeconds)} from logs l where ${uncounted} and ${matches('l', filter)}
     ) first`.execute(db)
@@ -183,7 +202,8 @@ export async function sumCalls(
 ): Promise<{ quota: number; token: number }> {
   const filter = calls(given)
   const { whole, edges } = splitRange(start, end)
-  const hours = usageRows({ kind: kindFor(filter), filter, range: whole })
+  const figures = ['quota', 'prompt_tokens', 'completion_tokens'] as const
+  const hours = usageRows({ kind: kindFor(filter), filter, range: whole, figures })
   const rows = edges.flatMap((edge) =>
     // Two queries in place of one with `or`, so that each is a range of ids.
     [uncounted, inHourOf(edge)].map(

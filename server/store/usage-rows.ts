@@ -15,6 +15,7 @@ import {
   weekDays,
   weeksTo,
 } from './usage-series.ts'
+import type { UsageFigures } from './usage-tables.ts'
 
 /** What is asked for: one row for each place, with the figures of one hour, one day or one log row. */
 export interface UsageAsk {
@@ -27,46 +28,76 @@ export interface UsageAsk {
   bucket?: { minutes: number; shift: number }
   /** Only rows with one of these in `group`. */
   only?: readonly (string | number)[]
+  /** Only these columns of the figures. */
+  figures?: readonly Figure[]
 }
 
-/** A table of sums, joined to series `s` as `u`, and the hour in which its slot begins. */
+type Figure = keyof UsageFigures
+
+/** A table of sums, joined to series `s` as `u`, and the hour that tells the bucket of its slot. */
 interface Piece {
   slots: RawBuilder<unknown>
   hour: string
+  /** The hour that tells from which bucket the slot is taken away, being in another piece too. */
+  takenFrom?: string
 }
 
 const hours = (from: number, to: number): Piece[] =>
   from < to ? [{ slots: hoursOf({ from, to }), hour: 'u.slot' }] : []
 
-function slots(table: 'usage_days' | 'usage_weeks', within: RawBuilder<unknown>): Piece {
+function slots(table: 'usage_days' | 'usage_weeks', within: RawBuilder<unknown>, inSlot = 0): Piece {
   return {
     slots: sql`cross join ${sql.table(table)} u where u.series_id = s.id and ${within}`,
-    hour: `u.slot * ${table === 'usage_days' ? dayHours : weekDays * dayHours}`,
+    hour: `u.slot * ${table === 'usage_days' ? dayHours : weekDays * dayHours} + ${inSlot}`,
   }
 }
 
 /** The fewest slots that make up the range: whole weeks, the days before and after them, and hours at the ends. */
 function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
-  // A day can stand for its hours when all of them fall into one bucket.
-  const inDays = bucket === undefined || (bucket.minutes % 1440 === 0 && bucket.shift % 1440 === 0)
   const firstDay = Math.ceil(from / dayHours)
   const lastDay = Math.floor(to / dayHours)
-  if (!inDays || firstDay >= lastDay) return hours(from, to)
+  const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
+  if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
   const [first, last] = [firstDay * dayHours, lastDay * dayHours]
   return [
     ...hours(from, first),
-    ...daysAndWeeks(firstDay, lastDay, bucket === undefined),
+    ...(bucket === undefined ? daysAndWeeks(firstDay, lastDay) : daysByParts(firstDay, lastDay, bucket.shift)),
     ...hours(first, last).map((piece) => ({ ...piece, slots: sql`${piece.slots} and d.day >= ${daysTo}` })),
     ...hours(last, to),
   ]
 }
 
-function daysAndWeeks(from: number, to: number, inWeeks: boolean): Piece[] {
+/**
+ * Days for buckets of whole days that may begin at another hour. Such an hour cuts a day in two: the sums of the day go
+ * into the bucket of the greater part, and the hours of the lesser part are moved from there into their own. So at most
+ * half of the hours are read.
+ */
+function daysByParts(from: number, to: number, shift: number): Piece[] {
+  const cut = Math.ceil((dayHours * 60 - (shift % (dayHours * 60))) / 60)
+  const inFirst = cut * 2 >= dayHours
+  const inDay = inFirst ? 0 : dayHours - 1
+  const days = slots('usage_days', sql`u.slot >= ${from} and u.slot < ${to} and u.slot < ${daysTo}`, inDay)
+  if (cut === dayHours) return [days]
+  const [lower, upper] = inFirst ? [cut, dayHours] : [0, cut]
+  return [
+    days,
+    {
+      slots: sql`cross join usage_dates d cross join usage_hours u
+        where u.day = d.day and u.series_id = s.id and d.day >= ${from} and d.day < ${to} and d.day < ${daysTo}
+          and u.slot >= d.day * ${sql.lit(dayHours)} + ${sql.lit(lower)}
+          and u.slot < d.day * ${sql.lit(dayHours)} + ${sql.lit(upper)}`,
+      hour: 'u.slot',
+      takenFrom: `d.day * ${dayHours} + ${inDay}`,
+    },
+  ]
+}
+
+function daysAndWeeks(from: number, to: number): Piece[] {
   const days = (lower: RawBuilder<unknown>, upper: number) =>
     slots('usage_days', sql`u.slot >= ${lower} and u.slot < ${upper} and u.slot < ${daysTo}`)
   const firstWeek = Math.ceil(from / weekDays)
   const lastWeek = Math.floor(to / weekDays)
-  if (!inWeeks || firstWeek >= lastWeek) return [days(sql`${from}`, to)]
+  if (firstWeek >= lastWeek) return [days(sql`${from}`, to)]
   // Weeks are summed up when they are over; from there on days stand for them.
   const rest = sql`case when ${weeksTo} < ${lastWeek} and ${weeksTo} > ${firstWeek} then ${weeksTo}
     when ${weeksTo} <= ${firstWeek} then ${firstWeek} else ${lastWeek} end * ${sql.lit(weekDays)}`
@@ -77,30 +108,43 @@ function daysAndWeeks(from: number, to: number, inWeeks: boolean): Piece[] {
   ]
 }
 
-/** Rows `g`, `bucket` and figures of everything that is asked for, counted in hours and days or not yet: one snapshot. */
+/**
+ * Rows `g`, `bucket` and figures that add up to everything that is asked for, counted in hours and days or not yet: one
+ * snapshot. Figures of a row may be negative, those of a bucket are not.
+ */
 export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
-  return sql.join([...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask)], sql` union all `)
-}
-
-function slotRows(ask: UsageAsk, piece: Piece): RawBuilder<unknown> {
+  const rows = sql.join([...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask)], sql` union all `)
+  // The series are looked for once, not for each piece and not for each day.
   return sql`
-    select ${groupOf(ask, 's')} as g, ${bucketOf(ask, piece.hour)} as bucket, ${slotFigures}
-    from usage_series s ${piece.slots} and s.kind = ${ask.kind} and ${matches('s', ask.filter)} and ${among(ask, 's')}`
+    with s as materialized (
+      select s.id, ${groupOf(ask, 's')} as g from usage_series s
+      where s.kind = ${ask.kind} and ${matches('s', ask.filter)} and ${among(ask, 's')}
+    )
+    ${rows}`
 }
 
-const slotFigures = sql.raw(figureColumns.map((name) => `u.${name}`).join(', '))
+function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<unknown> {
+  const figures = figuresOf(ask, (name) => `u.${name}`)
+  if (takenFrom === undefined) return sql`select s.g, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
+  return sql`
+    select g, case when sign = 1 then own else other end as bucket, ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
+    from (select s.g, ${bucketOf(ask, hour)} as own, ${bucketOf(ask, takenFrom)} as other, ${figures} from s ${slots}) moved
+    cross join (select 1 as sign union all select -1) signs`
+}
+
+function figuresOf({ figures = figureColumns }: UsageAsk, textOf: (name: Figure) => string): RawBuilder<unknown> {
+  return sql.raw(figures.map(textOf).join(', '))
+}
 
 function tailRows(ask: UsageAsk): RawBuilder<unknown> {
   const { from, to } = ask.range
   return sql`
-    select ${groupOf(ask, 'l')} as g, ${bucketOf(ask, `l.created_at / ${hourSeconds}`)} as bucket, ${rowFigures}
+    select ${groupOf(ask, 'l')} as g, ${bucketOf(ask, `l.created_at / ${hourSeconds}`)} as bucket,
+      ${figuresOf(ask, (name) => `${figureOfRow[name]} as ${name}`)}
     from logs l
     where ${uncounted} and ${matches('l', ask.filter)} and ${among(ask, 'l')}
       and l.created_at >= ${from * hourSeconds} and l.created_at < ${to * hourSeconds}`
 }
-
-/** The figures of one log row `l`. */
-const rowFigures = sql.raw(figureColumns.map((name) => `${figureOfRow[name]} as ${name}`).join(', '))
 
 function groupOf({ group }: UsageAsk, alias: string): RawBuilder<unknown> {
   return group === undefined ? sql`0` : sql.ref(`${alias}.${group}`)

@@ -261,6 +261,10 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expectBuckets({ userId: 1 }, 1440, 0)
     await expectBuckets({}, 1440, 480)
     await expectBuckets({ channel: 2 }, 1440, 330)
+    // Days that begin in the first half of a day, in the middle of one, within its first hour, and within its last.
+    const shifts = [1440 - 300, 1440 + 720, 45, 1440 + 1425]
+    for (const [index, filter] of [{ userId: 2 }, {}, { channel: 1 }, { username: 'user1' }].entries())
+      await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
   }
 
   test('figures, lists and counts agree with the rows: uncounted, counted, half and half, late, deleted', async () => {
@@ -353,7 +357,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     } finally {
       for (const node of nodes.slice(1)) await node.close()
     }
-  }, 60_000)
+  }, 120_000)
 
   if (name === 'postgres') {
     test('rows of a transaction that is still open are not passed over', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 forEachDatabase((_, openFresh) => {
   let set: Scene

@@ -6,7 +6,7 @@ import { startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const forged = (number: number) => ({
   'x-forwarded-for': `198.51.100.${number}, 10.0.0.${number}`,

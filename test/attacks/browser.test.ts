@@ -8,7 +8,7 @@ import { forEachDatabase } from '../helpers/databases.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { type Attacker, belongings, password, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource) as Endpoint[])
 

@@ -6,7 +6,7 @@ import { type MailServer, mailThrough, setOptions, startMailServer } from '../he
 import { startOAuthServer, startTurnstile, startWeChatHelper } from '../helpers/outside-services.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 forEachDatabase((_, openFresh) => {
   let set: Scene

@@ -4,7 +4,7 @@ import { balanceFaults } from '../../server/store/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, password, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const rounds = 20
 

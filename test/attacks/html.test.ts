@@ -6,7 +6,7 @@ import { forEachDatabase } from '../helpers/databases.ts'
 import { mailThrough, startMailServer } from '../helpers/mail-server.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const script = '<script>alert(1)</script>'
 const image = '<img src=x onerror=alert(1)>'

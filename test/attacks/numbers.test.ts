@@ -5,7 +5,7 @@ import { forEachDatabase } from '../helpers/databases.ts'
 import { setOptions } from '../helpers/mail-server.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 /** What no amount may be. Written as JSON text, as some of them are no JavaScript values. */
 const never = [

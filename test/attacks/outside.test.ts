@@ -7,7 +7,7 @@ import { startService, startWeChatHelper } from '../helpers/outside-services.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 /** Ways to write the address of a cloud's metadata service. */
 const metadata = [

@@ -5,7 +5,7 @@ import { behaviour, type FakeUpstream, okChat, okEmbeddings, status } from '../h
 import type { TestGateway } from '../helpers/test-gateway.ts'
 import { type Bench, startBench } from '../relay/setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const models = 'm,gpt-4o,dall-e-2,dall-e-3,text-embedding-3-small,gpt-3.5-turbo-instruct,tts-1'
 const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }

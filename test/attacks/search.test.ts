@@ -5,7 +5,7 @@ import { forEachDatabase, forEachDatabaseUrl } from '../helpers/databases.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const searches = [
   '/api/user/search',

@@ -4,7 +4,7 @@ import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
 import { type ChannelBench, json, startChannelBench } from './setup.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const key = 'sk-secret-key-of-the-upstream'
 

@@ -4,7 +4,7 @@ import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
 import { type ChannelBench, startChannelBench } from './setup.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const [one, two, three] = ['upstream-key-one', 'upstream-key-two', 'upstream-key-three']
 const invalid = (key: string) => status(401, { message: `Incorrect API key provided: ${key}`, code: 'invalid_api_key' })

@@ -71,7 +71,7 @@ export async function startChannelBench(
       return response.status
     },
     async until(condition) {
-      const deadline = Date.now() + 10_000
+      const deadline = Date.now() + 60_000
       while (!(await condition())) {
         if (Date.now() > deadline) throw new Error('waited in vain')
         await new Promise((resolve) => setTimeout(resolve, 5))

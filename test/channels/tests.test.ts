@@ -8,7 +8,7 @@ import { behaviour, okChat, status } from '../helpers/fake-upstream.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { type ChannelBench, json, startChannelBench } from './setup.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 const key = 'sk-secret-key-of-the-upstream'
 

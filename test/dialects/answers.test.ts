@@ -79,7 +79,7 @@ function stopIn({ reason, raw }: Stop, to: DialectName): string {
   if (reason === 'refusal' && raw?.dialect === 'anthropic-messages' && to !== 'anthropic-messages')
     return 'content-filter'
   if (reason === 'content-filter' && to === 'anthropic-messages') return 'refusal'
-  if (reason === 'pause' && to !== 'anthropic-messages') return 'stop'
+  if (reason === 'pause' && to !== 'anthropic-messages') return 'length'
   return reason
 }
 
@@ -96,7 +96,9 @@ describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are
         expect({ id, choices: reply.choices.length }).toEqual({ id, choices: expect.any(Number) })
         const wire = JSON.parse(JSON.stringify(dialect.encodeReply(reply, frameOf(name)))) as JsonObject
         const again = dialect.decodeReply(wire, 'seed')
-        expect({ id, ...told({ ...again, model: reply.model }) }).toEqual({ id, ...told(reply) })
+        // JSON has no negative zero.
+        const first = JSON.parse(JSON.stringify(reply)) as Reply
+        expect({ id, ...told({ ...again, model: reply.model }) }).toEqual({ id, ...told(first) })
         const given = reply.id ?? 'test'
         expect(again.id).toBe(given.startsWith(prefixes[name]) ? given : prefixes[name] + given)
       }

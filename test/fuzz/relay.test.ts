@@ -47,7 +47,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await store.close()
     await installation[Symbol.asyncDispose]()
     await upstream.close()
-  }, 60_000)
+  }, 120_000)
 
   async function send(target: string, request: FuzzRequest): Promise<Answer> {
     const { method, path, body } = request

@@ -45,7 +45,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     const rows = await expectUsageOfRows(gateway, 30)
     expect(rows).toBeLessThanOrEqual(80)
     expect((await installation.run('audit')).output).toContain(' 0 faults.')
-  }, 60_000)
+  }, 120_000)
 
   test('a CSV whose database fails in the middle breaks off, and a reader who leaves makes room', async () => {
     await using gate = await start()
@@ -80,7 +80,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     }
     await expect(rest()).rejects.toThrow()
     readers[1]?.leave()
-  }, 60_000)
+  }, 120_000)
 
   test('open live logs do not hold up the end of the process', async () => {
     await using installation = new Installation(await urlOf(), { DRAIN_TIMEOUT: '3600' })
@@ -99,7 +99,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     }
     expect(text).toContain('shutting-down')
     expect(await ended).toBe(0)
-  }, 30_000)
+  }, 120_000)
 
   test('live logs show relayed calls; a reader who is gone makes room', async () => {
     await using upstream = await startFakeUpstream()
@@ -127,7 +127,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '')).toMatchObject({ model_name: model, outcome: 'complete' })
     next.leave()
     readers[0]?.leave()
-  }, 60_000)
+  }, 120_000)
 })
 
 /** Compares usage with all rows of the list; returns how many there are. */

@@ -156,7 +156,7 @@ describe('the matrix', () => {
     for (const variant of variantsOf(provider)) {
       const title = variant.note === '' ? provider.meta.label : `${provider.meta.label}, ${variant.note}`
       for (const caller of callerNames) {
-        test(`${title} (type ${provider.meta.type}) for callers of ${caller}`, { timeout: 30_000 }, async () => {
+        test(`${title} (type ${provider.meta.type}) for callers of ${caller}`, { timeout: 120_000 }, async () => {
           const endpoint = endpointOf(provider, variant, caller)
           const cells: Partial<Record<Feature, string>> = {}
           for (const feature of features)

@@ -17,10 +17,10 @@ const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
 
 /** The nearest word that each dialect has for an end it has no word for. */
 const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
-  'openai-chat': { 'stop-sequence': 'stop', pause: 'stop', refusal: 'stop' },
-  'openai-responses': { 'stop-sequence': 'stop', pause: 'stop' },
+  'openai-chat': { 'stop-sequence': 'stop', pause: 'length', refusal: 'stop' },
+  'openai-responses': { 'stop-sequence': 'stop', pause: 'length' },
   'anthropic-messages': { 'content-filter': 'refusal' },
-  gemini: { 'stop-sequence': 'stop', pause: 'stop', refusal: 'content-filter' },
+  gemini: { 'stop-sequence': 'stop', pause: 'length', refusal: 'content-filter' },
 }
 
 /** What a program that speaks a dialect can learn of an answer. */
@@ -60,7 +60,7 @@ for (const format of formats) {
       for (const recording of casesOf(format, { status: 'ok', without: failing })) {
         const recorded = readRecorded(format, recording)
         if (!recorded) continue
-        test(recording.id, { timeout: 30_000 }, async () => {
+        test(recording.id, { timeout: 120_000 }, async () => {
           const faults: string[] = []
           for (const to of callerNames.filter((name) => name !== format.name))
             await expectSame(format, recording, recorded, to).catch((fault: Error) =>

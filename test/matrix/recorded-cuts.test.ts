@@ -86,7 +86,7 @@ for (const format of formats) {
       for (const [number, recording] of streams.entries()) {
         const endMark = endMarks[format.name]
         if (!endMark) throw new Error(`no end mark of ${format.name} is known`)
-        test(recording.id, { timeout: 30_000 }, async () => {
+        test(recording.id, { timeout: 120_000 }, async () => {
           for (const [index, bytes] of boundaries(recording, endMark).entries())
             await expectHonestEnd(format, recording, bytes, number + index)
         })

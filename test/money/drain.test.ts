@@ -43,5 +43,5 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await store.read.selectFrom('nodes').select('id').execute()).toEqual([])
     await store.close()
     expect((await installation.run('audit')).code).toBe(0)
-  }, 30_000)
+  }, 120_000)
 })

@@ -36,7 +36,7 @@ describe(`of ${calls} calls at once on quota for ${paid}, exactly ${paid} are se
     test(`postgres, three processes: ${name}`, async () => {
       await using database = await newPostgresDatabase()
       await proof(database.url, 3, fields)
-    }, 60_000)
+    }, 120_000)
   }
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../server/store/open.ts'
+import { untilDayEndIsFar } from '../helpers/day-end.ts'
 import { behaviour, type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
@@ -8,8 +9,7 @@ import { answer, installFor, messages, model, newToken, pricePerCall, promptToke
 const perMinute = 60
 const atOnce = 3
 const limits = { rpm_limit: perMinute, concurrency_limit: atOnce }
-/** All calls of a proof fall into one minute, so no more than the limit can be right; a run that is slower fails. */
-const timeoutMs = 55_000
+const timeoutMs = 300_000
 
 forEachSetup((database, processes) => {
   test(
@@ -17,27 +17,29 @@ forEachSetup((database, processes) => {
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, upstream, gate, installation } = setup
-      const token = await newToken(setup.first, undefined, limits)
-      const seen: Seen[] = []
-      for (let round = 0; round < perMinute / atOnce; round++) seen.push(...(await roundOfCalls(setup, token.key)))
-      const served = seen.filter(({ status }) => status === 200)
-      expect(served).toHaveLength(perMinute)
-      expect(gate.most).toBe(atOnce)
-      // The minute is used up, whichever process is asked.
-      const further = await Promise.all(Array.from({ length: 30 }, (_, index) => call(gateways, index, token.key)))
-      expect(new Set(further.map(({ status, code }) => `${status} ${code}`))).toEqual(
-        new Set(['429 rate_limit_exceeded']),
-      )
-      for (const refused of further) {
-        expect(refused.message).toContain(`${perMinute} requests per minute`)
-        expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0')
-        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-      }
-      // Each answer told how many were left when it was let through: every number once.
-      const left = served.map(({ headers }) => Number(headers.get('x-ratelimit-remaining-requests')))
-      expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: perMinute }, (_, index) => index))
-      expect(upstream.requests).toHaveLength(perMinute)
-      await expectBooks(installation, token.id, perMinute)
+      await inOneMinute(setup, async (token) => {
+        const before = upstream.requests.length
+        const seen: Seen[] = []
+        for (let round = 0; round < perMinute / atOnce; round++) seen.push(...(await roundOfCalls(setup, token.key)))
+        const served = seen.filter(({ status }) => status === 200)
+        expect(served).toHaveLength(perMinute)
+        expect(gate.most).toBe(atOnce)
+        // The minute is used up, whichever process is asked.
+        const further = await Promise.all(Array.from({ length: 30 }, (_, index) => call(gateways, index, token.key)))
+        expect(new Set(further.map(({ status, code }) => `${status} ${code}`))).toEqual(
+          new Set(['429 rate_limit_exceeded']),
+        )
+        for (const refused of further) {
+          expect(refused.message).toContain(`${perMinute} requests per minute`)
+          expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+          expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+        }
+        // Each answer told how many were left when it was let through: every number once.
+        const left = served.map(({ headers }) => Number(headers.get('x-ratelimit-remaining-requests')))
+        expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: perMinute }, (_, index) => index))
+        expect(upstream.requests.length - before).toBe(perMinute)
+        await expectBooks(installation, token.id, perMinute)
+      })
     },
     timeoutMs,
   )
@@ -47,21 +49,22 @@ forEachSetup((database, processes) => {
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, gate, installation } = setup
-      const token = await newToken(setup.first, undefined, limits)
       gate.open = true
-      let served = 0
-      await Promise.all(
-        Array.from({ length: 12 }, async (_none, index) => {
-          for (;;) {
-            const { status, message } = await call(gateways, index, token.key)
-            if (status === 200) served++
-            else if (message.includes('requests per minute')) return
-          }
-        }),
-      )
-      expect(served).toBe(perMinute)
-      expect(gate.most).toBeLessThanOrEqual(atOnce)
-      await expectBooks(installation, token.id, perMinute)
+      await inOneMinute(setup, async (token) => {
+        let served = 0
+        await Promise.all(
+          Array.from({ length: 12 }, async (_none, index) => {
+            for (;;) {
+              const { status, message } = await call(gateways, index, token.key)
+              if (status === 200) served++
+              else if (message.includes('requests per minute')) return
+            }
+          }),
+        )
+        expect(served).toBe(perMinute)
+        expect(gate.most).toBeLessThanOrEqual(atOnce)
+        await expectBooks(installation, token.id, perMinute)
+      })
     },
     timeoutMs,
   )
@@ -136,6 +139,7 @@ interface Setup extends AsyncDisposable {
 }
 
 async function start(database: Database, processes: number): Promise<Setup> {
+  await untilDayEndIsFar()
   const upstream = await startFakeUpstream()
   const gate: Gate = { open: false, waiting: [], most: 0 }
   const good = ok({ text: answer, promptTokens })
@@ -164,6 +168,27 @@ async function start(database: Database, processes: number): Promise<Setup> {
       await upstream.close()
       await database?.drop()
     },
+  }
+}
+
+/**
+ * Proves something of the limit of a minute with a new token. What fails and took longer than the minute shows nothing
+ * but that the machine is slow, since the first calls count no more at its end; it is proved again.
+ */
+async function inOneMinute(
+  { first, gate }: Setup,
+  proof: (token: Awaited<ReturnType<typeof newToken>>) => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const token = await newToken(first, undefined, limits)
+    gate.most = 0
+    const startedAt = Date.now()
+    try {
+      return await proof(token)
+    } catch (error) {
+      if (Date.now() - startedAt < 60_000 || attempt === 3) throw error
+      letGo(gate)
+    }
   }
 }
 

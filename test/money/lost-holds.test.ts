@@ -102,5 +102,5 @@ else {
     } finally {
       await admin.end()
     }
-  }, 60_000)
+  }, 120_000)
 }

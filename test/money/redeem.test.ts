@@ -10,7 +10,7 @@ import { createTestApi } from '../helpers/api-app.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const people = 100
 const worth = 12_345

@@ -70,5 +70,5 @@ else {
     const audit = await installation.run('audit')
     expect(audit.output).toContain(' 0 holds open; 0 faults.')
     expect(audit.code).toBe(0)
-  }, 30_000)
+  }, 120_000)
 }

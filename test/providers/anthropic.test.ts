@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readChunks, startWired, type Wired } from './service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let wired: Wired
 beforeAll(async () => {

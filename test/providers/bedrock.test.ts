@@ -4,7 +4,7 @@ import { bedrock } from '../../server/providers/bedrock/index.ts'
 import { awsFrame, converseFrame } from '../helpers/aws-frames.ts'
 import { readChunks, type Seen, startWired, type Wired } from './service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let wired: Wired
 beforeAll(async () => {

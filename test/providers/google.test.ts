@@ -3,7 +3,7 @@ import { createVerify, generateKeyPairSync } from 'node:crypto'
 import { vertex } from '../../server/providers/vertex/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let wired: Wired
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { deepl } from '../../server/providers/deepl/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let wired: Wired
 beforeAll(async () => {

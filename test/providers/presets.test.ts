@@ -39,6 +39,7 @@ const places: [type: number, base: string, chat: string, more?: [path: string, p
   [56, '', '/v1/chat/completions', ['/v1/completions', '/v1/completions']],
   [57, '', '/v1/openai/chat/completions', ['/v1/embeddings', '/v1/openai/embeddings']],
   [58, '', '/chat/completions'],
+  [59, '', '/v1/chat/completions', ['/v1/responses', '/v1/responses']],
 ]
 
 const bodies: Record<string, object> = {

@@ -21,7 +21,7 @@ import { readMessages } from '../matrix/support/read-messages.ts'
 import { plainCharge } from '../sdk/support/prices.ts'
 import { readCohere, readConverse, readInvokedClaude, readOllama } from './read-own.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 interface Own {
   name: string

@@ -52,4 +52,4 @@ test('sound that breaks off breaks off for the caller, with a line in the log an
     .split('\n')
     .filter((line) => line !== '')
   for (const line of lines) expect(line).toStartWith('{"level":')
-}, 30_000)
+}, 120_000)

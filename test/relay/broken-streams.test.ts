@@ -17,7 +17,7 @@ import {
 let bench: Bench
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { StreamIdleTimeout: '1', KeepAliveInterval: '0' } })
+  bench = await startBench({ settings: { StreamIdleTimeout: '3', KeepAliveInterval: '0' } })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 

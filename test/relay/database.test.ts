@@ -102,5 +102,5 @@ describe('when the database fails', () => {
     expect(eventsOf(text).at(-1)).toBe('[DONE]')
     const rows = await charged(bench, caller, 15)
     expect(rows).toHaveLength(1)
-  }, 15_000)
+  }, 120_000)
 })

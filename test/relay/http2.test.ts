@@ -182,7 +182,7 @@ describe('an HTTP/2 upstream that fails', () => {
       expect(after - before).toBe(900)
       upstream.always(fake.ok())
       expect((await call(plain)).status).toBe(200)
-    }, 20_000)
+    }, 120_000)
   }
 
   test('a stream that is reset in the middle leaves the others alone', async () => {
@@ -249,5 +249,5 @@ describe('a caller of an HTTP/2 upstream', () => {
     expect(upstream.requests[1]?.connection).toBe(upstream.requests[0]?.connection ?? 0)
     leave.abort()
     await until(() => upstream.openStreams === 0)
-  }, 20_000)
+  }, 120_000)
 })

@@ -1,6 +1,7 @@
 // What callers see of the limits of their token, their account and their group. The three-process proof is in test/money.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import { untilDayEndIsFar } from '../helpers/day-end.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
   type Bench,
@@ -28,7 +29,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   let bench: Bench
   beforeAll(async () => {
     bench = await startBench(name === 'postgres' ? { databaseUrl: await freshUrl() } : {})
-  }, 60_000)
+  }, 120_000)
   afterAll(() => bench[Symbol.asyncDispose]())
 
   const call = (caller: Caller, body: unknown = chat) => see(bench.gateway.post(path, body, caller.token))
@@ -151,6 +152,8 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   describe('budgets', () => {
+    beforeEach(untilDayEndIsFar)
+
     test('of a token: what is left is used up, then 403 with the time until it begins anew', async () => {
       const caller = await bench.caller(plenty, { token: { daily_budget: 40 } })
       bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))

@@ -241,10 +241,11 @@ describe('while the upstream is silent', () => {
 
   test('its own comments reach the caller within the interval', async () => {
     await bench.channel()
+    let answered = false
     bench.upstream.next(
       fake.behaviour('comments only, for a while', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
-        for (let index = 0; index < 40; index++) {
+        while (!answered) {
           await exchange.write(': working\n\n')
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
@@ -253,7 +254,7 @@ describe('while the upstream is silent', () => {
     )
     const caller = await bench.caller()
     const response = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
-    expect(bench.upstream.openStreams).toBe(1)
+    answered = true
     const seen = await see(response)
     expect(seen.text).toStartWith(': working\n\n')
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')

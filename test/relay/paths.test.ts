@@ -11,12 +11,17 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Sends a request as it is spelt: the usual client would tidy the path. */
-function raw(method: string, target: string, body = JSON.stringify(chat)): Promise<{ status: number; text: string }> {
+/** Sends a request as it is spelt: the usual client would tidy the path. Without a host it is one of HTTP/1.0. */
+function raw(
+  method: string,
+  target: string,
+  body = JSON.stringify(chat),
+  host = 'host: 127.0.0.1',
+): Promise<{ status: number; text: string }> {
   const { port } = new URL(bench.gateway.url)
   const head = [
-    `${method} ${target} HTTP/1.1`,
-    'host: 127.0.0.1',
+    `${method} ${target} HTTP/1.${host === '' ? 0 : 1}`,
+    ...(host === '' ? [] : [host]),
     `authorization: Bearer ${caller.token}`,
     'content-type: application/json',
     `content-length: ${body.length}`,
@@ -115,6 +120,17 @@ describe('a path with tricks in it serves nothing that its plain form would not:
       expect([200, 404]).toContain(status)
     }
   })
+})
+
+test('requests without a host, as health checks of HTTP/1.0 send them, are served like others', async () => {
+  expect(await raw('GET', '/healthz', '', '')).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('{"status":"ok"}'),
+  })
+  expect((await raw('GET', '/readyz', '', '')).text).toContain('{"status":"ready"}')
+  expect((await raw('GET', '/api/status', '', '')).text).toContain('"success":true')
+  expect((await raw('POST', '/v1/chat/completions', JSON.stringify(chat), '')).text).toContain('"choices"')
+  expect((await raw('GET', '/v1/nothing', '', '')).status).toBe(404)
 })
 
 describe('browsers elsewhere', () => {

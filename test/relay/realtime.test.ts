@@ -631,7 +631,7 @@ test('over TLS the certificate must be one that is trusted; back-pressure is the
   expect(numbers(got)).toEqual(Array.from({ length: 10 }, (_, n) => n))
   session.socket.close()
   await until(async () => (await gateway.logs()).length === 1)
-}, 60_000)
+}, 120_000)
 
 describe('an upstream that breaks the protocol:', () => {
   /** Says raw bytes once the session stands, and nothing more. */
@@ -754,7 +754,7 @@ describe('the end of the process', () => {
       [15, 'complete'],
     ])
     await next.kill()
-  }, 60_000)
+  }, 120_000)
 
   test('kill -9 leaves every response that was seen complete charged once', async () => {
     const { gateway, token, name } = await start()
@@ -772,7 +772,7 @@ describe('the end of the process', () => {
     await until(async () => (await found()).length > 0, 30_000)
     expect((await found()).map(({ quota, outcome }) => [quota, outcome])).toEqual([[150, 'interrupted']])
     await next.kill()
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('a side that is slow or too loud', () => {
@@ -795,7 +795,7 @@ describe('a side that is slow or too loud', () => {
     )
     session.socket.close()
     await charged(bench, caller, 0)
-  }, 30_000)
+  }, 120_000)
 
   test('an upstream that does not read stops the caller; nothing is lost', async () => {
     await channel()
@@ -812,7 +812,7 @@ describe('a side that is slow or too loud', () => {
     )
     session.socket.close()
     await charged(bench, caller, 0)
-  }, 30_000)
+  }, 120_000)
 
   test('an upstream that never reads is given up in the time of the option', async () => {
     await channel()

@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const [key, value] of [
     ['ModelRatio', '{"m":1}'],
     ['AutomaticDisableChannelEnabled', 'false'],
-    ['FirstByteTimeout', '0.3'],
+    ['FirstByteTimeout', '2'],
   ])
     await gateway.api('PUT', '/api/option/', { key, value })
   const channel = { type: 1, name: 'secretive', group: 'default', key: channelKey }

@@ -180,7 +180,7 @@ export function expectErrorEvent(seen: Seen, code: string): void {
 }
 
 /** Waits for a condition of the gateway that nothing announces. */
-export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 5000): Promise<void> {
+export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${condition.toString()}`)

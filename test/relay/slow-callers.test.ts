@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, type Caller, chargedUnits, chatStream, startBench, until } from './setup.ts'
@@ -6,7 +6,7 @@ import { type Bench, type Caller, chargedUnits, chatStream, startBench, until } 
 let bench: Bench
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { StreamIdleTimeout: '1' } })
+  bench = await startBench({ channels: false, settings: { StreamIdleTimeout: '3' } })
   await bench.channel({ models: 'm,tts-1' })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
@@ -62,7 +62,7 @@ test('a caller who stops reading a stream stops the upstream too, and is not tak
   const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
   await stopsGrowing(state)
   // Longer than StreamIdleTimeout: the silence is the caller's.
-  await new Promise((resolve) => setTimeout(resolve, 1600))
+  await new Promise((resolve) => setTimeout(resolve, 3600))
   expect(bench.upstream.openStreams).toBe(1)
   const held = state.written
   let read = 0
@@ -76,7 +76,7 @@ test('a caller who stops reading a stream stops the upstream too, and is not tak
   await bench.upstream.until(({ openStreams }) => openStreams === 0)
   const { rows } = await chargedUnits(bench, caller, 1e12)
   expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
-}, 30_000)
+}, 120_000)
 
 test('so does a caller who stops reading speech', async () => {
   const caller = await bench.caller({ user: 1e12, token: 1e12 })
@@ -90,4 +90,61 @@ test('so does a caller who stops reading speech', async () => {
   await bench.upstream.until(({ openStreams }) => openStreams === 0)
   const { rows } = await chargedUnits(bench, caller, 1e12)
   expect(rows[0]).toMatchObject({ outcome: 'aborted' })
-}, 30_000)
+}, 120_000)
+
+describe('a caller who does not finish its request is answered 408, and the connection ends', () => {
+  beforeAll(async () => {
+    await bench.gateway.setOption('CallerIdleTimeout', '0.2')
+    await bench.gateway.setOption('RequestSizeLimit', '100000')
+  })
+  afterAll(async () => {
+    await bench.gateway.setOption('CallerIdleTimeout', '120')
+    await bench.gateway.setOption('RequestSizeLimit', '33554432')
+  })
+
+  /** Sends a piece of a body and nothing more; resolves with the answer once the other side has hung up. */
+  function begin(path: string, headers: readonly string[], piece: string): Promise<string> {
+    const { port } = new URL(bench.gateway.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write([`POST ${path} HTTP/1.1`, 'host: x', ...headers, '', piece].join('\r\n'))
+    return new Promise((resolve, reject) => {
+      let answer = ''
+      socket.on('data', (bytes) => {
+        answer += bytes.toString()
+      })
+      socket.on('close', () => resolve(answer))
+      socket.on('error', reject)
+    })
+  }
+
+  const long = 'content-length: 90000'
+  const chunked = 'transfer-encoding: chunked'
+  const form = 'content-type: multipart/form-data; boundary=b'
+
+  test('of a relay call: JSON of a known and of an unknown length, and a form', async () => {
+    const { token } = await bench.caller()
+    const authorization = `authorization: Bearer ${token}`
+    const before = bench.upstream.requests.length
+    const answers = await Promise.all([
+      begin('/v1/chat/completions', [authorization, long], '{"model":"m"'),
+      begin('/v1/chat/completions', [authorization, chunked], '4\r\n{"mo\r\n'),
+      begin('/v1/audio/transcriptions', [authorization, long, form], '--b\r\n'),
+    ])
+    for (const answer of answers) {
+      expect(answer).toStartWith('HTTP/1.1 408 ')
+      expect(answer).toContain('"code":"request_timeout"')
+    }
+    expect(bench.upstream.requests.length).toBe(before)
+  })
+
+  test('of a management call, for which nobody needs an account', async () => {
+    const answers = await Promise.all([
+      begin('/api/user/login', [long], '{"username"'),
+      begin('/api/user/login', [chunked], '4\r\n{"us\r\n'),
+    ])
+    for (const answer of answers) {
+      expect(answer).toStartWith('HTTP/1.1 408 ')
+      expect(answer).toContain('{"success":false,"message":"The request body did not arrive in time."}')
+    }
+  })
+})

@@ -85,7 +85,7 @@ describe('an event of 20 MB on one line', () => {
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
     const [row] = await charged(bench, caller, 35)
     expect(row).toMatchObject({ outcome: 'complete', estimated: 0 })
-  }, 30_000)
+  }, 120_000)
 
   test('whose end comes in one write with the usage and [DONE] is not sent twice', async () => {
     const caller = await bench.caller()

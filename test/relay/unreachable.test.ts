@@ -7,7 +7,7 @@ let bench: Bench
 let silent: SilentHost
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { ConnectTimeout: '0.5', FirstByteTimeout: '0' } })
+  bench = await startBench({ settings: { ConnectTimeout: '2', FirstByteTimeout: '0' } })
   silent = await startSilentHost()
   await bench.channel({ base_url: `http://127.0.0.1:${silent.port}`, models: 'm2' })
 })
@@ -49,7 +49,8 @@ function connects(port: number, waiting: Socket[]): Promise<boolean> {
   socket.on('error', () => undefined)
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
-    setTimeout(() => resolve(false), 200)
+    // Long enough for a machine that is busy: one that is taken late would leave room for the next.
+    setTimeout(() => resolve(false), 2000)
   })
 }
 
@@ -64,12 +65,12 @@ describe('ConnectTimeout', () => {
       expectError(seen, 504, 'upstream_timeout')
       expect(seen.error?.message).toStartWith('the upstream cannot be reached')
       expect(await charged(bench, caller, 0)).toEqual([])
-    }, 10_000)
+    }, 120_000)
   }
 
   test('an upstream that is there and thinks is waited for', async () => {
     const caller = await bench.caller()
-    bench.upstream.next(fake.late(1200, fake.okChat()))
+    bench.upstream.next(fake.late(3000, fake.okChat()))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
     expect(seen.status).toBe(200)
     await charged(bench, caller, 15)
@@ -83,5 +84,5 @@ describe('ConnectTimeout', () => {
     expect(seen.status).toBe(200)
     const [row] = await charged(bench, caller, 15)
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ status: 0 }, { status: 200 }])
-  }, 10_000)
+  }, 120_000)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
@@ -115,6 +115,18 @@ describe('an upload', () => {
     const { seen } = await call(pieces as unknown as Body)
     expect(seen.status).toBe(200)
     expect(bench.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
+  })
+
+  test('that cannot be kept on this machine → 500, for it is no fault of the caller; nothing is charged', async () => {
+    const folder = join(bench.gateway.config.dataDir, 'spool')
+    rmSync(folder, { recursive: true, force: true })
+    writeFileSync(folder, 'no folder')
+    const before = bench.upstream.requests.length
+    const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(2_000_000))))
+    rmSync(folder)
+    expectError(seen, 500, 'internal_error')
+    expect(bench.upstream.requests.length).toBe(before)
+    await charged(bench, caller, 0)
   })
 
   test('can be sent again to another channel', async () => {

@@ -145,7 +145,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
 
 describe.skipIf(!recordingsAvailable)('recorded streams cut short (skipped without recordings)', () => {
   for (const recording of streams) {
-    test(recording.id, { timeout: 30_000 }, async () => {
+    test(recording.id, { timeout: 120_000 }, async () => {
       const client = await bench.through()
       const ends: Ending[] = ['end', 'fin']
       for (const [index, bytes] of [0, ...sampled(boundaries(recording).slice(0, -1))].entries())

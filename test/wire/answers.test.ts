@@ -9,7 +9,7 @@ import { endpoints, type Person, startWireGate, type WireGate } from './gate.ts'
 import { type Me, successes } from './successes.ts'
 
 // Whole gateways and real password hashes: slow where the machine is busy.
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const promised = promisedBy(openApiDocument('0'))
 

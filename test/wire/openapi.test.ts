@@ -16,7 +16,7 @@ import { operationsOf, promisedBy } from './document.ts'
 import { endpoints } from './gate.ts'
 
 // Whole gateways and real password hashes: slow where the machine is busy.
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const document = openApiDocument('1.2.3')
 const operations = operationsOf(document)

@@ -5,7 +5,7 @@ import { forEachDatabase } from '../helpers/databases.ts'
 import { setOptions } from '../helpers/mail-server.ts'
 import { startOAuthServer } from '../helpers/outside-services.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi

@@ -9,7 +9,7 @@ import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
 // Whole gateways and real password hashes: slow where the machine is busy.
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
 /** Those whose errors have a code; the others are in dialect-answers.test.ts. */

@@ -9,7 +9,7 @@ import { addressOf, bodyOf } from './relay-bodies.ts'
 import { tables } from './role-tables.ts'
 
 // Whole gateways and real password hashes: slow where the machine is busy.
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const operations = new Map(
   operationsOf(openApiDocument('0')).map(({ method, path, operation }) => [

@@ -17,7 +17,7 @@ import { middleware, outcomes, type Row, tables } from './role-tables.ts'
 import { type Me, successes } from './successes.ts'
 
 // Whole gateways and real password hashes: slow where the machine is busy.
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const routesOf = (rows: readonly Row[]) => rows.map(({ route }) => route)
 const nameOf = new Map(endpoints.map(({ name, endpoint }) => [`${endpoint.method} ${endpoint.path}`, name]))

@@ -13,7 +13,7 @@ import { operationsOf, promisedBy } from './document.ts'
 import { endpoints, startWireGate, type WireGate } from './gate.ts'
 
 // Whole gateways and real password hashes: slow where the machine is busy.
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
 const promised = promisedBy(document)

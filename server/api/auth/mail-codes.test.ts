@@ -7,7 +7,7 @@ import { hashPassword } from '../../lib/password.ts'
 const password = 'correct horse'
 const hash = await hashPassword(password)
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi

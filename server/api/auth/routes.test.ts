@@ -57,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     // A name that is not known takes its turn as any other does.
     expect([...refused].toSorted()).toEqual(['ada', 'nobody'])
     expect((await login('ada', password)).json.success).toBe(true)
-  }, 60_000)
+  }, 120_000)
 
   test('empty fields and accounts without a password are refused', async () => {
     await api.addPerson({ username: 'oauth' })

@@ -18,6 +18,7 @@ import type { ApiDeps } from '../deps.ts'
 import { channelFields } from './channel-input.ts'
 import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
 import { keysFromConfig } from './config-keys.ts'
+import { refuseLendingKey } from './key-destination.ts'
 
 /** What changes of channels work with. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
@@ -79,6 +80,8 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     const keys = await changedKeys(trx, secrets, body)
     const fields = { ...sent, ...keys }
     const type = sent.type ?? before.type
+    const isReplaced = Boolean(body.key?.trim()) && !body.key_append
+    if (!isReplaced) refuseLendingKey(call.person.role, before, { type, base_url: sent.base_url ?? before.base_url })
     // A key that stays must fit a type that changes.
     if (keys.key !== undefined || type !== before.type)
       refuseMalformedKeys(type, await openKeys(trx, secrets, id, keys))

@@ -116,6 +116,7 @@ forEachDatabase((_, openFresh) => {
       [{ config: '{"connect_timeout":"5"}' }, 'connect_timeout'],
       [{ config: '{"http_version":"3"}' }, 'http_version'],
       [{ config: '{"nonsense":1}' }, 'nonsense'],
+      [{ config: '{"region":"evil.example/"}' }, 'region'],
       [{ base_url: 'api.example.com' }, 'base_url'],
       [{ base_url: 'file:///etc/passwd' }, 'base_url'],
       [{ base_url: 'http://169.254.169.254/latest' }, 'metadata'],
@@ -170,6 +171,39 @@ forEachDatabase((_, openFresh) => {
     await put({ id: data[0], status: 1 })
     expect(await abilities(data[0])).toEqual(['default/gpt-4 true 2'])
     expect(api.secrets.open((await row(data[0])).key, 'channel')).toBe(secret)
+  })
+
+  test('an admin who moves a channel to another host must give its key again; a super admin need not', async () => {
+    const root = await api.addPerson({ role: 100 })
+    const [id] = (await create({ base_url: 'https://a.example/v1' })).data
+    const urlOf = async () => (await row(id)).base_url
+    const moves: object[] = [
+      { base_url: 'https://b.example/v1' },
+      { base_url: 'https://a.example.evil.example/v1', key: '' },
+      { base_url: 'http://a.example/v1', key: ' ' },
+      { base_url: 'https://a.example:8443/v1', key_mode: 'multi' },
+      { base_url: 'https://b.example', key: 'sk-mine', key_mode: 'multi', key_append: true },
+      { type: 8, base_url: 'https://b.example' },
+    ]
+    for (const move of moves) {
+      const answer = await put({ id, ...move })
+      expect([move, answer.success]).toEqual([move, false])
+      expect(answer.message).toContain('Give the key again')
+      expect(await urlOf()).toBe('https://a.example/v1')
+    }
+    // The same host, no address at all, and the type's own address are nobody's choice.
+    for (const base_url of ['https://A.example/v2/', '', 'https://api.openai.com', 'https://api.openai.com/v1'])
+      expect([base_url, (await put({ id, base_url, key: '' })).success]).toEqual([base_url, true])
+    expect(api.secrets.open((await row(id)).key, 'channel')).toBe(secret)
+
+    expect((await put({ id, base_url: 'https://b.example', key: 'sk-mine' })).success).toBe(true)
+    expect(await urlOf()).toBe('https://b.example')
+    const body = { id, base_url: 'https://c.example', key: '' }
+    expect((await api.call('PUT', '/api/channel/', { as: root.token, body })).json).toMatchObject({ success: true })
+    expect(await urlOf()).toBe('https://c.example')
+    // A copy has the key, too.
+    const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json
+    expect((await put({ id: copy.data, base_url: 'https://d.example' })).message).toContain('Give the key again')
   })
 
   test('an edit writes what is sent, empty text included; an empty key keeps the old one', async () => {

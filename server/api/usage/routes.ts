@@ -63,8 +63,10 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
     throw new ApiFailure(`An answer has at most ${maxUsageBuckets} buckets: take a shorter range or a coarser rollup.`)
   }
   const group = groupColumns[query.group_by]
+  // There is nothing before the first call, and without a beginning there are no hours to be read for its day.
+  const read = query.start_timestamp === 0 ? { ...range, from: 0 } : range
   const ask = { filter, group, metric }
-  const ranking = await rankUsage(db, { ...ask, range, limit })
+  const ranking = await rankUsage(db, { ...ask, range: read, limit })
   const keys = ranking.top.map(({ g }) => g)
   const before =
     query.compare === undefined || query.start_timestamp === 0
@@ -75,7 +77,7 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
           limit,
           only: keys,
         })
-  const curves = curvesOf(await usageInBuckets(db, { ...ask, range, only: keys, bucket: plan.unit }), plan)
+  const curves = curvesOf(await usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }), plan)
   const names = await namesOf(db, query.group_by, keys)
   const others = ranking.count - ranking.top.length
   const total = curves.get(null)

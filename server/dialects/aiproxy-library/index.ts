@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseList, looseText } from '../fields.ts'
 import { alternating, plainTurns } from '../plain-turns.ts'
@@ -10,7 +10,7 @@ import { serviceFailure } from '../service-failure.ts'
 export const aiProxyLibrary = chatKin({
   name: 'aiproxy-library',
   request: requestOut,
-  reply: (wire) => completion(wire, 'message', looseText(wire['answer']), true),
+  reply: (wire) => (typeof wire['answer'] === 'string' ? completion(wire, 'message', wire['answer'], true) : noChoices),
   chunks: () => (event) => [completion(event, 'delta', looseText(event['content']), event['finish'] === true)],
   failureWithin,
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),

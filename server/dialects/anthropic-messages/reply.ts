@@ -12,18 +12,20 @@ import { usageIn, usageOut } from './usage.ts'
 
 const dialect = 'anthropic-messages'
 
-/** A Message of Anthropic's (API reference, "Message"). */
+/** A Message of Anthropic's (API reference, "Message"); without content it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
   const usage = usageIn(isObject(wire['usage']) ? wire['usage'] : undefined)
   return {
     ...(looseText(wire['id']) && { id: looseText(wire['id']) }),
     ...(looseText(wire['model']) && { model: looseText(wire['model']) }),
-    choices: [
-      {
-        parts: looseList(wire['content']).map(replyBlockIn),
-        stop: stopIn(wire['stop_reason'], wire['stop_sequence']),
-      },
-    ],
+    choices: Array.isArray(wire['content'])
+      ? [
+          {
+            parts: looseList(wire['content']).map(replyBlockIn),
+            stop: stopIn(wire['stop_reason'], wire['stop_sequence']),
+          },
+        ]
+      : [],
     ...(usage && { usage }),
   }
 }

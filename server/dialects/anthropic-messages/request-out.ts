@@ -3,12 +3,27 @@ import { type ModelTraits, modelTraits, usualMaxTokens } from '../claude-model.t
 import type { Conversation, Message, Part, Tool } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { Losses } from '../losses.ts'
+import { spokenSystem } from '../system-words.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { blocksOut, cacheOut } from './parts-out.ts'
 import { closedSchema } from './schema.ts'
 import { mustCall, thinkingOf } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
+
+/** What Anthropic has no field for. */
+const unknown = [
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'choices',
+  'logprobs',
+  'verbosity',
+  'metadata',
+  'cacheKey',
+  'cacheRetention',
+  'output',
+] as const
 
 /** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
@@ -37,21 +52,8 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     ...cacheOut(conversation.cache),
     ...losses.native(conversation.native),
   }
-  loseUnknown(conversation, losses)
+  losses.loseWishes(conversation, ...unknown)
   return { body, dropped: losses.names }
-}
-
-function loseUnknown(conversation: Conversation, losses: Losses): void {
-  losses.lose('frequencyPenalty', conversation.frequencyPenalty || undefined)
-  losses.lose('presencePenalty', conversation.presencePenalty || undefined)
-  losses.lose('seed', conversation.seed)
-  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
-  losses.lose('logprobs', conversation.logprobs || undefined)
-  losses.lose('verbosity', conversation.verbosity)
-  losses.lose('metadata', conversation.metadata)
-  losses.lose('cacheKey', conversation.cacheKey)
-  losses.lose('cacheRetention', conversation.cacheRetention)
-  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
 }
 
 function systemOut({ system }: Conversation, losses: Losses): JsonObject {
@@ -71,7 +73,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Lo
     const isSystem =
       message.role === 'system' && (conversation.from === dialect || (traits.midSystem && last?.role === 'user'))
     const role = message.role === 'system' && !isSystem ? 'user' : message.role
-    const blocks = blocksOut(message.role === role ? inOrder(message) : spoken(message.parts), losses)
+    const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), losses)
     const rest = losses.native(message.native, 'message')
     if (blocks.length === 0) continue
     if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0) last.blocks.push(...blocks)
@@ -87,11 +89,6 @@ function inOrder(message: Message): readonly Part[] {
   const isLate = parts.some((part, index) => part.type === 'tool-result' && index > firstOther && firstOther >= 0)
   if (message.role !== 'user' || !isLate) return parts
   return [...parts.filter(({ type }) => type === 'tool-result'), ...parts.filter(({ type }) => type !== 'tool-result')]
-}
-
-/** A system message in the middle, for models that know none there. */
-function spoken(parts: readonly Part[]): Part[] {
-  return parts.map((part) => (part.type === 'text' ? { ...part, text: `<system>\n${part.text}\n</system>` } : part))
 }
 
 function contentOut(blocks: JsonObject[]): unknown {
@@ -179,7 +176,13 @@ function samplingOut(conversation: Conversation, traits: ModelTraits, thinks: bo
     return {}
   }
   if (temperature !== undefined && temperature > 1) losses.lose('temperature', temperature)
-  return { temperature: temperature === undefined ? undefined : Math.min(1, temperature), top_p: topP, top_k: topK }
+  const takesTopP = temperature === undefined || !traits.oneSampler
+  if (!takesTopP) losses.lose('topP', topP === 1 ? undefined : topP)
+  return {
+    temperature: temperature === undefined ? undefined : Math.min(1, temperature),
+    top_p: takesTopP ? topP : undefined,
+    top_k: topK,
+  }
 }
 
 function tierOut({ serviceTier }: Conversation, losses: Losses): JsonObject {

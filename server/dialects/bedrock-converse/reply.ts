@@ -4,12 +4,14 @@ import type { Citation, ReasoningPart, Seal } from '../conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../reply.ts'
 
-/** A Converse response (Bedrock API reference). It has no name of its own. */
+/** A Converse response (Bedrock API reference). It has no name of its own; without a message it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
-  const message = looseObject(looseObject(wire['output'])['message'])
+  const { message } = looseObject(wire['output'])
   const usage = usageIn(wire['usage'])
   return {
-    choices: [{ parts: looseList(message['content']).flatMap(blockIn), stop: stopIn(wire['stopReason']) }],
+    choices: isObject(message)
+      ? [{ parts: looseList(message['content']).flatMap(blockIn), stop: stopIn(wire['stopReason']) }]
+      : [],
     ...(usage && { usage }),
   }
 }

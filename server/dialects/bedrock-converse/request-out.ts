@@ -1,11 +1,29 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, Part, Tool, ToolCallPart } from '../conversation.ts'
+import type { Conversation, Tool, ToolCallPart } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { Losses } from '../losses.ts'
+import { spokenSystem } from '../system-words.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { modelTraits } from './model.ts'
 import { type BlockContext, blocksOut, cacheOut } from './parts-out.ts'
 import { thinkingOut } from './thinking.ts'
+
+/** What Bedrock has no field for. */
+const unknown = [
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'choices',
+  'logprobs',
+  'verbosity',
+  'userId',
+  'metadata',
+  'cacheKey',
+  'cacheRetention',
+  'cache',
+  'parallelTools',
+  'output',
+] as const
 
 /**
  * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the address. Throws
@@ -22,7 +40,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const output = formatOut(conversation, losses)
   const tier = tierOut(conversation, losses)
   losses.native(conversation.native)
-  loseUnknown(conversation, losses)
+  losses.loseWishes(conversation, ...unknown)
   const body: JsonObject = {
     messages: messagesOut(conversation, context),
     ...(system.length > 0 && { system }),
@@ -35,22 +53,6 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   return { body, dropped: losses.names }
 }
 
-function loseUnknown(conversation: Conversation, losses: Losses): void {
-  losses.lose('frequencyPenalty', conversation.frequencyPenalty || undefined)
-  losses.lose('presencePenalty', conversation.presencePenalty || undefined)
-  losses.lose('seed', conversation.seed)
-  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
-  losses.lose('logprobs', conversation.logprobs || undefined)
-  losses.lose('verbosity', conversation.verbosity)
-  losses.lose('userId', conversation.userId)
-  losses.lose('metadata', conversation.metadata)
-  losses.lose('cacheKey', conversation.cacheKey)
-  losses.lose('cacheRetention', conversation.cacheRetention)
-  losses.lose('cache', conversation.cache)
-  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
-  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
-}
-
 /** Turns of the same side become one: the service wants them by turns, the user's first. */
 function messagesOut(conversation: Conversation, context: BlockContext): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = []
@@ -58,18 +60,13 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
     context.losses.lose('speaker', message.name)
     context.losses.native(message.native, 'message')
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = blocksOut(message.role === 'system' ? spoken(message.parts) : message.parts, context)
+    const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
     const last = messages.at(-1)
     if (last?.role === role) last.content.push(...content)
     else messages.push({ role, content })
   }
   return messages
-}
-
-/** A system message in the middle, which no model here knows. */
-function spoken(parts: readonly Part[]): Part[] {
-  return parts.map((part) => (part.type === 'text' ? { ...part, text: `<system>\n${part.text}\n</system>` } : part))
 }
 
 function inferenceOut(
@@ -84,12 +81,14 @@ function inferenceOut(
     losses.lose('temperature', temperature === 1 ? undefined : temperature)
     losses.lose('topP', topP === 1 ? undefined : topP)
   }
+  const takesTopP = temperature === undefined || !(traits.isClaude && traits.claude.oneSampler)
+  if (!isFixed && !takesTopP) losses.lose('topP', topP === 1 ? undefined : topP)
   const isTooHot = temperature !== undefined && temperature > 1
   if (isTooHot && !isFixed) losses.lose('temperature', temperature)
   return {
     ...(limit !== undefined && { maxTokens: limit }),
     ...(!isFixed && temperature !== undefined && { temperature: Math.min(1, temperature) }),
-    ...(!isFixed && topP !== undefined && { topP }),
+    ...(!isFixed && takesTopP && topP !== undefined && { topP }),
     ...(stop && stop.length > 0 && { stopSequences: stop }),
   }
 }

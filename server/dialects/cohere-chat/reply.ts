@@ -1,10 +1,10 @@
 import type { Usage } from '../../../contract/usage.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../reply.ts'
 
-/** A Chat response of Cohere's (API reference, "Chat", version 2). */
+/** A Chat response of Cohere's (API reference, "Chat", version 2); without a message it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
   const message = looseObject(wire['message'])
   const usage = usageIn(wire['usage'])
@@ -28,7 +28,9 @@ export function decodeReply(wire: JsonObject): Reply {
   const thought: ReplyPart[] = plan === '' ? [] : [{ type: 'reasoning', text: plan }]
   return {
     ...(id && { id }),
-    choices: [{ parts: [...thought, ...content, ...calls], stop: stopIn(wire['finish_reason']) }],
+    choices: isObject(wire['message'])
+      ? [{ parts: [...thought, ...content, ...calls], stop: stopIn(wire['finish_reason']) }]
+      : [],
     ...(usage && { usage }),
   }
 }

@@ -16,6 +16,21 @@ interface Context {
   readonly thinks: boolean
 }
 
+/** What Cohere has no field for. */
+const unknown = [
+  'choices',
+  'logprobs',
+  'parallelTools',
+  'verbosity',
+  'userId',
+  'metadata',
+  'cacheKey',
+  'cacheRetention',
+  'cache',
+  'serviceTier',
+  'output',
+] as const
+
 /** A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation): EncodedRequest {
   const losses = new Losses(conversation, 'cohere-chat')
@@ -25,7 +40,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const tools = plainTools(conversation, losses)
   const choice = tools.length > 0 ? choiceOut(conversation.toolChoice) : undefined
   losses.native(conversation.native)
-  loseUnknown(conversation, losses)
+  losses.loseWishes(conversation, ...unknown)
   const body: JsonObject = {
     model: conversation.model,
     messages,
@@ -53,20 +68,6 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
 /** Penalties are from 0 to 1. */
 function unit(value: number): number {
   return Math.min(1, Math.max(0, value))
-}
-
-function loseUnknown(conversation: Conversation, losses: Losses): void {
-  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
-  losses.lose('logprobs', conversation.logprobs || undefined)
-  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
-  losses.lose('verbosity', conversation.verbosity)
-  losses.lose('userId', conversation.userId)
-  losses.lose('metadata', conversation.metadata)
-  losses.lose('cacheKey', conversation.cacheKey)
-  losses.lose('cacheRetention', conversation.cacheRetention)
-  losses.lose('cache', conversation.cache)
-  losses.lose('serviceTier', conversation.serviceTier === 'auto' ? undefined : conversation.serviceTier)
-  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
 }
 
 function messagesOut(conversation: Conversation, context: Context): JsonObject[] {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseCount, looseObject, looseText } from '../fields.ts'
 import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
@@ -13,7 +13,7 @@ import { serviceFailure } from '../service-failure.ts'
 export const cozeChat = chatKin({
   name: 'coze',
   request: requestOut,
-  reply: (wire) => completion(wire, 'message', 'stop'),
+  reply: (wire) => (typeof wire['content'] === 'string' ? completion(wire, 'message', 'stop') : noChoices),
   chunks: () => chunksOf,
   failureWithin,
   decodeFailure: failureIn,

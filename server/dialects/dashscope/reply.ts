@@ -6,6 +6,7 @@ export function replyIn(wire: JsonObject): JsonObject {
   const choices = choicesOf(wire).map((choice) => ({
     index: choice.index,
     message: { ...choice.message, ...(choice.index === 0 && sourcesIn(wire)) },
+    logprobs: choice.logprobs,
     finish_reason: choice.reason ?? 'stop',
   }))
   return { id: wire['request_id'], choices, usage: usageIn(wire['usage']) }
@@ -15,6 +16,8 @@ export function replyIn(wire: JsonObject): JsonObject {
 export interface RawChoice {
   readonly index: number
   readonly message: JsonObject
+  /** Probabilities, in OpenAI's form. */
+  readonly logprobs?: unknown
   /** OpenAI's word for the end; undefined before it. */
   readonly reason: string | undefined
 }
@@ -27,6 +30,7 @@ export function choicesOf(wire: JsonObject): RawChoice[] {
     return choices.map((choice) => ({
       index: looseCount(choice['index']),
       message: messageIn(looseObject(choice['message'])),
+      logprobs: choice['logprobs'],
       reason: reasonIn(choice['finish_reason']),
     }))
   // The research model has a form of its own, with this spelling.

@@ -39,6 +39,7 @@ export function chunkReader(): (event: JsonObject) => JsonObject[] {
     const choices = choicesOf(event).map((choice) => ({
       index: choice.index,
       delta: deltaOf(choice),
+      logprobs: choice.logprobs,
       finish_reason: choice.reason ?? null,
     }))
     return [{ id: event['request_id'], choices, usage: usageIn(event['usage']) }]

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, cannotSay, chatKin } from '../chat-kin.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { type ChatRequest, cannotSay, chatKin, noChoices } from '../chat-kin.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseCount, looseList, looseText } from '../fields.ts'
 import { plainTurns } from '../plain-turns.ts'
@@ -27,13 +27,14 @@ function requestOut(asked: ChatRequest): JsonObject {
 /** What is billed are characters of the text: they stand for the tokens of the prompt. */
 function completion(wire: JsonObject): JsonObject {
   const [translation] = looseList(wire['translations'])
-  const characters = looseCount(translation?.['billed_characters'])
+  if (!translation) return noChoices
+  const characters = looseCount(translation['billed_characters'])
   return {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: looseText(translation?.['text']) },
-        finish_reason: isObject(translation) ? 'stop' : 'error',
+        message: { role: 'assistant', content: looseText(translation['text']) },
+        finish_reason: 'stop',
       },
     ],
     ...(characters > 0 && { usage: { prompt_tokens: characters, completion_tokens: 0, total_tokens: characters } }),

@@ -13,6 +13,7 @@ export const gemini: Dialect = {
   encodeRequest,
   decodeReply,
   encodeReply,
+  endsByReason: true,
   streamDecoder: (idSeed) => new ContentStreamDecoder(idSeed),
   streamEncoder: (frame) => new ContentStreamEncoder(frame),
   decodeFailure,

@@ -7,6 +7,7 @@ import type { Choice, Reply, ReplyPart, Stop } from '../reply.ts'
 import { readSeal, writeSeal } from '../seal.ts'
 import { inputObject } from '../tool-input.ts'
 import { citationsIn, groundingOut, withinPart } from './grounding.ts'
+import { logprobsIn, logprobsOut } from './logprobs.ts'
 import { blockedStop, stopIn, stopOut } from './stop.ts'
 import { usageIn, usageOut } from './usage.ts'
 
@@ -52,8 +53,16 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
     if (read.type !== 'text' || read.text !== '' || read.seal) parts.push(read)
   }
   cite(parts, candidate)
+  tellLogprobs(parts, logprobsIn(candidate))
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
   return { parts, stop: stopIn(looseText(candidate['finishReason']), looseText(candidate['finishMessage']), hasCalls) }
+}
+
+/** They are of the whole text of a candidate. */
+function tellLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): void {
+  const at = parts.findIndex(({ type }) => type === 'text')
+  const part = parts[at]
+  if (logprobs.length > 0 && part?.type === 'text') parts[at] = { ...part, logprobs }
 }
 
 /** Google counts in the whole text of a candidate. */
@@ -105,6 +114,7 @@ export function encodeReply(reply: Reply, frame: Frame): JsonObject {
         finishReason: stopOut(choice.stop),
         ...finishMessage(choice.stop),
         index,
+        ...logprobsOut(choice.parts.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))),
         ...(grounding && { groundingMetadata: grounding }),
       }
     }),

@@ -3,11 +3,15 @@ import type { Conversation, Effort, Tool, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { budgetOf, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
+import { spokenSystem } from '../system-words.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { type ModelTraits, modelTraits } from './model.ts'
 import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
 
 const dialect = 'gemini'
+
+/** What Google has no field for. */
+const unknown = ['parallelTools', 'verbosity', 'userId', 'metadata', 'cacheKey', 'cacheRetention', 'cache'] as const
 
 /**
  * A generateContent request for Google (API reference, "Generating content"); the model goes into the address. Throws
@@ -31,22 +35,12 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     generationConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
     ...(conversation.serviceTier && conversation.serviceTier !== 'auto' && { serviceTier: conversation.serviceTier }),
   }
-  loseUnknown(conversation, losses)
+  losses.loseWishes(conversation, ...unknown)
   return { body, dropped: losses.names }
 }
 
 function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}
-}
-
-function loseUnknown(conversation: Conversation, losses: Losses): void {
-  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
-  losses.lose('verbosity', conversation.verbosity)
-  losses.lose('userId', conversation.userId)
-  losses.lose('metadata', conversation.metadata)
-  losses.lose('cacheKey', conversation.cacheKey)
-  losses.lose('cacheRetention', conversation.cacheRetention)
-  losses.lose('cache', conversation.cache)
 }
 
 function contentsOut(conversation: Conversation, context: PartsContext): JsonObject[] {
@@ -55,11 +49,7 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
     context.losses.lose('speaker', message.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
     // Google knows system instructions at the start only.
-    const parts = partsOut(message.parts, context).map((part) =>
-      message.role === 'system' && typeof part['text'] === 'string'
-        ? { ...part, text: `<system>\n${part['text']}\n</system>` }
-        : part,
-    )
+    const parts = partsOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     const rest = context.losses.native(message.native, 'message')
     if (parts.length === 0) continue
     const last = contents.at(-1)

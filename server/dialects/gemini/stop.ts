@@ -41,6 +41,8 @@ export function stopOut(stop: Stop): string {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
+    // An answer that was paused for its caller to go on with is not complete.
+    case 'pause':
       return 'MAX_TOKENS'
     case 'refusal':
     case 'content-filter':

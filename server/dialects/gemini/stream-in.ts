@@ -1,11 +1,12 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import type { Citation } from '../conversation.ts'
+import type { Citation, Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
 import { brokenOff, unreadable } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { decodeFailure } from './failure.ts'
 import { citationsIn, withinPart } from './grounding.ts'
+import { logprobsIn } from './logprobs.ts'
 import { PartialArgs } from './partial-args.ts'
 import { blockedIn, createdIn, replyPartIn } from './reply.ts'
 import { stopIn } from './stop.ts'
@@ -14,8 +15,8 @@ import { usageIn } from './usage.ts'
 /** One candidate as far as it came. */
 interface Candidate {
   parts: number
-  /** The text or thought that the next piece may go on with. */
-  open: { index: number; type: 'text' | 'reasoning' } | undefined
+  /** The text or thought that the next piece may go on with, unless a signature has ended it. */
+  open: { index: number; type: 'text' | 'reasoning'; isSealed: boolean; lateSeal?: Seal } | undefined
   calling: { index: number; id: string; name: string; args: PartialArgs; first: JsonObject } | undefined
   hasCalls: boolean
   stopped: boolean
@@ -105,6 +106,9 @@ export class ContentStreamDecoder implements StreamDecoder {
     const state = this.#state(choice)
     for (const part of looseList(looseObject(candidate['content'])['parts'])) this.#part(choice, state, part, events)
     this.#cite(choice, state, candidate, events)
+    const logprobs = logprobsIn(candidate)
+    if (logprobs.length > 0 && state.open?.type === 'text')
+      events.push({ type: 'detail', choice, index: state.open.index, detail: { logprobs } })
     const reason = looseText(candidate['finishReason'])
     if (reason === '' || state.stopped) return
     this.#close(choice, state, events)
@@ -124,23 +128,21 @@ export class ContentStreamDecoder implements StreamDecoder {
       return
     }
     const { open } = state
-    if (open?.type === read.type) {
+    if (open?.type === read.type && !open.isSealed) {
       const at = { choice, index: open.index } as const
       if (read.text !== '') events.push({ type: 'delta', ...at, text: read.text })
-      if (read.seal) events.push({ type: 'detail', ...at, detail: { seal: read.seal } })
       if (read.type === 'text') state.text += read.text
-      // A signature covers what came before it.
-      if (read.seal) this.#close(choice, state, events)
+      // A signature covers what came before it; what is cited there may come with it, in the same event.
+      if (read.seal) state.open = { ...open, isSealed: true, lateSeal: read.seal }
       return
     }
     if (read.text === '' && !read.seal) return
     this.#close(choice, state, events)
     const index = state.parts++
     events.push({ type: 'part', choice, index, part: read })
-    state.open = { index, type: read.type }
+    state.open = { index, type: read.type, isSealed: read.seal !== undefined }
     state.openedAt = state.text.length
     if (read.type === 'text') state.text += read.text
-    if (read.seal) this.#close(choice, state, events)
   }
 
   #whole(choice: number, state: Candidate, part: ReplyPart, events: StreamEvent[]): void {
@@ -178,7 +180,11 @@ export class ContentStreamDecoder implements StreamDecoder {
   }
 
   #close(choice: number, state: Candidate, events: StreamEvent[]): void {
-    if (state.open) events.push({ type: 'part-end', choice, index: state.open.index })
+    if (state.open) {
+      const { index, lateSeal } = state.open
+      if (lateSeal) events.push({ type: 'detail', choice, index, detail: { seal: lateSeal } })
+      events.push({ type: 'part-end', choice, index })
+    }
     state.open = undefined
     this.#endCall(choice, state, events)
   }

@@ -5,6 +5,7 @@ import type { Frame, StreamEncoder } from '../dialect.ts'
 import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
 import { encodeFailure } from './failure.ts'
 import { groundingOut } from './grounding.ts'
+import { logprobsOut } from './logprobs.ts'
 import { answerNames, finishMessage, replyPartOut } from './reply.ts'
 import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
@@ -73,9 +74,9 @@ export class ContentStreamEncoder implements StreamEncoder {
     }
     this.#open.set(`${choice} ${index}`, open)
     if (head.type === 'tool-call') open.text = head.input
-    return head.type === 'text' || head.type === 'reasoning' || head.type === 'refusal'
-      ? this.#text(choice, open, head.text)
-      : ''
+    if (head.type !== 'text' && head.type !== 'reasoning' && head.type !== 'refusal') return ''
+    const logprobs = head.type === 'text' ? this.#logprobs(choice, head.logprobs) : ''
+    return this.#text(choice, open, head.text) + logprobs
   }
 
   #delta(choice: number, index: number, text: string): string {
@@ -105,7 +106,14 @@ export class ContentStreamEncoder implements StreamEncoder {
     if (!open) return ''
     if (detail.seal) open.seal = detail.seal
     open.citations.push(...(detail.citations ?? []))
-    return ''
+    return this.#logprobs(choice, detail.logprobs)
+  }
+
+  /** Probabilities of the text that was written last. */
+  #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
+    const content = { role: 'model', parts: [{ text: '' }] }
+    if (logprobs.length === 0) return ''
+    return written({ candidates: [{ content, index: choice, ...logprobsOut(logprobs) }], ...this.#names })
   }
 
   #finishPart(choice: number, index: number): string {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
 import type { Reply, ReplyPart, Stop } from '../reply.ts'
 
-/** A chat response of Ollama's (API reference). Calls without an id get one made of `idSeed`. */
+/** A chat response of Ollama's (API reference); without a message it holds no answer. Calls without an id get one made of `idSeed`. */
 export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   const message = looseObject(wire['message'])
   const { thinking, content } = message
@@ -19,7 +19,7 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   return {
     ...(model && { model }),
     ...(created !== undefined && { createdAtSeconds: created }),
-    choices: [{ parts, stop: stopIn(wire['done_reason'], calls.length > 0) }],
+    choices: isObject(wire['message']) ? [{ parts, stop: stopIn(wire['done_reason'], calls.length > 0) }] : [],
     ...(usage && { usage }),
   }
 }

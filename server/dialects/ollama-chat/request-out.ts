@@ -16,7 +16,9 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
   losses.native(rest)
-  loseUnknown(conversation, losses)
+  losses.loseWishes(conversation, ...unknown)
+  const mode = conversation.toolChoice?.mode
+  losses.lose('toolChoice', mode === 'auto' || mode === 'none' ? undefined : mode)
   const body: JsonObject = {
     model: conversation.model,
     messages,
@@ -31,6 +33,21 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   return { body, dropped: losses.names }
 }
 
+/** What Ollama has no field for. */
+const unknown = [
+  'choices',
+  'logprobs',
+  'parallelTools',
+  'verbosity',
+  'userId',
+  'metadata',
+  'cacheKey',
+  'cacheRetention',
+  'cache',
+  'serviceTier',
+  'output',
+] as const
+
 const ownNames = ['num_ctx', 'keep_alive']
 
 /** Fields that callers of any dialect send because they know that Ollama answers, and what else was not understood. */
@@ -40,22 +57,6 @@ function ownFields(native: Native | undefined): { own: JsonObject; rest: Native 
   const isOwn = ([name]: [string, unknown]) => ownNames.includes(name)
   const rest = entries.filter((entry) => !isOwn(entry))
   return { own: Object.fromEntries(entries.filter(isOwn)), rest: { ...native, fields: Object.fromEntries(rest) } }
-}
-
-function loseUnknown(conversation: Conversation, losses: Losses): void {
-  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
-  losses.lose('logprobs', conversation.logprobs || undefined)
-  losses.lose('parallelTools', conversation.parallelTools === false || undefined)
-  losses.lose('verbosity', conversation.verbosity)
-  losses.lose('userId', conversation.userId)
-  losses.lose('metadata', conversation.metadata)
-  losses.lose('cacheKey', conversation.cacheKey)
-  losses.lose('cacheRetention', conversation.cacheRetention)
-  losses.lose('cache', conversation.cache)
-  losses.lose('serviceTier', conversation.serviceTier === 'auto' ? undefined : conversation.serviceTier)
-  losses.lose('output', conversation.output?.modalities.some((each) => each !== 'text') || undefined)
-  const mode = conversation.toolChoice?.mode
-  losses.lose('toolChoice', mode === 'required' || mode === 'tool' || mode === 'allowed' ? mode : undefined)
 }
 
 function optionsOut(conversation: Conversation): JsonObject {

@@ -30,8 +30,20 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
 
 function choiceIn(choice: JsonObject, idSeed: string): Choice {
   const message = looseObject(choice['message'])
-  const parts = messageParts(message, idSeed)
+  const parts = withLogprobs(messageParts(message, idSeed), logprobsIn(choice))
   return { parts, stop: stopOf(looseText(choice['finish_reason']), parts) }
+}
+
+/** The probabilities that a choice, whole or in a chunk, tells of its text. */
+export function logprobsIn(choice: JsonObject): readonly JsonObject[] {
+  return looseList(looseObject(choice['logprobs'])['content'])
+}
+
+/** They are of all of the text, which is one here. */
+function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): ReplyPart[] {
+  const at = parts.findIndex(({ type }) => type === 'text')
+  if (logprobs.length === 0) return parts
+  return parts.map((part, index) => (index === at && part.type === 'text' ? { ...part, logprobs } : part))
 }
 
 /** Some services say "stop" of calls, too; and a model that declines does not say so here. */
@@ -140,11 +152,16 @@ export function encodeReply(reply: Reply, frame: Frame): JsonObject {
     choices: reply.choices.map((choice, index) => ({
       index,
       message: messageOut(choice.parts, freeform, frame.request.oldFunctions),
-      logprobs: null,
+      logprobs: logprobsOut(choice.parts.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))),
       finish_reason: stopOut(choice.stop, frame.request.oldFunctions),
     })),
     ...(reply.usage && { usage: usageOut(reply.usage) }),
   }
+}
+
+/** Probabilities as a choice tells them; null where there are none. */
+export function logprobsOut(logprobs: readonly JsonObject[]): JsonObject | null {
+  return logprobs.length > 0 ? { content: logprobs, refusal: null } : null
 }
 
 /** An answer's name as OpenAI would form it. */

@@ -28,6 +28,8 @@ export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
+    // An answer that was paused for its caller to go on with is not complete.
+    case 'pause':
       return 'length'
     case 'tool-calls':
       return oldFunctions ? 'function_call' : 'tool_calls'

@@ -10,15 +10,24 @@ import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { citationsIn } from './annotations.ts'
 import { soundType } from './parts-in.ts'
 import { readDetails, thoughtOf } from './reasoning.ts'
-import { freeformIn, googleSeal, stopOf } from './reply.ts'
+import { freeformIn, googleSeal, logprobsIn, stopOf } from './reply.ts'
+
+/** A call that has begun: its part, the id it began with, and whether its signature came then. */
+interface OpenCall {
+  readonly index: number
+  readonly id: string
+  readonly isSealed: boolean
+}
 
 /** One choice as far as it came. */
 interface ChoiceState {
   parts: number
   /** The part that the next piece of its kind goes on with. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
-  /** Parts of calls by the service's number; they end together, since services may go back to an earlier one. */
-  readonly calls: Map<number, { index: number; id: string }>
+  /** Calls by the service's number; they end together, since services may go back to an earlier one. */
+  readonly calls: Map<number, OpenCall>
+  /** All calls that began. */
+  readonly begun: OpenCall[]
   sound: number | undefined
   /** Text of the thought that was begun last. */
   thought: string
@@ -94,6 +103,9 @@ export class ChunkStreamDecoder implements StreamDecoder {
     const state = this.#choices.get(number) ?? newState()
     this.#choices.set(number, state)
     this.#delta(number, state, looseObject(choice['delta']), events)
+    const logprobs = logprobsIn(choice)
+    if (logprobs.length > 0 && state.lastText !== undefined)
+      events.push({ type: 'detail', choice: number, index: state.lastText, detail: { logprobs } })
     const reason = looseText(choice['finish_reason'])
     if (reason !== '') this.#stop(number, state, reason, events)
   }
@@ -108,7 +120,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
 
   #closeAll(choice: number, state: ChoiceState, events: StreamEvent[]): void {
     this.#close(choice, state, events)
-    for (const { index } of state.calls.values()) events.push({ type: 'part-end', choice, index })
+    for (const { index } of state.begun.splice(0)) events.push({ type: 'part-end', choice, index })
     state.calls.clear()
     if (state.sound !== undefined) events.push({ type: 'part-end', choice, index: state.sound })
     state.sound = undefined
@@ -128,13 +140,13 @@ export class ChunkStreamDecoder implements StreamDecoder {
     const citations = citationsIn(delta['annotations'])
     if (citations.length > 0 && state.lastText !== undefined)
       events.push({ type: 'detail', choice, index: state.lastText, detail: { citations } })
-    for (const call of looseList(delta['tool_calls'])) this.#call(choice, state, call, events)
+    for (const call of looseList(delta['tool_calls'])) this.#call(choice, state, call, details.callSeals, events)
     const old = delta['function_call']
     if (isObject(old) && (looseText(old['name']) || looseText(old['arguments'])))
-      this.#call(choice, state, { index: 0, function: old }, events)
+      this.#call(choice, state, { index: 0, function: old }, details.callSeals, events)
     for (const [id, seal] of details.callSeals) {
-      const call = [...state.calls.values()].find((each) => each.id === id)
-      if (call) events.push({ type: 'detail', choice, index: call.index, detail: { seal } })
+      const call = state.begun.find((each) => each.id === id)
+      if (call && !call.isSealed) events.push({ type: 'detail', choice, index: call.index, detail: { seal } })
     }
     if (isObject(delta['audio'])) this.#sound(choice, state, delta['audio'], events)
     for (const image of looseList(delta['images'])) {
@@ -182,18 +194,25 @@ export class ChunkStreamDecoder implements StreamDecoder {
     else this.#whole(choice, state, { type: 'text', text: '', seal }, events)
   }
 
-  #call(choice: number, state: ChoiceState, call: JsonObject, events: StreamEvent[]): void {
+  #call(
+    choice: number,
+    state: ChoiceState,
+    call: JsonObject,
+    seals: ReadonlyMap<string, Seal>,
+    events: StreamEvent[],
+  ): void {
     const called = looseObject(call['function'] ?? call['custom'])
     const number = typeof call['index'] === 'number' ? looseCount(call['index']) : this.#unnumbered(state, call)
     let known = state.calls.get(number)
-    if (!known) {
+    if (!known || isAnother(known, call, called)) {
       this.#close(choice, state, events)
       const id = looseText(call['id']) || `call_${this.#idSeed}_${choice}_${number}`
-      const seal = googleSeal(call)
+      const seal = seals.get(id) ?? googleSeal(call)
       const head = { type: 'tool-call', id, name: looseText(called['name']), input: '' } as const
       const part = { ...head, ...(freeformIn(call) && { freeform: true }), ...(seal && { seal }) }
-      known = { index: this.#part(choice, state, part, events), id }
+      known = { index: this.#part(choice, state, part, events), id, isSealed: seal !== undefined }
       state.calls.set(number, known)
+      state.begun.push(known)
     }
     const whole = called['arguments'] ?? called['input']
     const text = isObject(whole) ? JSON.stringify(whole) : looseText(whole)
@@ -245,12 +264,19 @@ function newState(): ChoiceState {
     parts: 0,
     open: undefined,
     calls: new Map(),
+    begun: [],
     sound: undefined,
     thought: '',
     lastText: undefined,
     kinds: new Set(),
     stopped: false,
   }
+}
+
+/** Some services number all calls alike (Ollama's layer of OpenAI's form, Dynamo): a new one has an id and a name of its own. */
+function isAnother(known: OpenCall, call: JsonObject, called: JsonObject): boolean {
+  const id = looseText(call['id'])
+  return id !== '' && id !== known.id && looseText(called['name']) !== ''
 }
 
 /** OpenRouter reports an error beside choices; other services have an empty field there in every event. */

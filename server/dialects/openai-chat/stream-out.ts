@@ -4,7 +4,7 @@ import type { Frame, StreamEncoder } from '../dialect.ts'
 import { encodeFailure } from '../openai-failure.ts'
 import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
 import { freeformNames } from '../tool-input.ts'
-import { annotationsOf, callOut, completionId, detailsOf } from './reply.ts'
+import { annotationsOf, callOut, completionId, detailsOf, logprobsOut } from './reply.ts'
 import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 
@@ -93,8 +93,8 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#chunk(choice, { role: 'assistant', content: '' })
   }
 
-  #chunk(choice: number, delta: JsonObject, reason: string | null = null): string {
-    const choices = [{ index: choice, delta, logprobs: null, finish_reason: reason }]
+  #chunk(choice: number, delta: JsonObject, reason: string | null = null, logprobs: JsonObject | null = null): string {
+    const choices = [{ index: choice, delta, logprobs, finish_reason: reason }]
     return written({ ...this.#names, choices, ...(this.#frame.request.wantsStreamUsage && { usage: null }) })
   }
 
@@ -103,7 +103,10 @@ export class ChunkStreamEncoder implements StreamEncoder {
     const state = this.#state(choice)
     if (part.type !== 'tool-call') {
       state.parts.set(index, { part, call: undefined, more: '' })
-      return opened + this.#text(choice, part, 'text' in part ? (part.text ?? '') : '') + this.#media(choice, part)
+      const text = this.#text(choice, part, 'text' in part ? (part.text ?? '') : '')
+      return (
+        opened + text + this.#logprobs(choice, part.type === 'text' ? part.logprobs : []) + this.#media(choice, part)
+      )
     }
     const call = state.calls++
     state.parts.set(index, { part, call, more: '' })
@@ -152,6 +155,11 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#around[0] + JSON.stringify(text) + this.#around[1]
   }
 
+  /** Probabilities of the text that was written last. */
+  #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
+    return logprobs.length > 0 ? this.#chunk(choice, {}, null, logprobsOut(logprobs)) : ''
+  }
+
   #media(choice: number, part: ReplyPart): string {
     if (part.type !== 'media' || part.source.kind !== 'inline' || part.source.data === '') return ''
     const { data, mediaType } = part.source
@@ -167,7 +175,8 @@ export class ChunkStreamEncoder implements StreamEncoder {
     if (detail.seal) known.part = { ...part, seal: detail.seal } as ReplyPart
     if (detail.citations && part.type === 'text')
       known.part = { ...part, citations: [...(part.citations ?? []), ...detail.citations] }
-    return detail.transcript ? this.#chunk(choice, { audio: { transcript: detail.transcript } }) : ''
+    const said = detail.transcript ? this.#chunk(choice, { audio: { transcript: detail.transcript } }) : ''
+    return said + this.#logprobs(choice, detail.logprobs)
   }
 
   #partEnd(choice: number, index: number): string {

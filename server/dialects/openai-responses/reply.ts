@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Part, ReasoningPart, Seal } from '../conversation.ts'
+import type { Part, ReasoningPart, Seal, TextPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseCount, looseList, looseText } from '../fields.ts'
 import { readUsage } from '../openai-usage.ts'
@@ -14,7 +14,7 @@ import { usageOut } from './usage.ts'
 
 const dialect = 'openai-responses'
 
-/** A response object (OpenAI API reference, "The response object"). */
+/** A response object (OpenAI API reference, "The response object"); without output it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
   const id = looseText(wire['id'])
   const model = looseText(wire['model'])
@@ -24,7 +24,7 @@ export function decodeReply(wire: JsonObject): Reply {
     ...(id && { id }),
     ...(model && { model }),
     ...(typeof wire['created_at'] === 'number' && { createdAtSeconds: looseCount(Math.floor(wire['created_at'])) }),
-    choices: [{ parts, stop: stopIn(wire, parts) }],
+    choices: Array.isArray(wire['output']) ? [{ parts, stop: stopIn(wire, parts) }] : [],
     ...(usage && { usage }),
   }
 }
@@ -54,7 +54,13 @@ export function outputIn(item: JsonObject): ReplyPart[] {
 export function contentIn(content: JsonObject): ReplyPart {
   if (content['type'] === 'refusal') return { type: 'refusal', text: looseText(content['refusal']) }
   const citations = citationsIn(content['annotations'])
-  return { type: 'text', text: looseText(content['text']), ...(citations.length > 0 && { citations }) }
+  const logprobs = looseList(content['logprobs'])
+  return {
+    type: 'text',
+    text: looseText(content['text']),
+    ...(citations.length > 0 && { citations }),
+    ...(logprobs.length > 0 && { logprobs }),
+  }
 }
 
 /** A call; its input may be still to come. */
@@ -152,7 +158,7 @@ export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<stri
   switch (part.type) {
     case 'text':
       if (part.text === '') return sealItems(part.seal, names)
-      return [...sealItems(part.seal, names), messageItem(names.next('msg'), textContent(part.text, part.citations))]
+      return [...sealItems(part.seal, names), messageItem(names.next('msg'), textContent(part))]
     case 'refusal':
       return [messageItem(names.next('msg'), { type: 'refusal', refusal: part.text })]
     case 'reasoning':
@@ -174,9 +180,9 @@ function messageItem(id: string, content: JsonObject): JsonObject {
 }
 
 /** A text as a content part. */
-export function textContent(text: string, citations: (Part & { type: 'text' })['citations'] = []): JsonObject {
+export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPart, 'type'>): JsonObject {
   const annotations = citations.flatMap((each) => annotationOut(each, text.length) ?? [])
-  return { type: 'output_text', text, annotations, logprobs: [] }
+  return { type: 'output_text', text, annotations, logprobs }
 }
 
 /** A thought as an item. */
@@ -213,7 +219,8 @@ export function replyCall(
 function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObject[] {
   if (part.source.kind !== 'inline') return []
   // What a model says aloud can at least be read.
-  if (part.media === 'audio' && part.transcript) return [messageItem(names.next('msg'), textContent(part.transcript))]
+  if (part.media === 'audio' && part.transcript)
+    return [messageItem(names.next('msg'), textContent({ text: part.transcript }))]
   if (part.media !== 'image') return []
   return [{ id: names.next('ig'), type: 'image_generation_call', status: 'completed', result: part.source.data }]
 }

@@ -13,6 +13,7 @@ import { commonIn, effortIn, searchIn } from '../openai-request.ts'
 import { inputIn } from './items-in.ts'
 
 const dialect = 'openai-responses'
+const logprobsInclude = 'message.output_text.logprobs'
 
 /** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError (400). */
 export function decodeRequest(wire: JsonObject): Conversation {
@@ -40,9 +41,15 @@ export function decodeRequest(wire: JsonObject): Conversation {
     ...(output && { output }),
     maxTokens: body.count('max_output_tokens'),
     verbosity: text?.text('verbosity'),
+    ...(wantsLogprobs(wire) && { logprobs: true }),
     ...commonIn(body),
     ...nativeIn(body, { text, reasoning: thinking }),
   }
+}
+
+/** Probabilities are asked for among what an answer is to include, or by how many of them. */
+function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
+  return Number(top_logprobs) > 0 || (Array.isArray(include) && include.includes(logprobsInclude))
 }
 
 /** What only this dialect knows, in the objects it stands in. */

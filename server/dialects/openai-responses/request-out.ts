@@ -33,15 +33,8 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     ...filled('text', { format, verbosity }, native),
     ...filled('reasoning', { effort, summary: reasoning && effort !== 'none' ? summary : undefined }, native),
   }
-  losses.lose('frequencyPenalty', conversation.frequencyPenalty || undefined)
-  losses.lose('presencePenalty', conversation.presencePenalty || undefined)
-  losses.lose('seed', conversation.seed)
-  losses.lose('stop', conversation.stop?.length ? conversation.stop : undefined)
-  losses.lose('choices', (conversation.choices ?? 1) > 1 || undefined)
-  losses.lose(
-    'output',
-    losses.isForeign && conversation.output?.modalities.some((each) => each !== 'text') ? true : undefined,
-  )
+  losses.loseWishes(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop', 'choices')
+  if (losses.isForeign) losses.loseWishes(conversation, 'output')
   return { body, dropped: losses.names }
 }
 

@@ -21,6 +21,8 @@ export function stopOut(stop: Stop): { status: string; incomplete_details: JsonO
   switch (stop.reason) {
     case 'length':
     case 'context-window':
+    // An answer that was paused for its caller to go on with is not complete.
+    case 'pause':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
 import { brokenOff, unreadable } from '../failure.ts'
-import { looseCount, looseObject, looseText } from '../fields.ts'
+import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage } from '../openai-usage.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
@@ -115,9 +115,14 @@ export class ResponseStreamDecoder implements StreamDecoder {
         this.#finish(content, events)
         break
       case 'response.output_text.delta':
-      case 'response.refusal.delta':
+      case 'response.refusal.delta': {
         this.#delta(content, looseText(event['delta']), events)
+        const open = this.#open.get(content)
+        const logprobs = looseList(event['logprobs'])
+        if (open && logprobs.length > 0)
+          events.push({ type: 'detail', choice: 0, index: open.index, detail: { logprobs } })
         break
+      }
       case 'response.output_text.annotation.added': {
         const open = this.#open.get(content)
         const citations = [citationIn(looseObject(event['annotation']))]

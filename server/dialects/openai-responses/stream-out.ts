@@ -1,5 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { TextPart } from '../conversation.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
 import { errorOut } from '../openai-failure.ts'
 import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
@@ -101,7 +102,8 @@ export class ResponseStreamEncoder implements StreamEncoder {
     this.#open.set(index, open)
     const added = this.#written('response.output_item.added', { output_index: at, item })
     const first = part.type === 'tool-call' ? part.input : 'text' in part ? (part.text ?? '') : ''
-    const detail = part.type === 'text' && part.citations ? { citations: part.citations } : {}
+    const { citations, logprobs }: Partial<TextPart> = part.type === 'text' ? part : {}
+    const detail = { ...(citations && { citations }), ...(logprobs && { logprobs }) }
     const sealed = part.type === 'reasoning' && part.seal ? { seal: part.seal } : {}
     return before + added + this.#delta(index, first) + this.#detail(index, { ...detail, ...sealed })
   }
@@ -162,12 +164,12 @@ export class ResponseStreamEncoder implements StreamEncoder {
   #content(open: OpenItem): string {
     if (open.hasContent) return ''
     open.hasContent = true
-    const part = open.part.type === 'refusal' ? { type: 'refusal', refusal: '' } : textContent('')
+    const part = open.part.type === 'refusal' ? { type: 'refusal', refusal: '' } : textContent({ text: '' })
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
     return this.#written('response.content_part.added', { ...at, part })
   }
 
-  #detail(index: number, { seal, citations, transcript }: PartDetail): string {
+  #detail(index: number, { seal, citations, transcript, logprobs }: PartDetail): string {
     const open = this.#open.get(index)
     if (!open) return ''
     const { part } = open
@@ -176,9 +178,22 @@ export class ResponseStreamEncoder implements StreamEncoder {
       open.part = { type: 'text', text: part.type === 'text' ? part.text : '' }
       return this.#delta(index, transcript)
     }
-    if (seal && (part.type === 'reasoning' || part.type === 'text')) open.part = { ...part, seal }
-    if (!citations || open.part.type !== 'text') return ''
-    const text = open.part
+    if (seal && (part.type === 'reasoning' || part.type === 'text' || part.type === 'tool-call'))
+      open.part = { ...part, seal }
+    if (open.part.type !== 'text') return ''
+    return this.#logprobs(open, open.part, logprobs) + this.#cited(open, open.part, citations)
+  }
+
+  /** Probabilities of the text that was written last. */
+  #logprobs(open: OpenItem, text: TextPart, logprobs: readonly JsonObject[] = []): string {
+    if (logprobs.length === 0) return ''
+    open.part = { ...text, logprobs: [...(text.logprobs ?? []), ...logprobs] }
+    const at = { item_id: open.id, output_index: open.at, content_index: 0 }
+    return this.#content(open) + this.#written('response.output_text.delta', { ...at, delta: '', logprobs })
+  }
+
+  #cited(open: OpenItem, text: TextPart, citations: PartDetail['citations']): string {
+    if (!citations) return ''
     open.part = { ...text, citations: [...(text.citations ?? []), ...citations] }
     const begun = this.#content(open)
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
@@ -204,7 +219,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
     // A seal that comes after its text stands behind it.
-    const seals = part.type === 'text' ? sealItems(part.seal, this.#names) : []
+    const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names) : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
 
@@ -217,9 +232,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (part.type === 'reasoning') return thoughtItem(part, id)
     const isRefusal = part.type === 'refusal'
     const text = part.type === 'text' || isRefusal ? part.text : ''
-    const own = isRefusal
-      ? { type: 'refusal', refusal: text }
-      : textContent(text, part.type === 'text' ? part.citations : [])
+    const own = isRefusal ? { type: 'refusal', refusal: text } : textContent(part.type === 'text' ? part : { text })
     return { id, type: 'message', status: 'completed', role: 'assistant', content: [own] }
   }
 
@@ -255,7 +268,9 @@ export class ResponseStreamEncoder implements StreamEncoder {
         const [part] = item['content'] as JsonObject[]
         const own = { ...at, content_index: 0 }
         const isRefusal = open.part.type === 'refusal'
-        const whole = isRefusal ? { refusal: part?.['refusal'] } : { text: part?.['text'], logprobs: [] }
+        const whole = isRefusal
+          ? { refusal: part?.['refusal'] }
+          : { text: part?.['text'], logprobs: part?.['logprobs'] }
         const done = this.#written(isRefusal ? 'response.refusal.done' : 'response.output_text.done', {
           ...own,
           ...whole,
@@ -290,9 +305,9 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 }
 
-/** The part without what is written as its first piece. */
+/** The part without what is written as its first piece, and before it. */
 function emptied(part: ReplyPart): ReplyPart {
-  if (part.type === 'tool-call') return { ...part, input: '' }
+  if (part.type === 'tool-call') return { ...part, input: '', seal: undefined }
   if (part.type === 'text') return { type: 'text', text: '' }
   if (part.type === 'reasoning') return { ...part, text: '', seal: undefined }
   return part.type === 'refusal' ? { ...part, text: '' } : part

@@ -1,18 +1,17 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import type { PromptText } from '../dialect.ts'
+import {
+  charactersPerAudioToken,
+  charactersPerDocumentToken,
+  imageTokens,
+  perMessage,
+  perReply,
+} from '../prompt-tokens.ts'
 
-/** Tokens each message costs beside its texts, and the start of the answer (OpenAI's cookbook on counting tokens). */
-const perMessage = 3
-const perReply = 3
 const perName = 1
-/** An image at low detail, and one of 1024×1024 at high detail (OpenAI's vision guide); sizes are not fetched. */
+/** An image at low detail (OpenAI's vision guide). */
 const lowDetailImage = 85
-const highDetailImage = 765
-/** Input audio is about 10 tokens per second; base64 of compressed speech is about 1,000 characters per 0.5 s. */
-const base64CharactersPerAudioToken = 200
-/** A file is text and pages; its size says little more than the order of magnitude. */
-const base64CharactersPerFileToken = 12
 
 /** Texts and fixed tokens of a chat request: messages, tool definitions and the response schema. */
 export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
@@ -69,20 +68,20 @@ function addContent(content: unknown, texts: string[]): number {
 
 /** Tokens of a part that is not text; 0 for parts that are no media either (thinking, tool results). */
 function mediaTokensOf(part: JsonObject): number {
-  if (part['type'] === 'image_url') return imageTokens(part['image_url'])
-  if (isObject(part['input_audio'])) return sized(part['input_audio']['data'], base64CharactersPerAudioToken)
-  if (isObject(part['file'])) return sized(part['file']['file_data'], base64CharactersPerFileToken)
+  if (part['type'] === 'image_url') return shownTokens(part['image_url'])
+  if (isObject(part['input_audio'])) return sized(part['input_audio']['data'], charactersPerAudioToken)
+  if (isObject(part['file'])) return sized(part['file']['file_data'], charactersPerDocumentToken)
   // Kinds that some services have besides: video_url, document_url, pdf_url, …
   const type = part['type']
-  return typeof type === 'string' && /image|audio|video|file|document|pdf/.test(type) ? highDetailImage : 0
+  return typeof type === 'string' && /image|audio|video|file|document|pdf/.test(type) ? imageTokens : 0
 }
 
-function imageTokens(image: unknown): number {
-  return isObject(image) && image['detail'] === 'low' ? lowDetailImage : highDetailImage
+function shownTokens(image: unknown): number {
+  return isObject(image) && image['detail'] === 'low' ? lowDetailImage : imageTokens
 }
 
 function sized(data: unknown, charactersPerToken: number): number {
-  return typeof data === 'string' ? Math.ceil(data.length / charactersPerToken) : highDetailImage
+  return typeof data === 'string' ? Math.ceil(data.length / charactersPerToken) : imageTokens
 }
 
 /** Texts of a `prompt` or `input`: a string, a list of strings, token ids, lists of token ids, or content parts. */

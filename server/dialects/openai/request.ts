@@ -2,11 +2,8 @@ import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import type { PromptText, RequestFacts } from '../dialect.ts'
+import { choicesLimit, maxTokensLimit, modelLimit } from '../limits.ts'
 import { chatPrompt, textsOf } from './prompt.ts'
-
-/** Largest max_tokens believed; one-api's bound. */
-const maxTokensLimit = 2 ** 30
-const choicesLimit = 128
 
 /** Model used when the request names none, as one-api and OpenAI have it. */
 const defaultModels: Partial<Record<RelayMode, string>> = {
@@ -45,8 +42,8 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
     throw missing('model')
   }
   if (typeof given !== 'string') throw wrongType('model', 'a string')
-  if (given.length > 256)
-    throw new GatewayError('invalid_field_value', 'model is longer than 256 characters', { param: 'model' })
+  if (given.length > modelLimit)
+    throw new GatewayError('invalid_field_value', `model is longer than ${modelLimit} characters`, { param: 'model' })
   return given
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseObject, looseText } from '../fields.ts'
 import { alternating, gap, plainTurns, toldTurns } from '../plain-turns.ts'
@@ -14,7 +14,7 @@ import { serviceFailure } from '../service-failure.ts'
 export const replicateChat = chatKin({
   name: 'replicate',
   request: requestOut,
-  reply: (wire) => completion(textOf(wire['output']), 'message', 'stop', wire),
+  reply: (wire) => ('output' in wire ? completion(textOf(wire['output']), 'message', 'stop', wire) : noChoices),
   chunks: () => chunksOf,
   failureWithin,
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),

@@ -5,6 +5,7 @@ import { looseList, looseText } from '../../dialects/fields.ts'
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Upstream, UpstreamCall } from '../provider.ts'
 import { catalogueTarget, keyFault, keyForm, regional, regionOf, signedTarget } from './account.ts'
+import { betasInBody } from './betas.ts'
 import { embedReply, embedRequest } from './embeddings.ts'
 import { readClaude, readConverse } from './frames.ts'
 import { bedrockModels, modelId } from './models.ts'
@@ -32,6 +33,7 @@ const claude: ChatEndpoint = {
   target: (upstream, call, signing) =>
     signedTarget(upstream, path(upstream, call, call.stream ? 'invoke-with-response-stream' : 'invoke'), signing),
   read: readClaude,
+  headersInBody: betasInBody,
   finish({ model: _model, stream: _stream, ...body }) {
     return { anthropic_version: 'bedrock-2023-05-31', ...body }
   },

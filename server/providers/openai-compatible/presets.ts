@@ -301,4 +301,15 @@ export const presets: readonly Provider[] = [
     listsModels: false,
     chat: { lacks: ['audio', 'more than one answer', 'logprobs'] },
   }),
+  openaiCompatible({
+    type: 59,
+    name: 'huggingface',
+    label: 'Hugging Face',
+    color: 'yellow',
+    defaultBaseUrl: 'https://router.huggingface.co',
+    models: ['openai/gpt-oss-120b', 'openai/gpt-oss-20b', 'moonshotai/Kimi-K2-Thinking', 'Qwen/Qwen3-32B'],
+    keyHint: 'hf_…',
+    only: ['chat'],
+    also: ['responses'],
+  }),
 ]

@@ -53,6 +53,9 @@ export function accountOf({ key, config }: Upstream): Account {
   }
   if (account.email === '' || account.privateKey === '' || account.project === '')
     throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
+  // It becomes a part of a host's name, and must not become another host.
+  if (!/^[\w-]+$/.test(account.region))
+    throw new GatewayError('do_request_failed', 'the region of the channel is not the name of one')
   return account
 }
 

@@ -1,5 +1,6 @@
 import { errorTable, GatewayError } from '../../errors.ts'
 import type { Upgrade } from '../../lib/socket-session.ts'
+import { patienceOf } from '../ask-upstream.ts'
 import { authenticate } from '../authenticate.ts'
 import type { Incoming } from '../build-call.ts'
 import type { SessionCall } from '../call.ts'
@@ -8,7 +9,7 @@ import { Leaving } from '../caller-left.ts'
 import { credentialOf, protocolsOf } from '../credentials.ts'
 import { failedAttempt, statusFailure } from '../error-answer.ts'
 import { forwardedHeaders } from '../headers.ts'
-import { type MakeAttempt, shorter, throughChannels, toFailure } from '../relay.ts'
+import { type MakeAttempt, throughChannels, toFailure } from '../relay.ts'
 import { AttemptFailed } from '../retry-policy.ts'
 import { type Channel, mappedModel } from '../routing-table.ts'
 import { type RelayRouteDeps, serveCaller } from '../serve-call.ts'
@@ -161,7 +162,7 @@ async function connect(
     const { label } = channel.provider.meta
     throw new GatewayError('mode_not_supported', `channel type ${label} does not serve ${call.path}`)
   }
-  const settings = relay.settings()
+  const patience = patienceOf(channel, relay.settings())
   const controller = new AbortController()
   call.leaving.action = () => controller.abort()
   if (call.leaving.hasLeft) controller.abort()
@@ -171,11 +172,8 @@ async function connect(
       url: target.url,
       headers: { ...call.headers, ...target.headers },
       signal: controller.signal,
-      connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
-      answerTimeoutMs: shorter(
-        channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
-        channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
-      ),
+      connectTimeoutMs: patience.connectTimeoutMs,
+      answerTimeoutMs: patience.firstByteTimeoutMs,
       mostBytes,
       nowMs: () => relay.clock.nowMs(),
     })

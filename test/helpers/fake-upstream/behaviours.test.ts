@@ -67,14 +67,18 @@ describe('what a caller sees', () => {
   })
 
   test('silence ends when the caller leaves', async () => {
-    const signal = () => ({ signal: AbortSignal.timeout(50) })
     for (const behaviour of [
       fake.neverAnswers(),
       fake.neverReadsBody(),
       fake.stallsBeforeFirstEvent(),
       fake.stallsStream(),
     ]) {
-      expect(await seen(behaviour, signal())).toBe('failed')
+      const before = state.upstream.requests.length
+      const leave = new AbortController()
+      const answer = seen(behaviour, { signal: leave.signal })
+      await state.upstream.until(({ requests }) => requests.length > before)
+      leave.abort()
+      expect(await answer).toBe('failed')
       await state.upstream.until(({ openStreams }) => openStreams === 0)
       const request: fake.RecordedRequest = state.upstream.last
       expect([request.behaviour, request.aborted]).toEqual([behaviour.name, true])

@@ -107,7 +107,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 
   /** Resolves once the condition holds; fails after the time limit. */
-  async until(condition: (upstream: FakeUpstream) => boolean, timeoutMs = 5_000): Promise<void> {
+  async until(condition: (upstream: FakeUpstream) => boolean, timeoutMs = 60_000): Promise<void> {
     const deadline = Date.now() + timeoutMs
     while (!condition(this)) {
       if (Date.now() > deadline) throw new Error(`the fake upstream waited ${timeoutMs} ms in vain; ${this.describe()}`)
@@ -116,7 +116,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 
   /** Resolves with the request number `count` (from 1), complete with its body. */
-  async received(count = 1, timeoutMs = 5_000): Promise<RecordedRequest> {
+  async received(count = 1, timeoutMs = 60_000): Promise<RecordedRequest> {
     await this.until(() => this.requests[count - 1]?.bodyComplete === true, timeoutMs)
     return this.requests[count - 1] ?? this.last
   }

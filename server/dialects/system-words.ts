@@ -1,0 +1,11 @@
+import type { Part } from './conversation.ts'
+
+/** A system message as words of the user's, for models that know none in the middle of a conversation. */
+export function systemWords(text: string): string {
+  return `<system>\n${text}\n</system>`
+}
+
+/** The parts of such a message. */
+export function spokenSystem(parts: readonly Part[]): Part[] {
+  return parts.map((part) => (part.type === 'text' ? { ...part, text: systemWords(part.text) } : part))
+}

@@ -1,0 +1,33 @@
+import { modelTraits } from '../../dialects/claude-model.ts'
+import type { HeadersInBody } from '../provider.ts'
+
+/** Anthropic's betas that Bedrock takes (Bedrock user guide, "Anthropic Claude Messages API"); it refuses a request with another. */
+const taken: ReadonlySet<string> = new Set([
+  'computer-use-2024-10-22',
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+  'token-efficient-tools-2025-02-19',
+  'interleaved-thinking-2025-05-14',
+  'output-128k-2025-02-19',
+  'dev-full-thinking-2025-05-14',
+  'context-1m-2025-08-07',
+  'context-management-2025-06-27',
+  'effort-2025-11-24',
+  'tool-search-tool-2025-10-19',
+  'tool-examples-2025-10-29',
+])
+
+/** What the newest models there are asked for in their requests they take without a word of beta; they refuse all but this. */
+const takenByNewest: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14'])
+
+/** The betas of Anthropic's header as Bedrock wants them. */
+export function betasInBody(headers: Readonly<Record<string, string>>, model: string): HeadersInBody {
+  const asked = (headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim())
+  const names = [...new Set(asked)].filter((each) => each !== '')
+  const known = modelTraits(model).fixedSampling ? takenByNewest : taken
+  const betas = names.filter((each) => known.has(each))
+  return {
+    members: betas.length > 0 ? { anthropic_beta: betas } : {},
+    dropped: names.filter((each) => !known.has(each)).map((each) => `anthropic-beta.${each}`),
+  }
+}

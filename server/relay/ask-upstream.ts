@@ -1,0 +1,77 @@
+import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
+import type { Settings } from '../settings/settings.ts'
+import {
+  callUpstream,
+  endpointsOf,
+  isChat,
+  mayBeMissing,
+  type Patience,
+  placeOf,
+  upstreamCallOf,
+} from './call-upstream.ts'
+import type { RelayDeps } from './deps.ts'
+import { type Attempting, type Prepared, prepare } from './prepare.ts'
+import { prepareConversation } from './prepare-conversation.ts'
+import type { Channel } from './routing-table.ts'
+
+/** A call at one channel, before the place there is chosen. */
+export type Question = Omit<Attempting, 'endpoint' | 'upstreamCall'>
+
+/** What was sent, and the head of the answer, whatever its status. */
+export interface Asked {
+  prepared: Prepared
+  response: Response
+}
+
+/** The limits of a channel, or else those of the settings. */
+export function patienceOf(channel: Channel, settings: Settings): Patience {
+  return {
+    connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+    firstByteTimeoutMs: shorter(
+      channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+      channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
+    ),
+  }
+}
+
+/** The shorter of two time limits, of which 0 means none. */
+function shorter(aMs: number, bMs: number): number {
+  return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
+}
+
+/**
+ * Sends a call to the best place of its channel; where the service has no such place, to the next. `ready` is told what
+ * goes out before it does. Throws GatewayError, AttemptFailed and CallerLeft.
+ */
+export async function askUpstream(
+  deps: RelayDeps,
+  question: Question,
+  patience: Patience,
+  ready: (prepared: Prepared) => void,
+): Promise<Asked> {
+  const { call, channel, upstreamModel } = question
+  const [first, second] = endpointsOf(deps, call, channel, upstreamModel)
+  const asked = await askAt(deps, question, first, patience, ready)
+  if (!second || !mayBeMissing(asked.response)) return asked
+  await asked.response.body?.cancel()
+  const other = await askAt(deps, question, second, patience, ready)
+  if (other.response.ok && isChat(first)) deps.missingPlaces.note(placeOf(channel, first))
+  return other
+}
+
+/** Sends a call to one place of its channel. Throws like `askUpstream`. */
+export async function askAt(
+  deps: RelayDeps,
+  question: Question,
+  endpoint: ChatEndpoint | ModeEndpoint,
+  patience: Patience,
+  ready?: (prepared: Prepared) => void,
+): Promise<Asked> {
+  const upstreamCall = upstreamCallOf(question.call, endpoint, question.upstreamModel)
+  const preparing = isChat(endpoint)
+    ? prepareConversation(deps, { ...question, upstreamCall, endpoint })
+    : prepare({ ...question, upstreamCall, endpoint })
+  const prepared = preparing instanceof Promise ? await preparing : preparing
+  ready?.(prepared)
+  return { prepared, response: await callUpstream(deps, { ...question, upstreamCall, endpoint }, prepared, patience) }
+}
