@@ -1,4 +1,5 @@
-import { Outlet } from '@tanstack/react-router'
+import { Link, Outlet } from '@tanstack/react-router'
+import { buttonClass } from '../components/ui/button.tsx'
 import { PageHeading } from '../components/ui/page.tsx'
 import { isAdmin, useSessionUser } from '../lib/session.ts'
 import { useText } from '../lib/text.ts'
@@ -11,7 +12,10 @@ export function AdminOnly() {
   return (
     <div className="mx-auto max-w-md py-24 text-center">
       <PageHeading title={t('noPermission.title')} />
-      <p className="mt-1 text-sm text-muted">{t('noPermission.text', { name: user?.username ?? '' })}</p>
+      <p className="mt-1 mb-4 text-sm text-muted">{t('noPermission.text', { name: user?.username ?? '' })}</p>
+      <Link to="/" className={buttonClass()}>
+        {t('notFound.home')}
+      </Link>
     </div>
   )
 }

@@ -84,7 +84,7 @@ export function Palette() {
                 <Autocomplete.Input
                   aria-label={t('palette.title')}
                   placeholder={t('palette.placeholder')}
-                  className="h-12 w-full bg-transparent text-lg outline-none"
+                  className="h-12 w-full bg-transparent text-lg text-ellipsis outline-none"
                 />
               </div>
               <Autocomplete.Empty className="text-sm text-muted">

@@ -49,12 +49,13 @@ function Overlays() {
   const help = useObservable(helpOpen)
   useEffect(() => onFirstToast(() => setToasts(true)), [])
   useHotkeys({ 'mod+k': () => paletteOpen.set(true), '?': () => helpOpen.set(true) })
+  // One boundary for each: what is loaded later would hide what is on the screen.
   return (
-    <Suspense fallback={null}>
-      {toasts && <Toaster />}
-      {palette && <Palette />}
-      {help && <KeyHelp />}
-    </Suspense>
+    <>
+      <Suspense fallback={null}>{toasts && <Toaster />}</Suspense>
+      <Suspense fallback={null}>{palette && <Palette />}</Suspense>
+      <Suspense fallback={null}>{help && <KeyHelp />}</Suspense>
+    </>
   )
 }
 

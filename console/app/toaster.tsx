@@ -57,7 +57,10 @@ export function Toaster() {
     >
       <ol className="flex flex-col gap-2">
         {messages.map((message) => (
-          <Item key={message.id} message={message} paused={paused} onClose={() => close(message.id)} />
+          // One that is HTML comes when it can be shown, not as an empty box.
+          <Suspense key={message.id} fallback={null}>
+            <Item message={message} paused={paused} onClose={() => close(message.id)} />
+          </Suspense>
         ))}
       </ol>
     </section>
@@ -125,9 +128,7 @@ function Item({ message, paused, onClose }: { message: ToastMessage; paused: boo
               {kind === 'error' ? t('error.prefix', { message: message.text }) : message.text}
             </p>
           ) : (
-            <Suspense fallback={null}>
-              <SafeHtml source={html} />
-            </Suspense>
+            <SafeHtml source={html} />
           )}
           {detail !== undefined && (
             <p className="mt-0.5 line-clamp-4 break-words text-muted hover:line-clamp-none">{detail}</p>

@@ -32,6 +32,12 @@ export function formatCount(value: number): string {
   return new Intl.NumberFormat(languageTag()).format(value)
 }
 
+/** A share of 1 as percent, in the way of the language. */
+export function formatPercent(share: number, decimals = 1): string {
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  return new Intl.NumberFormat(languageTag(), { style: 'percent', ...digits }).format(share)
+}
+
 /** From 10 000 on as 10.0k, 1.0M, 1.0B; below as it is. */
 export function formatNumber(value: number): string {
   if (value >= 1e9) return `${(value / 1e9).toFixed(1)}B`

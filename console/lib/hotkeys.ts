@@ -34,14 +34,15 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
-  const waiting = first && Date.now() - first.atMs < sequenceMs ? first.key : undefined
+  // When they were pressed: a page that is busy hears of both later.
+  const waiting = first && event.timeStamp - first.atMs < sequenceMs ? first.key : undefined
   first = undefined
   const handler = (waiting !== undefined && find(`${waiting} ${name}`)) || find(name)
   if (handler) {
     event.preventDefault()
     handler(event)
   } else if (layers.some((layer) => Object.keys(layer.current).some((key) => key.startsWith(`${name} `)))) {
-    first = { key: name, atMs: Date.now() }
+    first = { key: name, atMs: event.timeStamp }
   }
 }
 

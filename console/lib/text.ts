@@ -117,3 +117,8 @@ export async function setLanguage(next: Language): Promise<void> {
   document.documentElement.lang = languageTag()
   version.set(version.get() + 1)
 }
+
+// Another tab of the console has chosen another language. One that cannot be loaded stays out.
+window.addEventListener('storage', ({ key }) => {
+  if (key === 'ui.lang') void setLanguage(firstLanguage()).catch(() => undefined)
+})

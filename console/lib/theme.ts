@@ -22,3 +22,8 @@ export function setTheme(theme: Theme): void {
   else document.documentElement.dataset['theme'] = theme
   current.set(theme)
 }
+
+// Another tab of the console has chosen another theme.
+window.addEventListener('storage', ({ key }) => {
+  if (key === 'ui.theme') setTheme(stored())
+})

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
 /** The query of an address as it stands there: text, or nothing. */
@@ -62,21 +62,30 @@ export function parseListSearch(raw: RawSearch): ListSearch {
 /** Changes some values of the address' query. `replace` leaves no step in the browser's history. */
 export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
 
-/** The query of the address, read by the page's own function, and a way to change it. */
+const withoutLastSlash = (path: string) => path.replace(/\/+$/, '')
+
+/**
+ * The query of the address, read by the page's own function, and a way to change it. A page that is on the screen only
+ * until the next one has been loaded changes nothing more: the address is the next one's already.
+ */
 export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
   const raw = useSearch({ strict: false }) as Record<string, unknown>
   const navigate = useNavigate()
+  const router = useRouter()
+  const path = withoutLastSlash(useMatch({ strict: false, select: ({ pathname }) => pathname }))
   const key = writeQuery(raw)
   const state = useMemo(() => parse(parseQuery(key)), [parse, key])
   const set = useCallback<SetSearch<S>>(
-    (patch, { replace = false } = {}) =>
+    (patch, { replace = false } = {}) => {
+      if (withoutLastSlash(router.latestLocation.pathname) !== path) return
       void navigate({
         to: '.',
         search: ((before: object) => ({ ...before, ...patch })) as never,
         replace,
         resetScroll: false,
-      }),
-    [navigate],
+      })
+    },
+    [navigate, router, path],
   )
   return [state, set]
 }

@@ -29,7 +29,7 @@ export const channelEn = {
   'channel.used': 'Used quota',
   'channel.testTime': 'Tested',
   'channel.created': 'Created time',
-  'channel.status.auto': 'disabled automatically',
+  'channel.status.auto': 'auto-disabled',
   'channel.status.auto.hint':
     'The gateway switched it off after faults of the upstream. A test that succeeds can bring it back.',
   'channel.untested': 'untested',
@@ -70,7 +70,6 @@ export const channelEn = {
   'channel.bulkEdit.keep': 'unchanged',
   'channel.bulkEdit.nothing': 'Fill in at least one field.',
 
-  'channel.board.empty': 'There is no channel to watch yet.',
   'channel.board.none': 'no tests yet',
   'channel.board.summary': '{ok} of the last {count} tests succeeded',
   'channel.board.error': 'The tests cannot be shown',

@@ -70,7 +70,6 @@ export const channelZh = {
   'channel.bulkEdit.keep': '不修改',
   'channel.bulkEdit.nothing': '请至少填写一项。',
 
-  'channel.board.empty': '还没有可以查看的渠道。',
   'channel.board.none': '还没有测试',
   'channel.board.summary': '最近 {count} 次测试中 {ok} 次成功',
   'channel.board.error': '无法显示测试记录',

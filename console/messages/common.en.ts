@@ -72,6 +72,7 @@ export const commonEn = {
   'notFound.code': '404',
   'notFound.text': 'the requested page was not found',
   'notFound.home': 'Go to the home page',
+  'notFound.search': 'Search',
 
   'status.unknown': 'unknown status',
   'role.unknown': 'unknown identity',

@@ -72,6 +72,7 @@ export const commonZh = {
   'notFound.code': '404',
   'notFound.text': '未找到所请求的页面',
   'notFound.home': '返回首页',
+  'notFound.search': '搜索',
 
   'status.unknown': '未知状态',
   'role.unknown': '未知身份',

@@ -193,8 +193,9 @@ export const optionEn = {
   'option.RelayTimeout.hint': '0 = no limit.',
   'option.RealtimeIdleTimeout': 'Longest silence in a realtime session',
   'option.RealtimeIdleTimeout.hint': '0 = no limit.',
-  'option.CallerIdleTimeout': 'Slow readers',
-  'option.CallerIdleTimeout.hint': 'Longest time for which a caller may leave a stream unread. 0 = no limit.',
+  'option.CallerIdleTimeout': 'Slow callers',
+  'option.CallerIdleTimeout.hint':
+    'Longest time for which a caller may leave a stream unread or its request unfinished. 0 = no limit.',
   'option.KeepAliveInterval': 'Sign of life every',
   'option.KeepAliveInterval.hint': 'A silent stream gets a comment line, so that proxies keep it open. 0 = never.',
   'option.RequestSizeLimit': 'Largest request',

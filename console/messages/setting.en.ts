@@ -1,6 +1,6 @@
 /** Texts of the settings and of the audit trail. */
 export const settingEn = {
-  'setting.title': 'setting',
+  'setting.title': 'settings',
   'setting.tabs': 'Settings',
   'setting.tab.personal': 'Personal settings',
   'setting.tab.operation': 'Operation settings',

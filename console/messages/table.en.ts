@@ -36,4 +36,11 @@ export const tableEn = {
   'table.toggled.enabled': '{name} is enabled',
   'table.toggled.disabled': '{name} is disabled',
   'table.deleted': '{name} was deleted',
+  'table.views': 'Saved views',
+  'table.views.name': 'Name of the view',
+  'table.views.none': 'No views are saved yet.',
+  'table.views.remove': 'Delete view {name}',
+  'table.use': 'Last 14 days',
+  'table.use.none': 'Nothing was spent in 14 days.',
+  'table.use.summary': '{spent} in {days} days',
 } as const

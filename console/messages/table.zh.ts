@@ -37,4 +37,11 @@ export const tableZh = {
   'table.toggled.enabled': '{name} 已启用',
   'table.toggled.disabled': '{name} 已禁用',
   'table.deleted': '{name} 已删除',
+  'table.views': '已存视图',
+  'table.views.name': '视图名称',
+  'table.views.none': '还没有保存的视图。',
+  'table.views.remove': '删除视图 {name}',
+  'table.use': '最近 14 天',
+  'table.use.none': '最近 14 天没有消费。',
+  'table.use.summary': '{days} 天共 {spent}',
 } as const satisfies Translation<'table'>

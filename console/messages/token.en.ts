@@ -61,7 +61,6 @@ export const tokenEn = {
   'token.created.done': 'token created successfully, please copy the key from the list!',
   'token.updated.done': 'token updated successfully!',
 
-  'token.apps': 'Open in an app',
   'token.app.next': 'ChatGPT Next Web',
   'token.app.ama': 'AMA (BotGem)',
   'token.app.opencat': 'OpenCat',
@@ -69,6 +68,22 @@ export const tokenEn = {
   'token.app.copy': 'Copy link: {app}',
   'token.app.open': 'Open in {app}',
 
+  'token.setup': 'Set up an app',
+  'token.setup.shell': 'Run this in the shell that {app} is started from:',
+  'token.setup.file': 'Put this into {file}:',
+  'token.setup.link': 'The link opens {app} with address and key filled in.',
+  'token.setup.open': 'Open {app}',
+  'token.setup.copyLink': 'Copy link',
+
+  'token.qr': 'QR code for a phone',
+  'token.qr.title': 'QR code of {name}',
+  'token.qr.text': 'Point the camera of a phone at it. Whoever photographs it can use the token.',
+  'token.qr.holds': 'What the code holds',
+  'token.qr.key': 'Key alone',
+  'token.qr.address': 'Address alone',
+  'token.qr.picture': 'QR code: {what}',
+
+  'token.peek.title': 'Token',
   'token.peek.use': 'Spent in the last 7 days',
   'token.peek.logs': 'Latest calls',
   'token.peek.allLogs': 'View in logs',

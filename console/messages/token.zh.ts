@@ -62,7 +62,6 @@ export const tokenZh = {
   'token.created.done': '令牌创建成功，请在列表页面点击复制获取令牌！',
   'token.updated.done': '令牌更新成功！',
 
-  'token.apps': '在应用中打开',
   'token.app.next': 'ChatGPT Next Web',
   'token.app.ama': 'AMA（BotGem）',
   'token.app.opencat': 'OpenCat',
@@ -70,6 +69,22 @@ export const tokenZh = {
   'token.app.copy': '复制链接：{app}',
   'token.app.open': '在 {app} 中打开',
 
+  'token.setup': '配置客户端应用',
+  'token.setup.shell': '在启动 {app} 的终端中运行：',
+  'token.setup.file': '写入 {file}：',
+  'token.setup.link': '此链接会打开 {app}，并自动填入地址和密钥。',
+  'token.setup.open': '打开 {app}',
+  'token.setup.copyLink': '复制链接',
+
+  'token.qr': '手机扫码',
+  'token.qr.title': '{name} 的二维码',
+  'token.qr.text': '用手机摄像头扫描。任何拍到它的人都能使用此令牌。',
+  'token.qr.holds': '二维码内容',
+  'token.qr.key': '仅密钥',
+  'token.qr.address': '仅地址',
+  'token.qr.picture': '二维码：{what}',
+
+  'token.peek.title': '令牌',
   'token.peek.use': '最近 7 天消费',
   'token.peek.logs': '最近调用',
   'token.peek.allLogs': '在日志中查看',

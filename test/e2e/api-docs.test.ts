@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'
 import { axeFaults, scrollsSideways } from './support/audit.ts'
 import { borrowBrowser, returnBrowser } from './support/browser.ts'
+import { eventually } from './support/eventually.ts'
 
 setDefaultTimeout(60_000)
 
@@ -51,12 +52,12 @@ test('it works without JavaScript and by keyboard, and asks for nothing but itse
   await page.goto(`${gateway.url}/api/docs`)
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  expect(new URL(page.url()).hash).toBe('#calls')
+  await eventually(() => new URL(page.url()).hash).toBe('#calls')
   const call = page.locator('details#tokenCreate')
   const example = call.getByText('Authorization: Bearer $ACCESS_TOKEN')
-  expect(await example.isVisible()).toBe(false)
+  await eventually(() => example.isVisible()).toBe(false)
   await call.locator('summary').focus()
   await page.keyboard.press('Enter')
-  expect(await example.isVisible()).toBe(true)
+  await eventually(() => example.isVisible()).toBe(true)
   expect(asked.filter((path) => path !== '/favicon.ico')).toEqual(['/api/docs'])
 })

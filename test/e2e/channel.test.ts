@@ -4,8 +4,9 @@ import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
-import { toastOf } from './support/toasts.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -52,10 +53,9 @@ describe('the list of channels', () => {
     await visit.open('/channel')
     await rowOf(page, 'tested').getByText('untested').waitFor()
     await page.getByRole('button', { name: 'Test: tested' }).click()
-    await page
-      .locator('[data-toast="info"]')
-      .filter({ hasText: /channel tested tested successfully, took \d+\.\d\d seconds\./ })
-      .waitFor()
+    expect(await toastShown(page, 'info', 'channel tested')).toMatch(
+      /channel tested tested successfully, took \d+\.\d\d seconds\./,
+    )
     await rowOf(page, 'tested').locator('[data-color="green"]').filter({ hasText: ' s' }).waitFor()
     await choose(page, 'tested', 'Disable')
     await rowOf(page, 'tested').getByText('disabled').waitFor()
@@ -84,7 +84,7 @@ describe('the list of channels', () => {
     const { page } = visit
     await visit.open('/channel')
     await page.getByRole('button', { name: 'Test all' }).click()
-    await toastOf(page, 'info', 'started testing all enabled channels').waitFor()
+    await toastShown(page, 'info', 'started testing all enabled channels')
     await page.getByText('Health').click()
     await page
       .getByRole('button', { name: /^boarded/ })
@@ -113,9 +113,9 @@ describe('the list of channels', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click()
     await page.getByRole('dialog').getByLabel('Priority').fill('7')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await toastOf(page, 'success', 'operation completed successfully!').waitFor()
-    expect((await channelsNamed('bulk one'))[0]).toMatchObject({ priority: 7, models: 'gpt-4o' })
-    expect((await channelsNamed('bulk two'))[0]).toMatchObject({ priority: 7 })
+    await toastShown(page, 'success', 'operation completed successfully!')
+    await eventually(async () => (await channelsNamed('bulk one'))[0]).toMatchObject({ priority: 7, models: 'gpt-4o' })
+    await eventually(async () => (await channelsNamed('bulk two'))[0]).toMatchObject({ priority: 7 })
   })
 })
 
@@ -125,20 +125,20 @@ describe('the form of a channel', () => {
     const { page } = visit
     await visit.open('/channel/add')
     await submit(page)
-    await toastOf(page, 'info', 'please fill in channel name and channel key!').waitFor()
+    await toastShown(page, 'info', 'please fill in channel name and channel key!')
     await page.getByLabel('Name', { exact: true }).fill('made here')
     await page.getByLabel('Key', { exact: true }).fill('sk-secret')
     await submit(page)
-    await toastOf(page, 'info', 'please select at least one model!').waitFor()
+    await toastShown(page, 'info', 'please select at least one model!')
     await page.getByRole('button', { name: 'Fill basic' }).click()
     await page.getByText('JSON', { exact: true }).click()
     await page.getByLabel('Model mapping').last().fill('{"a":')
     await submit(page)
-    await toastOf(page, 'info', 'model mapping must be valid JSON format!').waitFor()
+    await toastShown(page, 'info', 'model mapping must be valid JSON format!')
     await page.getByLabel('Model mapping').last().fill('')
     await page.getByLabel('Proxy').fill('https://proxy.example/')
     await submit(page)
-    await toastOf(page, 'success', 'channel created successfully!').waitFor()
+    await toastShown(page, 'success', 'channel created successfully!')
     const [made] = await channelsNamed('made here')
     expect(made).toMatchObject({ type: 1, base_url: 'https://proxy.example', model_mapping: '{}', group: 'default' })
     expect(made?.models.split(',').every((model) => /^(gpt-3|text-)/.test(model))).toBe(true)
@@ -154,8 +154,8 @@ describe('the form of a channel', () => {
     await page.getByText('3 keys · 2 empty or repeated lines are left out').waitFor()
     await page.getByRole('button', { name: 'Fill basic' }).click()
     await submit(page)
-    await toastOf(page, 'success', 'channel created successfully!').waitFor()
-    expect(await channelsNamed('many')).toHaveLength(3)
+    await toastShown(page, 'success', 'channel created successfully!')
+    await eventually(() => channelsNamed('many')).toHaveLength(3)
   })
 
   test('spec 5: Azure gets its default API version, and its note', async () => {
@@ -170,8 +170,11 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await page.getByRole('button', { name: 'Fill basic' }).click()
     await submit(page)
-    await toastOf(page, 'success', 'channel created successfully!').waitFor()
-    expect((await channelsNamed('azure made'))[0]).toMatchObject({ type: 3, other: '2023-06-01-preview' })
+    await toastShown(page, 'success', 'channel created successfully!')
+    await eventually(async () => (await channelsNamed('azure made'))[0]).toMatchObject({
+      type: 3,
+      other: '2023-06-01-preview',
+    })
   })
 
   test('spec 2, 9: it starts as a channel of type 1 for the group default, with a proxy field', async () => {
@@ -179,7 +182,7 @@ describe('the form of a channel', () => {
     const { page } = visit
     await visit.open('/channel/add')
     await page.getByLabel('Proxy').waitFor()
-    expect(await page.getByLabel('Type', { exact: true }).inputValue()).toBe('OpenAI')
+    await eventually(() => page.getByLabel('Type', { exact: true }).inputValue()).toBe('OpenAI')
     await page.getByRole('button', { name: 'Remove default' }).waitFor()
     const choose = async (words: string) => {
       await page.getByLabel('Type', { exact: true }).fill(words)
@@ -187,10 +190,51 @@ describe('the form of a channel', () => {
     }
     await choose('Custom')
     await page.getByLabel('Base URL').waitFor()
-    expect(await page.getByLabel('Proxy').count()).toBe(0)
+    await eventually(() => page.getByLabel('Proxy').count()).toBe(0)
     await choose('Azure OpenAI')
     await page.getByLabel('Endpoint').waitFor()
-    expect(await page.getByLabel('Default API version').getAttribute('placeholder')).toBe('2023-06-01-preview')
+    await eventually(() => page.getByLabel('Default API version').getAttribute('placeholder')).toBe(
+      '2023-06-01-preview',
+    )
+  })
+
+  test('what fills in models waits until they are known', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/channel/models', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/channel/add')
+    const names = ['Fill basic', 'Fill all']
+    for (const name of names) await eventually(() => page.getByRole('button', { name }).isDisabled()).toBe(true)
+    held.resolve()
+    for (const name of names) await eventually(() => page.getByRole('button', { name }).isEnabled()).toBe(true)
+  })
+
+  test('who goes elsewhere while a new channel is tested stays there', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/channel/test/*/', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/channel/add')
+    await page.getByLabel('Name', { exact: true }).fill('tested meanwhile')
+    await page.getByLabel('Key', { exact: true }).fill('sk-x')
+    await page.getByLabel('Proxy').fill(upstream.url)
+    await page.getByLabel('Models', { exact: true }).fill('gpt-4o')
+    await page.getByLabel('Models', { exact: true }).press('Enter')
+    const tested = page.waitForRequest('**/api/channel/test/*/')
+    await page.getByRole('button', { name: 'Save and test' }).click()
+    await tested
+    await page.getByRole('navigation').getByRole('link', { name: 'Tokens' }).first().click()
+    await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+    held.resolve()
+    await toastShown(page, 'info', 'channel tested meanwhile tested successfully')
+    expect(page.url()).toEndWith('/token')
   })
 
   test('spec 5: another type brings its models when none were chosen, and keeps those that were', async () => {
@@ -212,7 +256,7 @@ describe('the form of a channel', () => {
     await page.getByRole('option', { name: 'Anthropic Claude', exact: true }).click()
     const [first = ''] = types.find((each) => each.type === 19)?.models ?? []
     await page.getByRole('button', { name: `Remove ${first}`, exact: true }).waitFor()
-    expect(await page.getByRole('button', { name: /^Remove claude/ }).count()).toBe(0)
+    await eventually(() => page.getByRole('button', { name: /^Remove claude/ }).count()).toBe(0)
     expect(types.find((each) => each.type === 15)?.keyHint).toContain('APIKey|SecretKey')
     expect(types.find((each) => each.type === 18)?.keyHint).toContain('APPID|APISecret|APIKey')
   })
@@ -223,18 +267,18 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     await page.getByLabel('Type', { exact: true }).fill('Spark')
     await page.getByRole('option', { name: /Spark/ }).first().click()
-    expect(await page.getByLabel('Model version').getAttribute('placeholder')).toBe('v2.1')
+    await eventually(() => page.getByLabel('Model version').getAttribute('placeholder')).toBe('v2.1')
     await page.getByLabel('Name', { exact: true }).fill('spark made')
     await page.getByLabel('Key', { exact: true }).fill('app|secret|key')
     await submit(page)
-    await toastOf(page, 'success', 'channel created successfully!').waitFor()
+    await toastShown(page, 'success', 'channel created successfully!')
     const [made] = await channelsNamed('spark made')
     expect(made).toMatchObject({ type: 18, other: 'v2.1' })
     await visit.open(`/channel/edit/${made?.id}`)
     await page.getByLabel('Name', { exact: true }).fill('spark renamed')
     await submit(page)
-    await toastOf(page, 'success', 'channel updated successfully!').waitFor()
-    expect(await channelsNamed('spark renamed')).toHaveLength(1)
+    await toastShown(page, 'success', 'channel updated successfully!')
+    await eventually(() => channelsNamed('spark renamed')).toHaveLength(1)
   })
 
   test('spec 5: names of models are added as typed; empty and listed ones are not; Escape takes none away', async () => {
@@ -261,7 +305,7 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     await page.getByRole('button', { name: 'Fill in an example' }).click()
     await page.getByText('JSON', { exact: true }).click()
-    expect(JSON.parse(await page.getByLabel('Model mapping').last().inputValue())).toEqual({
+    await eventually(async () => JSON.parse(await page.getByLabel('Model mapping').last().inputValue())).toEqual({
       'gpt-3.5-turbo-0301': 'gpt-3.5-turbo',
       'gpt-4-0314': 'gpt-4',
       'gpt-4-32k-0314': 'gpt-4-32k',
@@ -273,12 +317,12 @@ describe('the form of a channel', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open(`/channel/edit/${id}`)
-    expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('')
+    await eventually(() => page.getByLabel('Key', { exact: true }).inputValue()).toBe('')
     await page.getByLabel('Name', { exact: true }).fill('was edited')
     await page.getByRole('button', { name: 'Save and test' }).click()
     await page.getByText(/The test succeeded: \d+\.\d\d s/).waitFor()
-    await toastOf(page, 'success', 'channel updated successfully!').waitFor()
-    expect(await channelsNamed('was edited')).toHaveLength(1)
+    await toastShown(page, 'success', 'channel updated successfully!')
+    await eventually(() => channelsNamed('was edited')).toHaveLength(1)
   })
 })
 

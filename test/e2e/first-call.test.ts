@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 const pictures = join(import.meta.dir, '../../docs/images')
@@ -50,9 +51,9 @@ async function addChannel(page: Page): Promise<void> {
 
 async function addToken(page: Page): Promise<void> {
   await step(page, 'Create a token').getByRole('link', { name: 'New token' }).click()
-  await page.getByLabel('Name').fill('laptop')
+  await page.getByLabel('Name', { exact: true }).fill('laptop')
   await page.getByRole('button', { name: 'Submit' }).click()
-  await toastOf(page, 'success', 'token created successfully').waitFor()
+  await toastShown(page, 'success', 'token created successfully')
   await page.getByRole('dialog').getByRole('link', { name: 'Try it in the playground' }).click()
 }
 
@@ -61,16 +62,14 @@ const goHome = (page: Page) => page.getByRole('navigation').getByRole('link', { 
 test('spec 1, 2: log in, add a channel, make a token, get a streamed answer', async () => {
   await using visit = await site.visit({ theme: 'light' })
   const { page } = visit
-  // Each step is a page that is new to the browser.
-  page.setDefaultTimeout(30_000)
   await visit.open('/login')
   await logIn(page)
-  expect(await ticked(page).count()).toBe(0)
+  await eventually(() => ticked(page).count()).toBe(0)
 
   await addChannel(page)
   await goHome(page)
   await page.getByText('2 of 5 done').waitFor()
-  expect(await ticked(page).allTextContents()).toEqual([
+  await eventually(() => ticked(page).allTextContents()).toEqual([
     expect.stringContaining('Add a channel'),
     expect.stringContaining('Test the channel'),
   ])

@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { auditPage } from './support/audit.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -36,16 +37,16 @@ describe('where nothing was written', () => {
     await visit.open('/')
     const main = page.locator('main')
     await main.getByText('Tollgate', { exact: true }).waitFor()
-    expect(await main.getByRole('link', { name: 'Log in' }).getAttribute('href')).toBe('/login')
-    expect(await main.getByRole('link', { name: 'Register' }).getAttribute('href')).toBe('/register')
+    await eventually(() => main.getByRole('link', { name: 'Log in' }).getAttribute('href')).toBe('/login')
+    await eventually(() => main.getByRole('link', { name: 'Register' }).getAttribute('href')).toBe('/register')
     const card = page.getByRole('region', { name: 'System status' })
     const { version } = await site.api<{ version: string }>('GET', '/api/status')
     await card.getByText(version).waitFor()
-    expect(await card.locator('time').textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    await eventually(() => card.locator('time').textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     const line = (name: string) => card.locator('dl > div').filter({ hasText: name }).locator('dd').textContent()
-    expect(await line('Login by password')).toBe('enabled')
-    expect(await line('GitHub login')).toBe('disabled')
-    expect(await line('WeChat login')).toBe('disabled')
+    await eventually(() => line('Login by password')).toBe('enabled')
+    await eventually(() => line('GitHub login')).toBe('disabled')
+    await eventually(() => line('WeChat login')).toBe('disabled')
     expect(await auditPage(site, { path: '/' })).toEqual([])
   })
 
@@ -54,16 +55,16 @@ describe('where nothing was written', () => {
     const { page } = visit
     await visit.open('/')
     await page.getByText('1 of 3 done').waitFor()
-    expect(await page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
-    expect(await kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
+    await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
+    await eventually(() => kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
     // The page stays open: the call arrives while somebody looks at it.
     await makeCall(user)
     await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
     await page.reload()
     await page.getByText('Requests, 7 days').waitFor()
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
-    expect(await kpi(page, 'Requests, 7 days').textContent()).toContain('1')
-    expect(await page.getByText('First steps').count()).toBe(0)
+    await eventually(() => kpi(page, 'Requests, 7 days').textContent()).toContain('1')
+    await eventually(() => page.getByText('First steps').count()).toBe(0)
   })
 
   test('a new account has all steps before it and nothing in its log', async () => {
@@ -104,7 +105,7 @@ describe('where nothing was written', () => {
     await page.getByRole('button', { name: 'Dismiss first steps' }).click()
     await page.reload()
     await kpi(page, 'Remaining quota').waitFor()
-    expect(await page.getByText('First steps').count()).toBe(0)
+    await eventually(() => page.getByText('First steps').count()).toBe(0)
   })
 
   test("an administrator sees everybody's figures, or the own ones, as the address says", async () => {
@@ -116,7 +117,7 @@ describe('where nothing was written', () => {
     await page.getByRole('cell', { name: 'caller' }).first().waitFor()
     await page.getByText('Mine', { exact: true }).click()
     await page.getByRole('columnheader', { name: 'User' }).waitFor({ state: 'detached' })
-    expect(page.url()).toEndWith('/?scope=own')
+    await eventually(() => page.url()).toEndWith('/?scope=own')
     await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
     expect(await auditPage(site, { path: '/', as: rootAccount })).toEqual([])
   })
@@ -149,7 +150,7 @@ describe('what an administrator wrote', () => {
     await page.route('**/api/home_page_content', (route) => route.abort())
     await page.reload()
     await page.getByRole('heading', { name: 'Hello' }).waitFor()
-    await toastOf(page, 'error', 'the server cannot be reached').waitFor()
+    await toastShown(page, 'error', 'the server cannot be reached')
     await page.evaluate(() => localStorage.removeItem('home_page_content'))
     await page.reload()
     const failed = page.getByRole('alert').filter({ hasText: 'failed to load home page content…' })
@@ -168,9 +169,9 @@ describe('what an administrator wrote', () => {
     await visit.open('/')
     const frame = page.locator('main iframe')
     await frame.waitFor()
-    expect(await frame.getAttribute('src')).toBe('https://pages.example/welcome')
-    expect(await frame.getAttribute('title')).toBe('home')
-    expect(await frame.getAttribute('sandbox')).toContain('allow-scripts')
+    await eventually(() => frame.getAttribute('src')).toBe('https://pages.example/welcome')
+    await eventually(() => frame.getAttribute('title')).toBe('home')
+    await eventually(() => frame.getAttribute('sandbox')).toContain('allow-scripts')
     await setOption('HomePageContent', '')
   })
 
@@ -187,7 +188,7 @@ describe('what an administrator wrote', () => {
     await page.reload()
     await asked
     await page.getByText('System status').waitFor()
-    expect(await notice.count()).toBe(0)
+    await eventually(() => notice.count()).toBe(0)
     await setOption('Notice', 'Closed on Monday')
     await page.reload()
     await notice.filter({ hasText: 'Closed on Monday' }).waitFor()

@@ -4,8 +4,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
+import { eventually, untilItPasses } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
-import { toastOf } from './support/toasts.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 const count = 23
@@ -102,8 +103,8 @@ for (const list of lists) {
       const { page } = visit
       await visit.open(list.path)
       await filled(page)
-      expect(await page.locator('h1').textContent()).toBe(list.heading)
-      expect(await rowsOf(page).count()).toBe(10)
+      await eventually(() => page.locator('h1').textContent()).toBe(list.heading)
+      await eventually(() => rowsOf(page).count()).toBe(10)
       const asked = () =>
         visit
           .calls()
@@ -113,7 +114,7 @@ for (const list of lists) {
       await page.waitForURL(`**${list.path}?page=2`)
       await page.getByRole('button', { name: 'Next page' }).click()
       await page.waitForFunction(() => document.querySelectorAll('.data-table tbody:not([aria-hidden]) tr').length < 10)
-      expect(await rowsOf(page).count()).toBeLessThan(10)
+      await eventually(() => rowsOf(page).count()).toBeLessThan(10)
       expect([...new Set(asked())]).toEqual(['0', '1', '2'])
     })
 
@@ -123,19 +124,20 @@ for (const list of lists) {
       await visit.open(`${list.path}?sort=${list.numbers.sort}`)
       await filled(page)
       const header = page.getByRole('columnheader', { name: list.numbers.header, exact: true })
-      expect(await header.getAttribute('aria-sort')).toBe('ascending')
-      const ascending = (await numbersOf(page, list.numbers.header)).filter((value) => !Number.isNaN(value))
-      expect(ascending.length).toBeGreaterThan(5)
-      expect(ascending).toEqual([...ascending].sort((a, b) => a - b))
+      await eventually(() => header.getAttribute('aria-sort')).toBe('ascending')
+      await untilItPasses(async () => {
+        const ascending = (await numbersOf(page, list.numbers.header)).filter((value) => !Number.isNaN(value))
+        expect(ascending.length).toBeGreaterThan(5)
+        expect(ascending).toEqual([...ascending].sort((a, b) => a - b))
+      })
       await header.getByRole('button').click()
       await page.waitForURL(`**${list.path}?sort=-${list.numbers.sort}`)
-      await page.waitForFunction(
-        () =>
-          document.querySelector('th[aria-sort="descending"]') !== null &&
-          !document.querySelector('.data-table tbody[aria-hidden]'),
-      )
-      const descending = await numbersOf(page, list.numbers.header)
-      expect(descending).toEqual([...descending].sort((a, b) => b - a))
+      await eventually(() => header.getAttribute('aria-sort')).toBe('descending')
+      // The rows from before stay until the others are here.
+      await untilItPasses(async () => {
+        const descending = await numbersOf(page, list.numbers.header)
+        expect(descending).toEqual([...descending].sort((a, b) => b - a))
+      })
     })
 
     const { search } = list
@@ -150,8 +152,8 @@ for (const list of lists) {
         await box.press('Enter')
         await page.waitForURL(`**${list.path}?q=number+2`)
         await page.getByText(`${search.rows} rows`).waitFor()
-        expect(visit.calls().at(-1)).toContain(`keyword=number%202`.replace('%20', '+'))
-        expect(await rowsOf(page).count()).toBe(search.rows)
+        await eventually(() => visit.calls().at(-1)).toContain(`keyword=number%202`.replace('%20', '+'))
+        await eventually(() => rowsOf(page).count()).toBe(search.rows)
         await box.fill('')
         await box.press('Enter')
         await page.waitForURL(`**${list.path}`)
@@ -183,7 +185,7 @@ for (const list of lists) {
       const pattern = `**${list.api.replace('?', '')}?*`
       await page.route(pattern, (route) => route.abort())
       await visit.open(list.path)
-      await toastOf(page, 'error', 'Error: the server cannot be reached').first().waitFor()
+      await toastShown(page, 'error', 'Error: the server cannot be reached')
       await page.getByText('The list could not be loaded').waitFor()
       await page.unroute(pattern)
       await page.route(pattern, (route) =>

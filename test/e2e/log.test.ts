@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { auditPage } from './support/audit.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
 
 const site = openConsole()
@@ -52,8 +53,8 @@ describe('the logs', () => {
     const { page } = visit
     await visit.open('/log')
     await rowWith(page, 'laptop').waitFor()
-    expect(await rowWith(page, 'of root').count()).toBe(0)
-    expect(await page.getByRole('columnheader', { name: 'User', exact: true }).count()).toBe(0)
+    await eventually(() => rowWith(page, 'of root').count()).toBe(0)
+    await eventually(() => page.getByRole('columnheader', { name: 'User', exact: true }).count()).toBe(0)
     for (const column of ['Time', 'Token', 'Type', 'Model', 'Prompt tokens', 'Completion tokens', 'Detail'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
@@ -66,11 +67,11 @@ describe('the logs', () => {
     await visit.open('/log?type=2')
     await rowWith(page, 'laptop').waitFor()
     await rowWith(page, 'of root').waitFor()
-    expect(await rowsOf(page).count()).toBe(3)
+    await eventually(() => rowsOf(page).count()).toBe(3)
     await page.getByLabel('Username').fill('caller')
     await page.getByRole('button', { name: 'Query' }).click()
     await rowWith(page, 'of root').waitFor({ state: 'detached' })
-    expect(page.url()).toContain('user=caller')
+    await eventually(() => page.url()).toContain('user=caller')
     const { quota, token } = await site.api<{ quota: number; token: number }>(
       'GET',
       '/api/log/stat?type=2&username=caller',
@@ -114,11 +115,11 @@ describe('the logs', () => {
     const { page } = visit
     await visit.open('/log?type=2&token=laptop')
     const cell = rowWith(page, 'laptop')
-    expect(await cell.textContent()).toMatch(/\$0\.\d{6}/)
+    await eventually(() => cell.textContent()).toMatch(/\$0\.\d{6}/)
     await cell.getByRole('rowheader').click()
     const drawer = page.getByRole('dialog')
     await drawer.getByText('charged').waitFor()
-    expect(await drawer.textContent()).toMatch(/\(\d+ \+ \d+ × [\d.]+\) × [\d.]+ × [\d.]+ = \d+/)
+    await eventually(() => drawer.textContent()).toMatch(/\(\d+ \+ \d+ × [\d.]+\) × [\d.]+ × [\d.]+ = \d+/)
     await drawer.getByRole('button', { name: 'Same model' }).click()
     await page.waitForURL('**/log?model=gpt-4o')
   })

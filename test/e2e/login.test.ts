@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
@@ -11,16 +12,16 @@ describe('logging in', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
-    expect(await page.locator('h1').textContent()).toBe('user login')
-    expect(await page.title()).toBe('user login · Tollgate')
+    await eventually(() => page.locator('h1').textContent()).toBe('user login')
+    await eventually(() => page.title()).toBe('user login · Tollgate')
     const submit = page.getByRole('button', { name: 'Log in' })
-    expect(await submit.isDisabled()).toBe(true)
+    await eventually(() => submit.isDisabled()).toBe(true)
     await page.getByLabel('Username').fill('root')
-    expect(await submit.isDisabled()).toBe(true)
+    await eventually(() => submit.isDisabled()).toBe(true)
     await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
-    expect(await submit.isEnabled()).toBe(true)
+    await eventually(() => submit.isEnabled()).toBe(true)
     await submit.click()
-    await toastOf(page, 'success', 'login succeeded!').waitFor()
+    await toastShown(page, 'success', 'login succeeded!')
     await page.waitForURL('**/')
     const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? 'null'))
     expect(stored).toMatchObject({ username: 'root', role: 100 })
@@ -34,35 +35,35 @@ describe('logging in', () => {
     const password = page.getByLabel('Password', { exact: true })
     await password.fill('not the password')
     await page.keyboard.press('Enter')
-    await toastOf(page, 'error', 'Error: ').waitFor()
+    await toastShown(page, 'error', 'Error: ')
     await page.getByText('The log-in was refused').waitFor()
-    expect(await password.inputValue()).toBe('')
-    expect(await password.evaluate((box) => box === document.activeElement)).toBe(true)
-    expect(await page.getByLabel('Username').inputValue()).toBe('root')
-    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    await eventually(() => password.inputValue()).toBe('')
+    await eventually(() => password.evaluate((box) => box === document.activeElement)).toBe(true)
+    await eventually(() => page.getByLabel('Username').inputValue()).toBe('root')
+    await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
   test('spec 2: links lead to the forgotten password and to registering', async () => {
     await using visit = await site.visit()
     await visit.open('/login')
     const link = (name: string) => visit.page.getByRole('link', { name }).getAttribute('href')
-    expect(await link('Forgot password?')).toBe('/reset')
-    expect(await link('Register')).toBe('/register')
+    await eventually(() => link('Forgot password?')).toBe('/reset')
+    await eventually(() => link('Register')).toBe('/register')
   })
 
   test('spec 2: ?expired shows the notice', async () => {
     await using visit = await site.visit()
     await visit.open('/login?expired=true')
     const words = 'not logged in or login expired, please log in again'
-    await toastOf(visit.page, 'error', words).waitFor()
-    expect(await visit.page.locator('main').getByText(words).count()).toBe(1)
+    await toastShown(visit.page, 'error', words)
+    await eventually(() => visit.page.locator('main').getByText(words).count()).toBe(1)
   })
 
   test('spec 2: the other ways in are offered as the saved status says', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
-    expect(await page.getByRole('button', { name: 'Continue with GitHub' }).count()).toBe(0)
+    await eventually(() => page.getByRole('button', { name: 'Continue with GitHub' }).count()).toBe(0)
     await site.api('PUT', '/api/option/', { key: 'GitHubClientId', value: 'client' })
     await site.api('PUT', '/api/option/', { key: 'GitHubClientSecret', value: 'secret' })
     await site.api('PUT', '/api/option/', { key: 'GitHubOAuthEnabled', value: 'true' })
@@ -77,12 +78,12 @@ describe('the guard', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?sort=-name')
-    expect(new URL(page.url()).pathname).toBe('/login')
+    await eventually(() => new URL(page.url()).pathname).toBe('/login')
     await page.getByLabel('Username').fill('root')
     await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'my tokens' }).waitFor()
-    expect(page.url()).toEndWith('/token?sort=-name')
+    await eventually(() => page.url()).toEndWith('/token?sort=-name')
   })
 
   test('spec 2: every page of the route table that needs a login asks for one, the others do not', async () => {
@@ -97,11 +98,11 @@ describe('the guard', () => {
     }
     for (const path of pages.open) {
       await visit.open(path)
-      expect(new URL(visit.page.url()).pathname).toBe(path)
+      await eventually(() => new URL(visit.page.url()).pathname).toBe(path)
     }
     for (const path of pages.guarded) {
       await visit.open(path)
-      expect([path, new URL(visit.page.url()).pathname]).toEqual([path, '/login'])
+      await eventually(() => [path, new URL(visit.page.url()).pathname]).toEqual([path, '/login'])
     }
   })
 
@@ -109,14 +110,14 @@ describe('the guard', () => {
     await using visit = await site.visit()
     await visit.page.evaluate(() => localStorage.setItem('user', '{broken'))
     await visit.open('/token')
-    expect(new URL(visit.page.url()).pathname).toBe('/login')
+    await eventually(() => new URL(visit.page.url()).pathname).toBe('/login')
   })
 
   test('spec 6: pages for administrators say so to others', async () => {
     const user = await site.addUser('ordinary')
     await using visit = await site.visit({ as: user })
     await visit.open('/channel')
-    expect(await visit.page.locator('h1').textContent()).toBe('No permission')
+    await eventually(() => visit.page.locator('h1').textContent()).toBe('No permission')
     expect(visit.calls().filter((call) => call.includes('/api/channel'))).toEqual([])
   })
 
@@ -128,8 +129,8 @@ describe('the guard', () => {
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.waitForURL('**/login?expired=true')
-    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
-    await toastOf(page, 'error', 'not logged in or login expired').waitFor()
+    await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    await toastShown(page, 'error', 'not logged in or login expired')
   })
 
   test('spec 4, 8: logging out clears the user and leads to the login page', async () => {
@@ -140,8 +141,8 @@ describe('the guard', () => {
     await page.getByRole('button', { name: 'leaving' }).click()
     await page.getByRole('menuitem', { name: 'Log out' }).click()
     await page.waitForURL('**/login')
-    await toastOf(page, 'success', 'logged out successfully!').waitFor()
-    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    await toastShown(page, 'success', 'logged out successfully!')
+    await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 })
 

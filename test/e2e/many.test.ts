@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
 import { fillWithMany } from './support/many-rows.ts'
 import { shiftsOf } from './support/shifts.ts'
@@ -36,7 +37,7 @@ for (const { path, rows, sort } of lists) {
     await page.getByRole('button', { name: 'Last page' }).click()
     await page.getByText(new RegExp(`^Page ${Math.ceil(count / 10)} of `)).waitFor()
     await filled(page)
-    expect(await rowsOf(page).count()).toBe(count % 10 === 0 ? 10 : count % 10)
+    await eventually(() => rowsOf(page).count()).toBe(count % 10 === 0 ? 10 : count % 10)
     const before = visit.calls().length
     await visit.open(`${path}?sort=-${sort}`)
     await filled(page)
@@ -68,7 +69,7 @@ describe('views of all channels', () => {
     const { page } = visit
     await visit.open('/channel?view=board')
     await page.getByText('no tests yet').first().waitFor()
-    expect(await page.locator('main li').count()).toBe(500)
+    await eventually(() => page.locator('main li').count()).toBe(500)
     const asked = () =>
       visit.calls().filter((call) => /\/api\/channel\/\d+\/tests|\/api\/channel\/tests/.test(call)).length
     expect(asked()).toBeLessThan(60)

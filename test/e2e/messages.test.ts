@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startService } from '../helpers/outside-services.ts'
-import { stopClock } from './support/clock.ts'
+import { letDraw, runUntil, stopClock } from './support/clock.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { choose, rowOf } from './support/lists.ts'
-import { toastOf } from './support/toasts.ts'
+import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
@@ -32,10 +33,11 @@ async function staysFor(
   await page.getByRole('button', { name: button }).click()
   const message = toastOf(page, kind, text)
   // Some frames are needed to draw it.
-  for (let frame = 0; frame < 500 && (await message.count()) === 0; frame++) await page.clock.runFor(1)
-  await page.clock.runFor(ms - 600)
+  await runUntil(page, 1, async () => (await message.count()) > 0)
+  await letDraw(page, 100)
+  await page.clock.runFor(ms - 700)
   expect([kind, await message.count()]).toEqual([kind, 1])
-  await page.clock.runFor(800)
+  await page.clock.runFor(900)
   await message.waitFor({ state: 'detached' })
   await page.clock.resume()
 }
@@ -66,9 +68,9 @@ describe('how long messages stay', () => {
     await staysFor(page, 'Copy invite link', 'warning', 'cannot copy to clipboard, please copy manually', 10_000)
     await site.api('PUT', '/api/option/', { key: 'Notice', value: 'We move on Monday' })
     await visit.open('/')
-    await toastOf(page, 'notice', 'We move on Monday').waitFor()
+    await toastShown(page, 'notice', 'We move on Monday')
     await page.clock.runFor(120_000)
-    expect(await toastOf(page, 'notice', 'We move on Monday').count()).toBe(1)
+    await eventually(() => toastOf(page, 'notice', 'We move on Monday').count()).toBe(1)
     await site.api('PUT', '/api/option/', { key: 'Notice', value: '' })
   })
 })
@@ -81,10 +83,10 @@ describe('balances', () => {
     const { page } = visit
     await visit.open('/channel')
     await choose(page, 'paid', 'Update balance')
-    await toastOf(page, 'info', 'channel paid balance updated').waitFor()
+    await toastShown(page, 'info', 'channel paid balance updated')
     await rowOf(page, 'paid').getByText('$7.50').waitFor()
     await page.getByRole('button', { name: 'Update balances' }).click()
-    await toastOf(page, 'info', 'all enabled channels balances updated').waitFor()
+    await toastShown(page, 'info', 'all enabled channels balances updated')
   })
 })
 
@@ -104,7 +106,7 @@ describe('topping up', () => {
     await page.route('**/api/user/topup', (route) => route.abort())
     await page.getByLabel('Redemption code').fill('a-code')
     await page.getByRole('button', { name: 'Redeem' }).click()
-    await toastOf(page, 'error', 'request failed').waitFor()
+    await toastShown(page, 'error', 'request failed')
   })
 })
 
@@ -120,13 +122,13 @@ describe('answers that are none', () => {
       await page.getByRole('button', { name: 'Refresh' }).press('Enter')
     }
     await ask({ json: { success: false, message: 'the database sleeps' } })
-    await toastOf(page, 'error', 'Error: the database sleeps').waitFor()
+    await toastShown(page, 'error', 'Error: the database sleeps')
     await ask({ body: '<html>' })
-    await toastOf(page, 'error', 'Error: the answer of the server cannot be read').waitFor()
+    await toastShown(page, 'error', 'Error: the answer of the server cannot be read')
     await page.unroute('**/api/redemption/?**')
     await page.route('**/api/redemption/?**', (route) => route.abort())
     await page.getByRole('button', { name: 'Refresh' }).press('Enter')
-    await toastOf(page, 'error', 'Error: the server cannot be reached').waitFor()
+    await toastShown(page, 'error', 'Error: the server cannot be reached')
   })
 
   test('without a network the page says so, and what is there stays', async () => {

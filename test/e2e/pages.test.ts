@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 
 const site = openConsole()
 const setOption = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
@@ -24,11 +25,11 @@ test('spec 2: the chat page frames the configured link, and says when there is n
   await visit.open('/chat')
   // Our own pages refuse to be framed, which the browser says.
   await page.getByText('no chat link is set').waitFor()
-  expect(await page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).count()).toBe(0)
+  await eventually(() => page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).count()).toBe(0)
   await setOption('ChatLink', `${site.gateway.url}/api/docs`)
   await visit.open('/chat')
   await page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).first().waitFor()
-  expect(await page.getByTitle('Chat application').getAttribute('src')).toContain('/api/docs')
+  await eventually(() => page.getByTitle('Chat application').getAttribute('src')).toContain('/api/docs')
   await setOption('ChatLink', '')
 })
 

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { endsEarly, type FakeUpstream, ok, stallsStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { auditPage } from './support/audit.ts'
 import { type Account, openConsole } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -40,7 +41,7 @@ describe('choosing', () => {
     await visit.open('/playground')
     await visit.page.getByText('You need a token first').waitFor()
     const link = visit.page.locator('main').getByRole('link', { name: 'New token' })
-    expect(await link.getAttribute('href')).toBe('/token/add')
+    await eventually(() => link.getAttribute('href')).toBe('/token/add')
   })
 
   test('tokens are masked, models are those of the token, the address keeps both', async () => {
@@ -49,18 +50,18 @@ describe('choosing', () => {
     await visit.open('/playground')
     const tokens = page.getByLabel('Token', { exact: true })
     const masked = `mine · sk-••••${token.key.slice(-4)}`
-    expect(await tokens.locator('option').allTextContents()).toContain(masked)
+    await eventually(() => tokens.locator('option').allTextContents()).toContain(masked)
     expect(await page.content()).not.toContain(token.key)
     const models = page.getByLabel('Model', { exact: true })
     await page.locator('option[value="gpt-4o"]').waitFor({ state: 'attached' })
-    expect(await models.locator('option').allTextContents()).toEqual(['gpt-4o'])
+    await eventually(() => models.locator('option').allTextContents()).toEqual(['gpt-4o'])
     await tokens.selectOption(masked)
     await page.locator('option[value="gpt-4o-mini"]').waitFor({ state: 'attached' })
     await models.selectOption('gpt-4o-mini')
     await page.waitForURL(`**/playground?token=${token.id}&model=gpt-4o-mini`)
     await page.reload()
-    expect(await models.inputValue()).toBe('gpt-4o-mini')
-    expect(await tokens.inputValue()).toBe(String(token.id))
+    await eventually(() => models.inputValue()).toBe('gpt-4o-mini')
+    await eventually(() => tokens.inputValue()).toBe(String(token.id))
   })
 })
 
@@ -113,7 +114,7 @@ describe('a call', () => {
     upstream.always(ok({ text: 'Now whole.' }))
     await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
     await card(page).getByText('Now whole.').waitFor()
-    expect(await card(page).count()).toBe(1)
+    await eventually(() => card(page).count()).toBe(1)
   })
 
   test('that fails says the status and what the upstream said; one that breaks off is no answer', async () => {
@@ -127,7 +128,7 @@ describe('a call', () => {
     upstream.always(endsEarly({ chunks: ['Half ', 'an ', 'answer'], after: 3 }))
     await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
     await card(page).getByText('The call failed', { exact: true }).waitFor()
-    expect(await card(page).getAttribute('data-state')).toBe('failed')
+    await eventually(() => card(page).getAttribute('data-state')).toBe('failed')
     await page.route('**/v1/chat/completions', (route) => route.abort())
     await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
     await card(page).getByText('the server cannot be reached').waitFor()
@@ -141,12 +142,28 @@ describe('a call', () => {
     await page.getByLabel('Temperature').fill('2.1')
     await page.getByText('A number from 0 to 2, or empty.').waitFor()
     await send(page, 'Hello')
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    await eventually(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
     await page.getByLabel('Temperature').fill('')
     await page.getByLabel('Max tokens').fill('1.5')
     await page.getByText('A whole number from 1, or empty.').waitFor()
-    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+    await eventually(() => page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
     expect(upstream.requests.length).toBe(before)
+  })
+
+  test('a second model is chosen once the models are known', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    const held = Promise.withResolvers<void>()
+    await page.route('**/v1/models', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open(path())
+    const compare = page.getByLabel('Compare two models')
+    await eventually(() => compare.isDisabled()).toBe(true)
+    held.resolve()
+    await compare.check()
+    await page.waitForURL('**compare=gpt-4o')
   })
 
   test('asks two models side by side', async () => {
@@ -194,12 +211,12 @@ test('the code of the call holds what would be sent, the key hidden on the scree
   const dialog = page.getByRole('dialog')
   const code = dialog.locator('pre')
   await code.waitFor()
-  expect(await code.textContent()).toContain(String.raw`What'\''s this?`)
-  expect(await code.textContent()).toContain(`Bearer sk-••••${token.key.slice(-4)}`)
+  await eventually(() => code.textContent()).toContain(String.raw`What'\''s this?`)
+  await eventually(() => code.textContent()).toContain(`Bearer sk-••••${token.key.slice(-4)}`)
   await dialog.getByText('Python', { exact: true }).click()
-  expect(await code.textContent()).toContain('stream=True')
+  await eventually(() => code.textContent()).toContain('stream=True')
   await dialog.getByText('Node', { exact: true }).click()
-  expect(await code.textContent()).toContain('temperature: 0.4,')
+  await eventually(() => code.textContent()).toContain('temperature: 0.4,')
   await dialog.getByRole('button', { name: /^Copy/ }).click()
   const copied = await page.evaluate(() => navigator.clipboard.readText())
   expect(copied).toContain(`apiKey: 'sk-${token.key}'`)

@@ -4,8 +4,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
-import { toastOf } from './support/toasts.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
@@ -25,8 +26,8 @@ describe('redemption codes', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption/add')
-    expect(await page.getByLabel('Quota', { exact: true }).inputValue()).toBe('100000')
-    expect(await page.getByLabel('Number of codes').inputValue()).toBe('1')
+    await eventually(() => page.getByLabel('Quota', { exact: true }).inputValue()).toBe('100000')
+    await eventually(() => page.getByLabel('Number of codes').inputValue()).toBe('1')
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.getByText('This field is required').waitFor()
     await page.getByLabel('Name').fill('spring')
@@ -39,7 +40,7 @@ describe('redemption codes', () => {
     const saved = readFileSync(await download.path(), 'utf8')
     const made = (await codes()).filter(({ name }) => name === 'spring').map(({ key }) => key)
     expect(saved.split('\n').slice(0, -1).sort()).toEqual(made.sort())
-    await toastOf(page, 'success', 'redemption code created successfully!').waitFor()
+    await toastShown(page, 'success', 'redemption code created successfully!')
     await page.getByText('3 codes made').waitFor()
   })
 
@@ -52,12 +53,12 @@ describe('redemption codes', () => {
     const { page } = visit
     await visit.open('/redemption')
     await rowOf(page, 'open one').getByText('unused').waitFor()
-    expect(await rowOf(page, 'open one').textContent()).toContain('not redeemed yet')
+    await eventually(() => rowOf(page, 'open one').textContent()).toContain('not redeemed yet')
     await page.getByRole('button', { name: 'Disable: open one' }).click()
     await rowOf(page, 'open one').getByText('disabled').waitFor()
     await page.getByRole('button', { name: 'Enable: open one' }).click()
     await rowOf(page, 'open one').getByText('unused').waitFor()
-    expect(await page.getByRole('button', { name: 'Enable: used one' }).isDisabled()).toBe(true)
+    await eventually(() => page.getByRole('button', { name: 'Enable: used one' }).isDisabled()).toBe(true)
     await choose(page, 'used one', 'Delete')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await rowOf(page, 'used one').waitFor({ state: 'detached' })
@@ -72,8 +73,11 @@ describe('redemption codes', () => {
     await page.getByLabel('Name').fill('after')
     await page.getByLabel('Quota', { exact: true }).fill('42')
     await page.getByRole('button', { name: 'Submit' }).click()
-    await toastOf(page, 'success', 'redemption code updated successfully!').waitFor()
-    expect((await codes()).find((code) => code.id === id)).toMatchObject({ name: 'after', quota: 42 })
+    await toastShown(page, 'success', 'redemption code updated successfully!')
+    await eventually(async () => (await codes()).find((code) => code.id === id)).toMatchObject({
+      name: 'after',
+      quota: 42,
+    })
   })
 })
 
@@ -86,9 +90,9 @@ describe('topping up', () => {
     const { page } = visit
     await visit.open('/topup')
     await page.getByRole('button', { name: 'Redeem' }).click()
-    await toastOf(page, 'info', 'please enter the top-up code!').waitFor()
+    await toastShown(page, 'info', 'please enter the top-up code!')
     await page.getByRole('button', { name: 'Get a code' }).click()
-    await toastOf(page, 'error', 'the super admin has not set a top-up link!').waitFor()
+    await toastShown(page, 'error', 'the super admin has not set a top-up link!')
   })
 
   test('spec 2, 8: a code adds its quota; a refused one stays in the box', async () => {
@@ -101,13 +105,13 @@ describe('topping up', () => {
     const box = page.getByLabel('Redemption code')
     await box.fill(code)
     await page.getByRole('button', { name: 'Redeem' }).click()
-    await toastOf(page, 'success', 'top-up successful!').waitFor()
+    await toastShown(page, 'success', 'top-up successful!')
     await page.getByText('$1.50').first().waitFor()
-    expect(await box.inputValue()).toBe('')
+    await eventually(() => box.inputValue()).toBe('')
     await box.fill(`${code}\n${other}`)
     await page.getByRole('button', { name: 'Redeem 2 codes' }).click()
     await page.getByText('$2.00').first().waitFor()
-    expect(await box.inputValue()).toBe(code)
+    await eventually(() => box.inputValue()).toBe(code)
     await page.getByText('$0.50 added').waitFor()
   })
 })

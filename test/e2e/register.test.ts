@@ -6,7 +6,8 @@ import type { Page } from 'playwright-core'
 import { type MailServer, startMailServer } from '../helpers/mail-server.ts'
 import { auditPage } from './support/audit.ts'
 import { openConsole } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 let mail: MailServer
@@ -35,12 +36,14 @@ describe('registering', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
-    expect(await page.locator('h1').textContent()).toBe('new user registration')
-    expect(await page.getByLabel('Username').getAttribute('placeholder')).toBe('max 12 characters')
-    expect(await page.getByLabel('Password', { exact: true }).getAttribute('placeholder')).toBe('8 to 20 characters')
-    expect(await submit(page).isDisabled()).toBe(true)
+    await eventually(() => page.locator('h1').textContent()).toBe('new user registration')
+    await eventually(() => page.getByLabel('Username').getAttribute('placeholder')).toBe('max 12 characters')
+    await eventually(() => page.getByLabel('Password', { exact: true }).getAttribute('placeholder')).toBe(
+      '8 to 20 characters',
+    )
+    await eventually(() => submit(page).isDisabled()).toBe(true)
     await fill(page, { Username: 'newcomer' })
-    expect(await submit(page).isDisabled()).toBe(true)
+    await eventually(() => submit(page).isDisabled()).toBe(true)
   })
 
   test('spec 5: a short password and two that differ are refused before anything is sent', async () => {
@@ -49,10 +52,10 @@ describe('registering', () => {
     await visit.open('/register')
     await fill(page, { Username: 'newcomer', Password: 'short', 'Repeat the password': 'short' })
     await submit(page).click()
-    await toastOf(page, 'info', 'password length must not be less than 8 characters!').waitFor()
+    await toastShown(page, 'info', 'password length must not be less than 8 characters!')
     await fill(page, { Password: 'long enough', 'Repeat the password': 'not the same' })
     await submit(page).click()
-    await toastOf(page, 'info', 'the two passwords entered do not match').waitFor()
+    await toastShown(page, 'info', 'the two passwords entered do not match')
     expect(visit.calls().filter((call) => call.includes('/register'))).toEqual([])
   })
 
@@ -61,11 +64,11 @@ describe('registering', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open(`/register?aff=${inviteCode}`)
-    expect(await page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
+    await eventually(() => page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
     await page.getByText('You were invited').waitFor()
     await fill(page, { Username: 'invited', Password: 'long enough', 'Repeat the password': 'long enough' })
     await submit(page).click()
-    await toastOf(page, 'success', 'registration succeeded!').waitFor()
+    await toastShown(page, 'success', 'registration succeeded!')
     await page.waitForURL('**/login')
     const [made] = await site.api<{ username: string; inviter_id: number }[]>('GET', '/api/user/?p=0')
     expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
@@ -77,9 +80,9 @@ describe('registering', () => {
     await visit.open('/register')
     await fill(page, { Username: 'invited', Password: 'long enough', 'Repeat the password': 'long enough' })
     await submit(page).click()
-    await page.locator('[data-toast="error"]').waitFor()
+    await toastShown(page, 'error', '')
     await page.getByText('The registration was refused').waitFor()
-    expect(await page.getByLabel('Username').inputValue()).toBe('invited')
+    await eventually(() => page.getByLabel('Username').inputValue()).toBe('invited')
   })
 
   test('spec 2, 8: with e-mail verification a code is sent, and the button waits for 30 seconds', async () => {
@@ -89,10 +92,10 @@ describe('registering', () => {
       const { page } = visit
       await visit.open('/register')
       const send = page.getByRole('button', { name: 'Send code' })
-      expect(await send.isDisabled()).toBe(true)
+      await eventually(() => send.isDisabled()).toBe(true)
       await fill(page, { 'E-mail address': 'new+tag@example.com' })
       await send.click()
-      await toastOf(page, 'success', 'verification code sent successfully, please check your mailbox!').waitFor()
+      await toastShown(page, 'success', 'verification code sent successfully, please check your mailbox!')
       await page.getByRole('button', { name: /^retry \(\d+\)$/ }).waitFor()
       const [received] = await mail.arrived(1)
       expect(received?.to).toEqual(['new+tag@example.com'])
@@ -130,15 +133,15 @@ describe('a forgotten password', () => {
     await visit.open('/reset')
     await page.getByLabel('E-mail address').fill('forgetful@example.com')
     await page.getByRole('button', { name: 'Send reset mail' }).click()
-    await toastOf(page, 'success', 'reset email sent successfully, please check your mailbox!').waitFor()
-    expect(await page.getByRole('button', { name: /^retry \(\d+\)$/ }).isDisabled()).toBe(true)
+    await toastShown(page, 'success', 'reset email sent successfully, please check your mailbox!')
+    await eventually(() => page.getByRole('button', { name: /^retry \(\d+\)$/ }).isDisabled()).toBe(true)
     const mails = await mail.arrived(before + 1)
     const link = /https?:\/\/\S+\/user\/reset\?\S+/.exec(mails.at(-1)?.text ?? '')?.[0] ?? ''
     expect(link).not.toBe('')
     await visit.open(new URL(link).pathname + new URL(link).search)
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe('forgetful@example.com')
+    await eventually(() => page.getByLabel('E-mail address').inputValue()).toBe('forgetful@example.com')
     await page.getByRole('button', { name: 'Reset the password' }).click()
-    await toastOf(page, 'notice', 'new password copied to clipboard: ').waitFor()
+    await toastShown(page, 'notice', 'new password copied to clipboard: ')
     await page.getByRole('button', { name: 'Show: new password' }).click()
     const password = (await page.locator('code').first().textContent()) ?? ''
     const answer = await fetch(`${site.gateway.url}/api/user/login`, {
@@ -166,5 +169,5 @@ test('spec 4: the callback of the code-hosting login leads to the settings when 
   await using visit = await site.visit()
   await visit.open('/oauth/github?code=x&state=y')
   await visit.page.waitForURL('**/login**')
-  await visit.page.locator('[data-toast="error"]').first().waitFor()
+  await toastShown(visit.page, 'error', '')
 })

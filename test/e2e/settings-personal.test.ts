@@ -12,7 +12,8 @@ import {
 } from '../helpers/outside-services.ts'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 let mail: MailServer
@@ -51,8 +52,8 @@ describe('the tabs', () => {
     const user = await site.addUser('plain')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting?tab=system')
-    expect(await visit.page.locator('h1').textContent()).toBe('setting')
-    expect(await visit.page.getByRole('tab').allTextContents()).toEqual(['Personal settings'])
+    await eventually(() => visit.page.locator('h1').textContent()).toBe('setting')
+    await eventually(() => visit.page.getByRole('tab').allTextContents()).toEqual(['Personal settings'])
     await button(visit.page, 'Copy invite link').waitFor()
     expect(visit.calls().filter((call) => call.includes('/api/option'))).toEqual([])
   })
@@ -62,17 +63,17 @@ describe('the tabs', () => {
     await using visit = await site.visit({ as: admin })
     const { page } = visit
     await visit.open('/setting')
-    expect(await page.getByRole('tab').allTextContents()).toEqual([
+    await eventually(() => page.getByRole('tab').allTextContents()).toEqual([
       'Personal settings',
       'Operation settings',
       'System settings',
       'Other settings',
       'Audit trail',
     ])
-    expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Personal settings')
+    await eventually(() => page.getByRole('tab', { selected: true }).textContent()).toBe('Personal settings')
     await page.getByRole('tab', { name: 'Other settings' }).click()
     await page.getByLabel('System name').waitFor()
-    expect(page.url()).toEndWith('/setting?tab=other')
+    await eventually(() => page.url()).toEndWith('/setting?tab=other')
     await page.goBack()
     await button(page, 'Copy invite link').waitFor()
   })
@@ -98,14 +99,14 @@ describe('the own account', () => {
     expect(visit.calls()).not.toContain('GET /api/user/token')
     await button(page, 'Generate system access token').click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Generate system access token' }).click()
-    await toastOf(page, 'success', 'token reset and copied to clipboard').waitFor()
+    await toastShown(page, 'success', 'token reset and copied to clipboard')
     const token = await clipboard(page)
     await page.getByText(token, { exact: true }).waitFor()
     const self = await fetch(`${site.gateway.url}/api/user/self`, { headers: { authorization: token } })
     expect(((await self.json()) as { data: { username: string } }).data.username).toBe('tokened')
     await page.reload()
     await button(page, 'Copy invite link').waitFor()
-    expect(await page.getByText(token, { exact: true }).count()).toBe(0)
+    await eventually(() => page.getByText(token, { exact: true }).count()).toBe(0)
   })
 
   test('spec 7, 8: the invite link is the origin, /register?aff= and the code', async () => {
@@ -114,8 +115,8 @@ describe('the own account', () => {
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
     await button(visit.page, 'Copy invite link').click()
-    await toastOf(visit.page, 'success', 'invite link copied').waitFor()
-    expect(await clipboard(visit.page)).toBe(`${site.gateway.url}/register?aff=${code}`)
+    await toastShown(visit.page, 'success', 'invite link copied')
+    await eventually(() => clipboard(visit.page)).toBe(`${site.gateway.url}/register?aff=${code}`)
   })
 
   test('spec 8: a clipboard that refuses gives the warning, and the link stands on the page', async () => {
@@ -128,7 +129,7 @@ describe('the own account', () => {
     })
     await visit.open('/setting')
     await button(page, 'Copy invite link').click()
-    await toastOf(page, 'warning', 'cannot copy to clipboard, please copy manually').waitFor()
+    await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')
     await page.locator('code', { hasText: '/register?aff=' }).waitFor()
   })
 
@@ -142,12 +143,10 @@ describe('the own account', () => {
     await page.getByRole('switch', { name: 'Single-key shortcuts' }).uncheck()
     await page.getByText('中文', { exact: true }).last().click()
     await page.getByRole('heading', { name: '设置', exact: true }).waitFor()
-    expect(
-      await page.evaluate(() =>
-        ['ui.theme', 'ui.density', 'ui.keys', 'ui.lang'].map((key) => localStorage.getItem(key)),
-      ),
+    await eventually(() =>
+      page.evaluate(() => ['ui.theme', 'ui.density', 'ui.keys', 'ui.lang'].map((key) => localStorage.getItem(key))),
     ).toEqual(['dark', 'compact', 'off', 'zh'])
-    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    await eventually(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
   })
 
   test('an account that cannot be loaded says so and can be asked for again', async () => {
@@ -173,21 +172,21 @@ describe('binding', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Send code' }).click()
     expect(visit.calls().filter((call) => call.includes('/api/verification'))).toEqual([])
-    expect(await dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
+    await eventually(() => dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
     await dialog.getByLabel('E-mail address').fill('mailer@example.com')
     await dialog.getByRole('button', { name: 'Send code' }).click()
-    await toastOf(page, 'success', 'verification code sent, please check your mailbox!').waitFor()
-    const again = dialog.getByRole('button', { name: /retry \((?:30|2\d)\)/ })
+    await toastShown(page, 'success', 'verification code sent, please check your mailbox!')
+    const again = dialog.getByRole('button', { name: /retry \((?:30|[12]?\d)\)/ })
     await again.waitFor()
-    expect(await again.isDisabled()).toBe(true)
+    await eventually(() => again.isDisabled()).toBe(true)
     const [sent] = await mail.arrived(1)
     const code = /\b(\d{6})\b/.exec(sent?.text ?? '')?.[1] ?? ''
     await dialog.getByLabel('Verification code').fill('000000')
     await dialog.getByRole('button', { name: 'Bind' }).click()
-    await toastOf(page, 'error', 'Error: ').waitFor()
+    await toastShown(page, 'error', 'Error: ')
     await dialog.getByLabel('Verification code').fill(code)
     await dialog.getByRole('button', { name: 'Bind' }).click()
-    await toastOf(page, 'success', 'email account bound successfully!').waitFor()
+    await toastShown(page, 'success', 'email account bound successfully!')
     await page.getByText('mailer@example.com').waitFor()
     await button(page, 'E-mail address: Change').waitFor()
   })
@@ -209,7 +208,7 @@ describe('binding', () => {
       await dialog.getByText('The bot check could not be loaded').waitFor()
       await dialog.getByLabel('E-mail address').fill('robot@example.com')
       await dialog.getByRole('button', { name: 'Send code' }).click()
-      await toastOf(page, 'info', 'retry in a few seconds, Turnstile is checking the user environment!').waitFor()
+      await toastShown(page, 'info', 'retry in a few seconds, Turnstile is checking the user environment!')
       expect(visit.calls().filter((call) => call.includes('/api/verification'))).toEqual([])
     }
     await setOptions({ TurnstileCheckEnabled: 'false' })
@@ -220,8 +219,8 @@ describe('binding', () => {
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
     await button(visit.page, 'E-mail address: Bind').waitFor()
-    expect(await visit.page.getByText('WeChat account').count()).toBe(0)
-    expect(await visit.page.getByText('GitHub account').count()).toBe(0)
+    await eventually(() => visit.page.getByText('WeChat account').count()).toBe(0)
+    await eventually(() => visit.page.getByText('GitHub account').count()).toBe(0)
   })
 
   test('spec 5, 8: WeChat by a code; an empty one does nothing', async () => {
@@ -233,15 +232,15 @@ describe('binding', () => {
     await button(page, 'WeChat account: Bind').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(/Valid for \d:/).waitFor()
-    expect(await dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
+    await eventually(() => dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Verification code').fill('wrong')
     await dialog.getByRole('button', { name: 'Bind' }).click()
-    await toastOf(page, 'error', 'Error: ').waitFor()
+    await toastShown(page, 'error', 'Error: ')
     await dialog.getByLabel('Verification code').fill(helper.codeFor('wechat-7'))
     await dialog.getByRole('button', { name: 'Bind' }).click()
-    await toastOf(page, 'success', 'WeChat account bound successfully!').waitFor()
+    await toastShown(page, 'success', 'WeChat account bound successfully!')
     await page.getByText('wechat-7').waitFor()
-    expect(await dialog.count()).toBe(0)
+    await eventually(() => dialog.count()).toBe(0)
   })
 
   test('spec 4, 8: the code-hosting account; its callback comes back to the settings', async () => {
@@ -255,7 +254,7 @@ describe('binding', () => {
     const { code, state } = hub.agree(page.url(), { id: 77, login: 'octo' })
     await page.goto(`/oauth/github?code=${code}&state=${state}`)
     await page.waitForURL('**/setting')
-    await toastOf(page, 'success', 'bound successfully!').waitFor()
+    await toastShown(page, 'success', 'bound successfully!')
     await page.getByText('octo', { exact: true }).waitFor()
   })
 })
@@ -270,15 +269,15 @@ describe('deleting the own account', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Type your account name leaver').fill('leave')
     await dialog.getByRole('button', { name: 'Delete own account' }).click()
-    await toastOf(page, 'error', 'please enter your account name to confirm deletion!').waitFor()
+    await toastShown(page, 'error', 'please enter your account name to confirm deletion!')
     await dialog.getByText('please enter your account name to confirm deletion!').waitFor()
     expect(visit.calls()).not.toContain('DELETE /api/user/self')
     await dialog.getByLabel('Type your account name leaver').fill('leaver')
     await dialog.getByRole('button', { name: 'Delete own account' }).click()
     await page.waitForURL('**/login')
-    await toastOf(page, 'success', 'account deleted!').waitFor()
-    expect(await page.evaluate(() => localStorage.getItem('user'))).toBeNull()
-    expect(visit.calls()).toContain('DELETE /api/user/self')
+    await toastShown(page, 'success', 'account deleted!')
+    await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
+    await eventually(() => visit.calls()).toContain('DELETE /api/user/self')
   })
 
   test('what the server refuses is shown, and nothing is forgotten', async () => {
@@ -288,8 +287,8 @@ describe('deleting the own account', () => {
     await button(page, 'Delete own account').click()
     await page.getByLabel('Type your account name root').fill('root')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete own account' }).click()
-    await toastOf(page, 'error', 'Error: ').waitFor()
-    expect(new URL(page.url()).pathname).toBe('/setting')
+    await toastShown(page, 'error', 'Error: ')
+    await eventually(() => new URL(page.url()).pathname).toBe('/setting')
   })
 })
 

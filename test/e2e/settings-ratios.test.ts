@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -27,7 +28,7 @@ const line = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 const save = async (page: Page) => {
   await button(page, 'Save').click()
-  await toastOf(page, 'success', 'operation completed successfully!').first().waitFor()
+  await toastShown(page, 'success', 'operation completed successfully!')
   // The message may be that of the save before; the bar goes with what it has saved.
   await button(page, 'Save').waitFor({ state: 'detached' })
 }
@@ -55,11 +56,17 @@ describe('the table of models', () => {
     const { page } = visit
     await visit.open('/setting?tab=operation')
     await line(page, 'gpt-4o').getByText('built in').waitFor()
-    expect(await page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe('2.5')
-    expect(await page.getByLabel('Completion price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe('10')
+    await eventually(() => page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe(
+      '2.5',
+    )
+    await eventually(() =>
+      page.getByLabel('Completion price of gpt-4o', { exact: true }).getAttribute('placeholder'),
+    ).toBe('10')
     await line(page, 'homemade').getByText('no price').waitFor()
     await page.getByText('ratio', { exact: true }).click()
-    expect(await page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe('1.25')
+    await eventually(() => page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe(
+      '1.25',
+    )
   })
 
   test('dollars become ratios, the review shows the entries, and one call for each option saves them', async () => {
@@ -70,13 +77,16 @@ describe('the table of models', () => {
     await page.getByLabel('Completion price of homemade', { exact: true }).fill('12')
     await line(page, 'homemade').getByText('your entry').waitFor()
     await button(page, 'Review').click()
-    expect(await page.locator('ins').allTextContents()).toEqual(['homemade: 1.5', 'homemade: 4'])
+    await eventually(() => page.locator('ins').allTextContents()).toEqual(['homemade: 1.5', 'homemade: 4'])
     await save(page)
-    expect([await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{ homemade: 1.5 }, { homemade: 4 }])
-    expect(puts(visit.calls())).toHaveLength(2)
+    await eventually(async () => [await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([
+      { homemade: 1.5 },
+      { homemade: 4 },
+    ])
+    await eventually(() => puts(visit.calls())).toHaveLength(2)
     await button(page, 'Remove the entry of homemade').click()
     await save(page)
-    expect([await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{}, {}])
+    await eventually(async () => [await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{}, {}])
   })
 
   test('rows are found, added, and multiplied together', async () => {
@@ -86,16 +96,16 @@ describe('the table of models', () => {
     await line(page, 'gpt-4o').waitFor()
     await page.getByLabel('New model').fill('gpt-4o')
     await page.getByLabel('New model').press('Enter')
-    await toastOf(page, 'info', 'gpt-4o is in the table already').waitFor()
+    await toastShown(page, 'info', 'gpt-4o is in the table already')
     await page.getByLabel('New model').fill('added-one')
     await page.getByLabel('New model').press('Enter')
     await line(page, 'added-one').waitFor()
     await page.getByLabel('Search models').fill('gpt-4o')
-    expect(await line(page, 'added-one').count()).toBe(0)
+    await eventually(() => line(page, 'added-one').count()).toBe(0)
     await page.getByLabel('Multiply the shown by').fill('2')
     await button(page, 'Multiply').click()
     await save(page)
-    expect(await stored('ModelRatio')).toEqual({ 'added-one': 1, 'gpt-4o': 2.5, 'gpt-4o-mini': 0.15 })
+    await eventually(() => stored('ModelRatio')).toEqual({ 'added-one': 1, 'gpt-4o': 2.5, 'gpt-4o-mini': 0.15 })
   })
 
   test('says what the last 7 days would have cost', async () => {
@@ -120,7 +130,7 @@ describe('the table of models', () => {
     expect(Number(cost.slice(1))).toBeGreaterThan(0)
     await page.getByLabel('Prompt price of homemade', { exact: true }).fill('80000')
     const twice = `$${(Number(cost.slice(1)) * 2).toFixed(2)}`
-    await preview.getByText(`cost ${cost}. With these prices: ${twice} (+100.0 %).`).waitFor()
+    await preview.getByText(`cost ${cost}. With these prices: ${twice} (+100.0%).`).waitFor()
     await button(page, 'Discard').click()
     await preview.getByText(`The last 7 days cost ${cost}.`).waitFor()
   })
@@ -137,7 +147,7 @@ describe('groups', () => {
     await page.getByLabel('New group').press('Enter')
     await button(page, 'Remove svip').click()
     await save(page)
-    expect(await stored('GroupRatio')).toEqual({ default: 1, vip: 0.8, beta: 1 })
+    await eventually(() => stored('GroupRatio')).toEqual({ default: 1, vip: 0.8, beta: 1 })
   })
 })
 
@@ -150,8 +160,8 @@ describe('the JSON', () => {
     await page.getByLabel('Model ratio', { exact: true }).fill('{"gpt-4o": 2')
     await page.getByLabel('Group ratio', { exact: true }).fill('nonsense')
     await button(page, 'Save').click()
-    await toastOf(page, 'error', 'Error: model ratio is not a valid JSON string').waitFor()
-    await toastOf(page, 'error', 'Error: group ratio is not a valid JSON string').waitFor()
+    await toastShown(page, 'error', 'Error: model ratio is not a valid JSON string')
+    await toastShown(page, 'error', 'Error: group ratio is not a valid JSON string')
     expect(puts(visit.calls())).toEqual([])
     await page.locator('[id="ModelRatio"]').getByText('model ratio is not a valid JSON string').waitFor()
     await page.getByText('Models', { exact: true }).click()
@@ -160,9 +170,9 @@ describe('the JSON', () => {
     await page.getByLabel('Model ratio', { exact: true }).fill('{"gpt-4o": -1}')
     await page.getByLabel('Group ratio', { exact: true }).fill('{"default": 1}')
     await button(page, 'Save').click()
-    await toastOf(page, 'error', 'Error: ModelRatio').waitFor()
-    expect(await stored('GroupRatio')).toEqual({ default: 1 })
-    expect(await stored('ModelRatio')).toEqual({})
+    await toastShown(page, 'error', 'Error: ModelRatio')
+    await eventually(() => stored('GroupRatio')).toEqual({ default: 1 })
+    await eventually(() => stored('ModelRatio')).toEqual({})
     await button(page, 'Discard').click()
   })
 
@@ -173,9 +183,9 @@ describe('the JSON', () => {
     await visit.open('/setting?tab=operation')
     await page.getByText('JSON', { exact: true }).click()
     const box = page.getByLabel('Model ratio', { exact: true })
-    expect(await box.inputValue()).toBe('{\n  "a": 1,\n  "b": 2\n}')
+    await eventually(() => box.inputValue()).toBe('{\n  "a": 1,\n  "b": 2\n}')
     await box.fill('{ "a":1, "b":2 }')
-    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+    await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
   })
 
   test('is exported to a file and imported from one, to be saved or discarded', async () => {
@@ -194,14 +204,17 @@ describe('the JSON', () => {
         buffer: Buffer.from(text),
       })
     await give('{')
-    await toastOf(page, 'error', 'Error: model ratio is not a valid JSON string').waitFor()
+    await toastShown(page, 'error', 'Error: model ratio is not a valid JSON string')
     await give('{"ModelRatio":"x"}')
-    await toastOf(page, 'error', 'Error: The file holds no ratios.').waitFor()
-    expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
+    await toastShown(page, 'error', 'Error: The file holds no ratios.')
+    await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
     await give('{"ModelRatio":{"b":2},"GroupRatio":{"default":1,"gold":0.5}}')
     await page.getByRole('region', { name: '2 changes' }).waitFor()
     await save(page)
-    expect([await stored('ModelRatio'), await stored('GroupRatio')]).toEqual([{ b: 2 }, { default: 1, gold: 0.5 }])
+    await eventually(async () => [await stored('ModelRatio'), await stored('GroupRatio')]).toEqual([
+      { b: 2 },
+      { default: 1, gold: 0.5 },
+    ])
   })
 })
 
@@ -211,6 +224,6 @@ test('admins who may not write the ratios see them locked', async () => {
   const { page } = visit
   await visit.open('/setting?tab=operation')
   await page.getByLabel('Prompt price of gpt-4o', { exact: true }).waitFor()
-  expect(await page.getByLabel('Prompt price of gpt-4o', { exact: true }).isDisabled()).toBe(true)
-  expect(await button(page, 'Import').isDisabled()).toBe(true)
+  await eventually(() => page.getByLabel('Prompt price of gpt-4o', { exact: true }).isDisabled()).toBe(true)
+  await eventually(() => button(page, 'Import').isDisabled()).toBe(true)
 })

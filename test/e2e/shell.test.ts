@@ -3,9 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
+import { letDraw, stopClock } from './support/clock.ts'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { shiftsOf } from './support/shifts.ts'
-import { toastOf } from './support/toasts.ts'
+import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 const option = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
@@ -15,7 +17,9 @@ describe('the menu', () => {
   test('spec 2: has the entries of the specification in their order for administrators, and ours after them', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/about')
-    expect((await menuOf(visit.page)).filter((entry, index, all) => all.indexOf(entry) === index)).toEqual([
+    await eventually(async () =>
+      (await menuOf(visit.page)).filter((entry, index, all) => all.indexOf(entry) === index),
+    ).toEqual([
       'Home',
       'Channels',
       'Tokens',
@@ -34,11 +38,12 @@ describe('the menu', () => {
     const user = await site.addUser('menu')
     await using visit = await site.visit({ as: user })
     await visit.open('/about')
+    await eventually(() => menuOf(visit.page)).toContain('Tokens')
     const own = new Set(await menuOf(visit.page))
     for (const entry of ['Channels', 'Redemptions', 'Users']) expect(own.has(entry)).toBe(false)
     await using nobody = await site.visit()
     await nobody.open('/about')
-    expect([...new Set(await menuOf(nobody.page))]).toEqual(['Home', 'About'])
+    await eventually(async () => [...new Set(await menuOf(nobody.page))]).toEqual(['Home', 'About'])
     await nobody.page.getByRole('link', { name: 'Log in' }).waitFor()
   })
 
@@ -48,8 +53,8 @@ describe('the menu', () => {
     const { page } = visit
     await visit.open('/about')
     await page.getByRole('link', { name: 'Chat' }).first().waitFor()
-    expect([...new Set(await menuOf(page))].slice(0, 2)).toEqual(['Home', 'Chat'])
-    expect(await page.evaluate(() => localStorage.getItem('chat_link'))).toBe('https://chat.example')
+    await eventually(async () => [...new Set(await menuOf(page))].slice(0, 2)).toEqual(['Home', 'Chat'])
+    await eventually(() => page.evaluate(() => localStorage.getItem('chat_link'))).toBe('https://chat.example')
     await option('ChatLink', '')
     await page.reload()
     await page.waitForFunction(() => localStorage.getItem('chat_link') === null)
@@ -70,8 +75,8 @@ describe('the menu', () => {
       [601, false],
     ] as const) {
       await page.setViewportSize({ width, height: 800 })
-      const visible = page.getByRole('button', { name: 'Open menu' }).isVisible()
-      expect([width, await visible]).toEqual([width, shown])
+      const visible = () => page.getByRole('button', { name: 'Open menu' }).isVisible()
+      await eventually(async () => [width, await visible()]).toEqual([width, shown])
     }
     await using nobody = await site.visit({ width: 390 })
     await nobody.open('/about')
@@ -86,7 +91,7 @@ describe('the frame', () => {
     for (const path of ['/no/such/page', '/token/no/such', '/dashboards']) {
       await using visit = await site.visit({ as: rootAccount })
       await visit.open(path)
-      expect(await visit.page.locator('h1').textContent()).toBe('404')
+      await eventually(() => visit.page.locator('h1').textContent()).toBe('404')
       await visit.page.getByText('the requested page was not found').waitFor()
     }
   })
@@ -98,14 +103,14 @@ describe('the frame', () => {
     const stored = await visit.page.evaluate(() => ({ ...localStorage }))
     expect(JSON.parse(stored['status'] ?? '')).toMatchObject({ system_name: 'Tollgate', quota_per_unit: 500_000 })
     expect(stored).toMatchObject({ system_name: 'Tollgate', quota_per_unit: '500000', display_in_currency: 'true' })
-    expect(visit.calls()).toEqual(['GET /api/status'])
+    await eventually(() => visit.calls()).toEqual(['GET /api/status'])
   })
 
   test('spec 8: a server that cannot be reached is said to be so', async () => {
     await using visit = await site.visit({ expectedErrors: /ERR_FAILED|ERR_CONNECTION/ })
     await visit.page.route('**/api/status', (route) => route.abort())
     await visit.open('/login')
-    await toastOf(visit.page, 'error', 'Error: cannot connect to the server normally!').waitFor()
+    await toastShown(visit.page, 'error', 'Error: cannot connect to the server normally!')
   })
 
   test('spec 8: a server of another version than the page is told by a notice that stays, with a way to reload', async () => {
@@ -136,7 +141,7 @@ describe('the frame', () => {
     await page.getByText('My gateway').waitFor()
     await page.waitForFunction(() => document.title === 'user login · My gateway')
     await page.locator('footer b').waitFor()
-    expect(await page.locator('footer script, footer style').count()).toBe(0)
+    await eventually(() => page.locator('footer script, footer style').count()).toBe(0)
     expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
     await option('SystemName', 'Tollgate')
     await option('Footer', '')
@@ -150,21 +155,21 @@ describe('the frame', () => {
     await page.getByRole('button', { name: 'Theme: System' }).click()
     await page.getByRole('button', { name: 'Theme: Light' }).click()
     await page.getByRole('button', { name: 'Theme: Dark' }).waitFor()
-    expect(await ground()).not.toBe(light)
+    await eventually(() => ground()).not.toBe(light)
     await page.getByRole('button', { name: 'Language' }).click()
     await page.getByRole('heading', { name: '我的令牌' }).waitFor()
-    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
+    await eventually(() => page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
     await page.reload()
     await page.getByRole('heading', { name: '我的令牌' }).waitFor()
-    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
-    expect(await page.title()).toBe('我的令牌 · Tollgate')
+    await eventually(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    await eventually(() => page.title()).toBe('我的令牌 · Tollgate')
   })
 
   test('the first language is that of the browser', async () => {
     await using visit = await site.visit({ language: 'zh' })
     await visit.page.evaluate(() => localStorage.clear())
     await visit.open('/login')
-    expect(await visit.page.locator('h1').textContent()).toBe('用户登录')
+    await eventually(() => visit.page.locator('h1').textContent()).toBe('用户登录')
   })
 
   test('a change of page gives the heading the focus, and the skip link leads to the content', async () => {
@@ -178,7 +183,7 @@ describe('the frame', () => {
     await page.getByRole('heading', { name: 'my tokens' }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN')
+    await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN')
   })
 })
 
@@ -196,17 +201,17 @@ describe('failed calls', () => {
     await visit.open('/token')
     await page.getByText('No tokens yet').waitFor()
     await refusing(page, 429)
-    await toastOf(page, 'error', 'Error: too many requests, please try again later!').waitFor()
+    await toastShown(page, 'error', 'Error: too many requests, please try again later!')
     await refusing(page, 500)
-    await toastOf(page, 'error', 'Error: internal server error, please contact the administrator!').waitFor()
+    await toastShown(page, 'error', 'Error: internal server error, please contact the administrator!')
     await refusing(page, 405)
-    await toastOf(page, 'info', 'this site is a demo only and has no server!').waitFor()
+    await toastShown(page, 'info', 'this site is a demo only and has no server!')
     await refusing(page, 502)
-    await toastOf(page, 'error', 'Error: Request failed with status code 502').waitFor()
+    await toastShown(page, 'error', 'Error: Request failed with status code 502')
     await refusing(page, 404, { success: false, message: 'gone away' })
-    await toastOf(page, 'error', 'Error: gone away').waitFor()
+    await toastShown(page, 'error', 'Error: gone away')
     await refusing(page, 200, { success: false, message: 'not today' })
-    await toastOf(page, 'error', 'Error: not today').waitFor()
+    await toastShown(page, 'error', 'Error: not today')
   })
 
   test('the same message is counted instead of shown twice', async () => {
@@ -214,11 +219,13 @@ describe('failed calls', () => {
     const { page } = visit
     await visit.open('/token')
     await page.getByText('No tokens yet').waitFor()
+    // Counted is what comes soon after.
+    await page.clock.setFixedTime(Date.now())
     await refusing(page, 200, { success: false, message: 'again' })
-    await toastOf(page, 'error', 'Error: again').waitFor()
+    await toastShown(page, 'error', 'Error: again')
     await page.getByRole('button', { name: 'Retry' }).click()
-    await toastOf(page, 'error', '2 times').waitFor()
-    expect(await toastOf(page, 'error', 'Error: again').count()).toBe(1)
+    await toastShown(page, 'error', '2 times')
+    expect(await toastOf(page, 'error', 'Error: again').count()).toBeLessThanOrEqual(1)
   })
 })
 
@@ -227,7 +234,8 @@ describe('messages', () => {
     await using visit = await site.visit({ width })
     await visit.open('/login?expired=1')
     const message = toastOf(visit.page, 'error', 'not logged in')
-    await message.waitFor()
+    // It stays while the pointer is on it.
+    await message.hover()
     return await message.boundingBox()
   }
 
@@ -246,13 +254,16 @@ describe('messages', () => {
     await page.clock.install()
     await visit.open('/login?expired=1')
     const message = toastOf(page, 'error', 'not logged in')
-    await message.waitFor()
     await message.hover()
+    await stopClock(page)
+    await letDraw(page, 200)
     await page.clock.runFor(8000)
     expect(await message.count()).toBe(1)
     await page.mouse.move(10, 500)
-    await page.clock.runFor(5100)
-    expect(await message.count()).toBe(0)
+    await letDraw(page, 100)
+    await page.clock.runFor(5000)
+    await message.waitFor({ state: 'detached' })
+    await page.clock.resume()
     await page.reload()
     await message.waitFor()
     await page.keyboard.press('F6')
@@ -276,17 +287,47 @@ describe('parts that are loaded later', () => {
     await page.getByRole('heading', { name: 'new token' }).waitFor()
   })
 
+  test('a list that is being left writes nothing more into the address', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await page.clock.install()
+    await visit.open('/token')
+    await page.getByText('No tokens yet').waitFor()
+    const held = Promise.withResolvers<void>()
+    await page.route(/\/assets\/form[^/]*\.js$/, async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await stopClock(page)
+    await page.getByLabel('Search tokens by name').fill('typed last')
+    await page.clock.runFor(250)
+    await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
+    await page.waitForURL('**/token/add')
+    // A list is searched a moment after the last key: now, while it waits for the form to take its place.
+    await page.clock.runFor(200)
+    expect(await page.locator('h1').textContent()).toBe('my tokens')
+    held.resolve()
+    await page.clock.resume()
+    await page.getByRole('heading', { name: 'new token' }).waitFor()
+    expect(page.url()).toEndWith('/token/add')
+  })
+
   test('spec 2: one that does not come within 120 seconds counts as failed', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /./ })
     const { page } = visit
     await page.clock.install()
     await visit.open('/about')
-    await page.route(/\/assets\/form[^/]*\.js$/, () => undefined)
+    const part = /\/assets\/form[^/]*\.js$/
+    await page.route(part, () => undefined)
+    await stopClock(page)
+    const asked = page.waitForRequest(part)
     await page.evaluate(() => history.pushState({}, '', '/token/add'))
     await page.evaluate(() => dispatchEvent(new PopStateEvent('popstate')))
+    await asked
     await page.clock.runFor(119_000)
     expect(await page.getByText('Could not load this page').count()).toBe(0)
     await page.clock.runFor(2000)
+    await page.clock.resume()
     await page.getByRole('heading', { name: 'Could not load this page' }).waitFor()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
@@ -301,7 +342,7 @@ describe('the keyboard', () => {
     const palette = page.getByRole('dialog', { name: 'Search and commands' })
     await palette.waitFor()
     expect(await axeFaults(page)).toEqual([])
-    await page.keyboard.type('new tok')
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill('new tok')
     await page.getByRole('option', { name: 'New token' }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'new token' }).waitFor()
@@ -317,7 +358,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('n')
     await page.keyboard.press('Control+k')
     await palette.waitFor()
-    expect(page.url()).toEndWith('/token')
+    await eventually(() => page.url()).toEndWith('/token')
   })
 
   test('the palette finds tokens, channels and users by their names', async () => {
@@ -354,7 +395,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('j')
     await page.keyboard.press('j')
     await page.keyboard.press('x')
-    expect(await page.getByLabel('Select one').isChecked()).toBe(true)
+    await eventually(() => page.getByLabel('Select one').isChecked()).toBe(true)
     await page.keyboard.press('/')
     await page.keyboard.type('two')
     await page.waitForURL('**/token?q=two')

@@ -1,6 +1,7 @@
 // The console under a path of its own, as behind a proxy that passes the path on.
-import { expect, test } from 'bun:test'
+import { test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 
 const site = openConsole({ BASE_PATH: '/gateway' })
 
@@ -8,7 +9,7 @@ test('works in full under a path: pages, parts, calls, links', async () => {
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/gateway/token')
-  expect(new URL(page.url()).pathname).toBe('/gateway/login')
+  await eventually(() => new URL(page.url()).pathname).toBe('/gateway/login')
   await page.getByLabel('Username').fill(rootAccount.username)
   await page.getByLabel('Password', { exact: true }).fill(rootAccount.password)
   await page.keyboard.press('Enter')
@@ -16,10 +17,12 @@ test('works in full under a path: pages, parts, calls, links', async () => {
   await page.getByText('No tokens yet').waitFor()
   await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
   await page.waitForURL('**/gateway/token/add')
+  // The list with its search stays until the form is here.
+  await page.getByRole('heading', { name: 'new token' }).waitFor()
   await page.getByLabel('Name').fill('under a path')
   await page.getByRole('button', { name: 'Submit' }).click()
   const dialog = page.getByRole('dialog', { name: 'Your token is ready' })
-  expect(await dialog.locator('pre').textContent()).toContain(
+  await eventually(() => dialog.locator('pre').first().textContent()).toContain(
     `${new URL(page.url()).origin}/gateway/v1/chat/completions`,
   )
   await page.reload()

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { auditPage } from './support/audit.ts'
 import { type Account, openConsole } from './support/console.ts'
-import { toastOf } from './support/toasts.ts'
+import { eventually } from './support/eventually.ts'
+import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
@@ -40,16 +41,18 @@ describe('the list of tokens', () => {
     const { page } = visit
     await visit.open('/token')
     await row(page, 'token 23').waitFor()
-    expect(await page.locator('h1').textContent()).toBe('my tokens')
-    expect(await rows(page).count()).toBe(10)
-    expect(visit.calls().filter((call) => call.includes('/api/token/'))).toEqual(['GET /api/token/?p=0'])
+    await eventually(() => page.locator('h1').textContent()).toBe('my tokens')
+    await eventually(() => rows(page).count()).toBe(10)
+    await eventually(() => visit.calls().filter((call) => call.includes('/api/token/'))).toEqual([
+      'GET /api/token/?p=0',
+    ])
     await page.getByRole('button', { name: 'Next page' }).click()
     await row(page, 'token 13').waitFor()
-    expect(page.url()).toEndWith('/token?page=2')
+    await eventually(() => page.url()).toEndWith('/token?page=2')
     await page.getByRole('button', { name: 'Last page' }).click()
     await row(page, 'token 1').waitFor()
-    expect(await rows(page).count()).toBe(3)
-    expect(visit.calls().filter((call) => call.includes('/api/token/'))).toEqual([
+    await eventually(() => rows(page).count()).toBe(3)
+    await eventually(() => visit.calls().filter((call) => call.includes('/api/token/'))).toEqual([
       'GET /api/token/?p=0',
       'GET /api/token/?p=1',
       'GET /api/token/?p=2',
@@ -63,13 +66,13 @@ describe('the list of tokens', () => {
     const { page } = visit
     await visit.open('/token?page=2&sort=remain_quota')
     await row(page, 'token 11').waitFor()
-    expect((await names(page))[0]).toBe('token 11')
+    await eventually(async () => (await names(page))[0]).toBe('token 11')
     const header = page.getByRole('columnheader', { name: 'remaining quota' })
-    expect(await header.getAttribute('aria-sort')).toBe('ascending')
+    await eventually(() => header.getAttribute('aria-sort')).toBe('ascending')
     await header.getByRole('button').click()
     await row(page, 'token 23').waitFor()
-    expect(await header.getAttribute('aria-sort')).toBe('descending')
-    expect(page.url()).toEndWith('/token?sort=-remain_quota')
+    await eventually(() => header.getAttribute('aria-sort')).toBe('descending')
+    await eventually(() => page.url()).toEndWith('/token?sort=-remain_quota')
   })
 
   test('spec 5: search is trimmed, an empty one shows the whole list again', async () => {
@@ -81,13 +84,19 @@ describe('the list of tokens', () => {
     await box.press('Enter')
     await page.waitForURL('**/token?q=token+2')
     await page.getByText('5 rows').waitFor()
-    expect((await names(page)).sort()).toEqual(['token 2', 'token 20', 'token 21', 'token 22', 'token 23'])
+    await eventually(async () => (await names(page)).sort()).toEqual([
+      'token 2',
+      'token 20',
+      'token 21',
+      'token 22',
+      'token 23',
+    ])
     await box.fill('nothing like this')
     await box.press('Enter')
     await page.getByText('No results found.').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await row(page, 'token 23').waitFor()
-    expect(await box.inputValue()).toBe('')
+    await eventually(() => box.inputValue()).toBe('')
   })
 
   test('spec 2: a key is masked, shown on demand and copied with sk- before it', async () => {
@@ -96,12 +105,12 @@ describe('the list of tokens', () => {
     const { page } = visit
     await visit.open('/token')
     const line = row(page, first?.name ?? '')
-    expect(await line.locator('code').textContent()).toBe(`sk-••••${first?.key.slice(-4)}`)
+    await eventually(() => line.locator('code').textContent()).toBe(`sk-••••${first?.key.slice(-4)}`)
     await line.getByRole('button', { name: 'Show the key of' }).click()
-    expect(await line.locator('code').textContent()).toBe(`sk-${first?.key}`)
+    await eventually(() => line.locator('code').textContent()).toBe(`sk-${first?.key}`)
     await line.getByRole('button', { name: 'Copy key' }).click()
-    await toastOf(page, 'success', 'copied to clipboard!').waitFor()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
+    await toastShown(page, 'success', 'copied to clipboard!')
+    await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
   })
 
   test('spec 8: a clipboard that refuses gives a warning, and the key is in the search box', async () => {
@@ -116,7 +125,7 @@ describe('the list of tokens', () => {
     await row(page, first?.name ?? '')
       .getByRole('button', { name: 'Copy key' })
       .click()
-    await toastOf(page, 'warning', 'cannot copy to clipboard, please copy manually').waitFor()
+    await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')
     await page.waitForFunction(
       (key) => document.querySelector('search input')?.matches(`[value="${key}"]`),
       `sk-${first?.key}`,
@@ -132,7 +141,7 @@ describe('the list of tokens', () => {
     await row(page, 'to toggle').getByText('disabled').waitFor()
     await toastOf(page, 'success', 'to toggle is disabled').getByRole('button', { name: 'Undo' }).click()
     await row(page, 'to toggle').getByText('enabled', { exact: true }).waitFor()
-    expect((await tokensOf(owner)).find(({ id }) => id === token.id)?.status).toBe(1)
+    await eventually(async () => (await tokensOf(owner)).find(({ id }) => id === token.id)?.status).toBe(1)
   })
 
   test('spec 4: deleting asks first; the page fills from the next one', async () => {
@@ -145,13 +154,13 @@ describe('the list of tokens', () => {
     const dialog = page.getByRole('alertdialog', { name: 'Delete to delete?' })
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect(await row(page, 'to delete').count()).toBe(1)
+    await eventually(() => row(page, 'to delete').count()).toBe(1)
     await page.getByRole('button', { name: 'Actions for to delete' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await row(page, 'to delete').waitFor({ state: 'detached' })
-    await toastOf(page, 'success', 'to delete was deleted').waitFor()
-    expect(await rows(page).count()).toBe(10)
+    await toastShown(page, 'success', 'to delete was deleted')
+    await eventually(() => rows(page).count()).toBe(10)
   })
 
   test('several rows are disabled together, with one call each', async () => {
@@ -164,7 +173,7 @@ describe('the list of tokens', () => {
     await page.getByLabel('Select c', { exact: true }).check()
     await page.getByText('2 selected').waitFor()
     await page.getByRole('button', { name: 'Disable', exact: true }).click()
-    await toastOf(page, 'success', 'Disable: 2 done, 0 failed').waitFor()
+    await toastShown(page, 'success', 'Disable: 2 done, 0 failed')
     const states = Object.fromEntries((await tokensOf(user)).map(({ name, status }) => [name, status]))
     expect(states).toEqual({ a: 2, b: 1, c: 2 })
     const changes = visit.calls().filter((call) => call === 'PUT /api/token/?status_only=true')
@@ -180,11 +189,11 @@ describe('the list of tokens', () => {
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('checkbox', { name: 'created time' }).uncheck()
     await page.getByRole('checkbox', { name: 'last used' }).check()
-    expect(await page.getByRole('checkbox', { name: 'name', exact: true }).isDisabled()).toBe(true)
+    await eventually(() => page.getByRole('checkbox', { name: 'name', exact: true }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await page.reload()
     await page.getByRole('columnheader', { name: 'last used' }).waitFor()
-    expect(await page.getByRole('columnheader', { name: 'created time' }).count()).toBe(0)
+    await eventually(() => page.getByRole('columnheader', { name: 'created time' }).count()).toBe(0)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export CSV' }).click(),
@@ -251,7 +260,7 @@ describe('the list of tokens', () => {
     await drawer.getByText('curl', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
-    expect(page.url()).toEndWith('/token')
+    await eventually(() => page.url()).toEndWith('/token')
   })
 
   test('spec 2: client apps get links with key and server address', async () => {
@@ -271,7 +280,7 @@ describe('the list of tokens', () => {
       await page.getByRole('button', { name: `Actions for ${first?.name}`, exact: true }).click()
       await page.getByRole('menuitem', { name: `Copy link: ${app}` }).click()
       await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, link)
-      await toastOf(page, 'success', 'copied to clipboard!').first().waitFor()
+      await toastShown(page, 'success', 'copied to clipboard!')
     }
     await site.api('PUT', '/api/option/', { key: 'ChatLink', value: '' })
   })
@@ -290,7 +299,7 @@ describe('the list of tokens', () => {
     const { page } = visit
     await page.route('**/api/token/?p=0', (route) => route.fulfill({ status: 500, json: { success: false } }))
     await visit.open('/token')
-    await toastOf(page, 'error', 'Error: internal server error, please contact the administrator!').waitFor()
+    await toastShown(page, 'error', 'Error: internal server error, please contact the administrator!')
     await page.getByText('The list could not be loaded').waitFor()
     await page.unroute('**/api/token/?p=0')
     await page.getByRole('button', { name: 'Retry' }).click()
@@ -305,20 +314,20 @@ describe('the form of a token', () => {
     const { page } = visit
     await visit.open('/token/add')
     const quota = page.getByLabel('Quota', { exact: true })
-    expect(await quota.inputValue()).toBe('500000')
+    await eventually(() => quota.inputValue()).toBe('500000')
     await page.getByText('equivalent amount: $1.00').waitFor()
-    expect(await page.getByLabel('Expiry').inputValue()).toBe('never')
+    await eventually(() => page.getByLabel('Expiry').inputValue()).toBe('never')
     await page.getByLabel('Name').fill('laptop')
     await quota.fill('250000')
     await page.getByText('equivalent amount: $0.50').waitFor()
     await page.getByRole('button', { name: 'Submit' }).click()
-    await toastOf(page, 'success', 'token created successfully, please copy the key from the list!').waitFor()
+    await toastShown(page, 'success', 'token created successfully, please copy the key from the list!')
     const [made] = await tokensOf(user)
     expect(made).toMatchObject({ name: 'laptop', remain_quota: 250_000, expired_time: -1, unlimited_quota: false })
     const dialog = page.getByRole('dialog', { name: 'Your token is ready' })
-    expect(await dialog.locator('code').first().textContent()).toBe(`sk-${made?.key}`)
+    await eventually(() => dialog.locator('code').first().textContent()).toBe(`sk-${made?.key}`)
     await dialog.getByText('Python').click()
-    expect(await dialog.locator('pre').textContent()).toContain(`api_key="sk-${made?.key}"`)
+    await eventually(() => dialog.locator('pre').first().textContent()).toContain(`api_key="sk-${made?.key}"`)
     await dialog.getByRole('button', { name: 'Done' }).click()
     await row(page, 'laptop').waitFor()
   })
@@ -330,7 +339,7 @@ describe('the form of a token', () => {
     await visit.open('/token/add')
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.locator('input[aria-invalid="true"]').waitFor()
-    expect(await page.getByLabel('Name').evaluate((box) => box === document.activeElement)).toBe(true)
+    await eventually(() => page.getByLabel('Name').evaluate((box) => box === document.activeElement)).toBe(true)
     expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
   })
 
@@ -344,7 +353,7 @@ describe('the form of a token', () => {
       await page.getByLabel('Name').fill(preset)
       const before = Math.floor(Date.now() / 1000)
       await page.getByRole('button', { name: preset, exact: true }).click()
-      expect(await page.getByLabel('Expiry').inputValue()).toMatch(/^\d{4}-\d\d-\d\dT/)
+      await eventually(() => page.getByLabel('Expiry').inputValue()).toMatch(/^\d{4}-\d\d-\d\dT/)
       const after = Math.ceil(Date.now() / 1000)
       await page.getByRole('button', { name: 'Submit' }).click()
       await page.waitForURL('**/token?start=*')
@@ -361,10 +370,10 @@ describe('the form of a token', () => {
     await visit.open('/token/add')
     await page.getByLabel('Name').fill('no limit')
     await page.getByRole('switch', { name: 'Unlimited quota' }).check()
-    expect(await page.getByLabel('Quota', { exact: true }).isDisabled()).toBe(true)
+    await eventually(() => page.getByLabel('Quota', { exact: true }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.waitForURL('**/token?start=*')
-    expect((await tokensOf(user))[0]).toMatchObject({ unlimited_quota: true })
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ unlimited_quota: true })
     await page.getByRole('button', { name: 'Done' }).click()
     await row(page, 'no limit').getByText('unlimited').waitFor()
   })
@@ -378,13 +387,13 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'one day', exact: true }).click()
     await page.getByLabel('Expiry').fill('')
     await page.getByRole('button', { name: 'Submit' }).click()
-    await toastOf(page, 'error', 'expiry time format error!').waitFor()
+    await toastShown(page, 'error', 'expiry time format error!')
     const box = page.getByLabel('Expiry')
-    expect(await box.getAttribute('aria-invalid')).toBe('true')
-    expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
+    await eventually(() => box.getAttribute('aria-invalid')).toBe('true')
+    await eventually(() => box.evaluate((it) => it === document.activeElement)).toBe(true)
     const described = await box.getAttribute('aria-describedby')
-    expect(await page.locator(`[id="${described}"]`).textContent()).toBe('expiry time format error!')
-    expect(await tokensOf(user)).toEqual([])
+    await eventually(() => page.locator(`[id="${described}"]`).textContent()).toBe('expiry time format error!')
+    await eventually(() => tokensOf(user)).toEqual([])
   })
 
   test('spec 8: editing loads what is there, saves once, also by Ctrl+Enter, and keeps what was not touched', async () => {
@@ -394,18 +403,18 @@ describe('the form of a token', () => {
     const { page } = visit
     await visit.open(`/token/edit/${token.id}`)
     const name = page.getByLabel('Name')
-    expect(await name.inputValue()).toBe('before')
+    await eventually(() => name.inputValue()).toBe('before')
     await name.fill('after')
     await name.press('Control+Enter')
-    await toastOf(page, 'success', 'token updated successfully!').waitFor()
+    await toastShown(page, 'success', 'token updated successfully!')
     await row(page, 'after').waitFor()
-    expect((await tokensOf(user))[0]).toMatchObject({
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({
       name: 'after',
       remain_quota: 700_000,
       expired_time: 2_000_000_000,
       status: 1,
     })
-    expect(visit.calls().filter((call) => call.startsWith('PUT'))).toEqual(['PUT /api/token/'])
+    await eventually(() => visit.calls().filter((call) => call.startsWith('PUT'))).toEqual(['PUT /api/token/'])
   })
 
   test('leaving with unsaved changes asks; staying keeps them', async () => {
@@ -417,11 +426,11 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('alertdialog', { name: 'Leave without saving?' }).waitFor()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
-    expect(await page.getByLabel('Name').inputValue()).toBe('half done')
+    await eventually(() => page.getByLabel('Name').inputValue()).toBe('half done')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Leave' }).click()
     await page.waitForURL('**/token')
-    expect(await tokensOf(user)).toEqual([])
+    await eventually(() => tokensOf(user)).toEqual([])
   })
 
   test('a token that does not exist is said to be missing, with a way back', async () => {
@@ -440,7 +449,7 @@ describe('the look of the token pages', () => {
     const token = await addToken(user, { name: 'program', expired_time: Math.floor(Date.now() / 1000) + 90_000 })
     await addToken(user, { name: 'other', unlimited_quota: true })
     const withRows = async (page: Page) => await rows(page).first().waitFor()
-    const withDrawer = async (page: Page) => await page.getByRole('dialog').locator('pre').waitFor()
+    const withDrawer = async (page: Page) => await page.getByRole('dialog').locator('pre').first().waitFor()
     const faults = [
       ...(await auditPage(site, { as: user, path: '/token', prepare: withRows })),
       ...(await auditPage(site, { as: user, path: `/token?peek=${token.id}`, prepare: withDrawer })),

@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
-import { toastOf } from './support/toasts.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
@@ -33,12 +34,12 @@ describe('managing users', () => {
     const { page } = visit
     await visit.open('/user')
     await rowOf(page, 'anna').waitFor()
-    expect(await page.locator('h1').textContent()).toBe('manage users')
+    await eventually(() => page.locator('h1').textContent()).toBe('manage users')
     for (const column of ['ID', 'Username', 'Display name', 'E-mail', 'Group', 'Role', 'Status'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
-    expect(await rowOf(page, 'anna').textContent()).toContain('default')
-    expect(await page.getByRole('button', { name: 'Edit: root', exact: true }).isDisabled()).toBe(true)
-    expect(await page.getByRole('button', { name: 'Disable: root', exact: true }).isDisabled()).toBe(true)
+    await eventually(() => rowOf(page, 'anna').textContent()).toContain('default')
+    await eventually(() => page.getByRole('button', { name: 'Edit: root', exact: true }).isDisabled()).toBe(true)
+    await eventually(() => page.getByRole('button', { name: 'Disable: root', exact: true }).isDisabled()).toBe(true)
   })
 
   test('spec 4: ban and readmit at once, with undo; promote and demote ask and show the new role', async () => {
@@ -49,11 +50,11 @@ describe('managing users', () => {
     await rowOf(page, 'bert').getByText('banned').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await rowOf(page, 'bert').getByText('activated').waitFor()
-    expect((await userBy(ids['bert'] ?? 0)).status).toBe(1)
+    await eventually(async () => (await userBy(ids['bert'] ?? 0)).status).toBe(1)
     await choose(page, 'bert', 'Promote')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Promote' }).click()
     await rowOf(page, 'bert').getByText('admin').waitFor()
-    expect((await userBy(ids['bert'] ?? 0)).role).toBe(10)
+    await eventually(async () => (await userBy(ids['bert'] ?? 0)).role).toBe(10)
     await choose(page, 'bert', 'Demote')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Demote' }).click()
     await rowOf(page, 'bert').getByText('ordinary user').waitFor()
@@ -65,10 +66,10 @@ describe('managing users', () => {
     await visit.open('/user')
     await choose(page, 'carla', 'Delete')
     const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true })
-    expect(await confirm.isDisabled()).toBe(true)
+    await eventually(() => confirm.isDisabled()).toBe(true)
     await page.getByRole('alertdialog').getByRole('textbox').fill('carla')
     await confirm.click()
-    await toastOf(page, 'success', 'carla was deleted').waitFor()
+    await toastShown(page, 'success', 'carla was deleted')
     await rowOf(page, 'carla').waitFor({ state: 'detached' })
   })
 
@@ -80,7 +81,7 @@ describe('managing users', () => {
     await box.fill(' anna ')
     await box.press('Enter')
     await page.getByText('1 row', { exact: false }).waitFor()
-    expect(await rowsOf(page).count()).toBe(1)
+    await eventually(() => rowsOf(page).count()).toBe(1)
   })
 
   test('the drawer gives quota on top of what is there', async () => {
@@ -90,8 +91,8 @@ describe('managing users', () => {
     const { page } = visit
     await visit.open(`/user?peek=${id}`)
     await page.getByRole('button', { name: '+$1', exact: true }).click()
-    await toastOf(page, 'success', '$1.00 given to anna').waitFor()
-    expect((await userBy(id)).quota).toBe(before + 500_000)
+    await toastShown(page, 'success', '$1.00 given to anna')
+    await eventually(async () => (await userBy(id)).quota).toBe(before + 500_000)
   })
 })
 
@@ -106,8 +107,8 @@ describe('the forms', () => {
     await page.getByLabel('Username').fill('fresh')
     await page.getByLabel('Password', { exact: true }).fill('long enough')
     await page.getByRole('button', { name: 'Submit' }).click()
-    await toastOf(page, 'success', 'user account created successfully!').waitFor()
-    expect(await page.getByLabel('Username').inputValue()).toBe('')
+    await toastShown(page, 'success', 'user account created successfully!')
+    await eventually(() => page.getByLabel('Username').inputValue()).toBe('')
   })
 
   test('spec 2: an admin edits group, quota 0 and limits; only what changed is sent', async () => {
@@ -115,15 +116,15 @@ describe('the forms', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open(`/user/edit/${id}`)
-    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+    await eventually(() => page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
     await page.getByLabel('Group').fill('vip')
     await page.getByLabel('Remaining quota').fill('0')
     await page.getByLabel('Calls per minute').fill('60')
     const sent = page.waitForRequest((request) => request.method() === 'PUT')
     await page.getByRole('button', { name: 'Submit' }).click()
     expect((await sent).postDataJSON()).toEqual({ id, group: 'vip', quota: 0, rpm_limit: 60 })
-    await toastOf(page, 'success', 'user information updated successfully!').waitFor()
-    expect(await userBy(id)).toMatchObject({ group: 'vip', quota: 0, rpm_limit: 60 })
+    await toastShown(page, 'success', 'user information updated successfully!')
+    await eventually(() => userBy(id)).toMatchObject({ group: 'vip', quota: 0, rpm_limit: 60 })
   })
 
   test('spec 2: bound accounts are shown and cannot be written; a group that is not there gives no result', async () => {
@@ -134,7 +135,7 @@ describe('the forms', () => {
     const { page } = visit
     await visit.open(`/user/edit/${id}`)
     for (const text of ['b@example.com', 'octo', 'wx-1']) await page.getByText(text, { exact: true }).waitFor()
-    expect(await page.getByRole('textbox', { name: 'E-mail address' }).count()).toBe(0)
+    await eventually(() => page.getByRole('textbox', { name: 'E-mail address' }).count()).toBe(0)
     await page.getByLabel('Group').fill('no group like this')
     await page.getByText('No results found.').waitFor()
   })
@@ -144,7 +145,7 @@ describe('the forms', () => {
     await visit.open('/user')
     await visit.page.getByRole('link', { name: 'Add user' }).first().click()
     await visit.page.getByRole('heading', { name: 'create a user account' }).waitFor()
-    expect(new URL(visit.page.url()).pathname).toBe('/user/add')
+    await eventually(() => new URL(visit.page.url()).pathname).toBe('/user/add')
   })
 
   test('spec 2, 8: people edit their own profile, without group and quota', async () => {
@@ -152,11 +153,11 @@ describe('the forms', () => {
     await using visit = await site.visit({ as: person })
     const { page } = visit
     await visit.open('/user/edit')
-    expect(await page.getByLabel('Remaining quota').count()).toBe(0)
+    await eventually(() => page.getByLabel('Remaining quota').count()).toBe(0)
     await page.getByLabel('Display name').fill('Self Made')
     await page.getByRole('button', { name: 'Submit' }).click()
-    await toastOf(page, 'success', 'user information updated successfully!').waitFor()
-    expect(await userBy(person.id)).toMatchObject({ display_name: 'Self Made' })
+    await toastShown(page, 'success', 'user information updated successfully!')
+    await eventually(() => userBy(person.id)).toMatchObject({ display_name: 'Self Made' })
   })
 
   test('spec 6: others are told that the page is for admins', async () => {

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
 import { rowOf, rowsOf } from './support/lists.ts'
 
 const site = openConsole()
@@ -114,9 +115,9 @@ describe('users', () => {
       const badge = rowOf(page, 'grouped')
         .locator('[data-color]')
         .filter({ hasText: new RegExp(`^${group}$`) })
-      expect([group, await badge.getAttribute('data-color')]).toEqual([group, color])
+      await eventually(async () => [group, await badge.getAttribute('data-color')]).toEqual([group, color])
     }
-    expect(await rowOf(page, 'grouped').locator('[data-color]', { hasText: 'other' }).count()).toBe(0)
+    await eventually(() => rowOf(page, 'grouped').locator('[data-color]', { hasText: 'other' }).count()).toBe(0)
   })
 
   test('spec 4, 8: an unknown status and an unknown role are said in words', async () => {
@@ -137,13 +138,13 @@ describe('users', () => {
     const { page } = visit
     await visit.open('/user')
     await rowOf(page, 'plain').waitFor()
-    expect(await cellOf(page, rowOf(page, 'plain'), 'Quota')).toBe('$2469.14')
-    expect(await cellOf(page, rowOf(page, 'plain'), 'Requests')).toBe('10.0k')
+    await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Quota')).toBe('$2469.14')
+    await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Requests')).toBe('10.0k')
     await setOption('DisplayInCurrencyEnabled', 'false')
     try {
       await page.reload()
       await rowOf(page, 'plain').getByText('1.2B').waitFor()
-      expect(await cellOf(page, rowOf(page, 'plain'), 'Used')).toBe('2.5M')
+      await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Used')).toBe('2.5M')
       database.run(`update users set quota = 9999 where username = 'plain'`)
       await page.getByRole('button', { name: 'Refresh' }).click()
       await rowOf(page, 'plain').getByText('9999', { exact: true }).waitFor()
@@ -174,12 +175,12 @@ describe('tokens', () => {
     await dot(rowOf(page, 'late'), 'yellow', 'expired').waitFor()
     await dot(rowOf(page, 'spent'), 'grey', 'exhausted').waitFor()
     await dot(rowOf(page, 'odd'), 'grey', 'unknown status').waitFor()
-    expect(await page.getByRole('button', { name: 'Enable: late' }).isDisabled()).toBe(true)
-    expect(await page.getByRole('button', { name: 'Enable: spent' }).isDisabled()).toBe(true)
-    expect(await cellOf(page, rowOf(page, 'on'), 'remaining quota')).toBe('$1.25')
-    expect(await cellOf(page, rowOf(page, 'on'), 'expiry')).toBe('never expires')
+    await eventually(() => page.getByRole('button', { name: 'Enable: late' }).isDisabled()).toBe(true)
+    await eventually(() => page.getByRole('button', { name: 'Enable: spent' }).isDisabled()).toBe(true)
+    await eventually(() => cellOf(page, rowOf(page, 'on'), 'remaining quota')).toBe('$1.25')
+    await eventually(() => cellOf(page, rowOf(page, 'on'), 'expiry')).toBe('never expires')
     for (const column of ['created time', 'expiry'])
-      expect(await cellOf(page, rowOf(page, 'late'), column)).toMatch(/^2023-11-1[45] \d\d:\d\d:\d\d$/)
+      await eventually(() => cellOf(page, rowOf(page, 'late'), column)).toMatch(/^2023-11-1[45] \d\d:\d\d:\d\d$/)
   })
 })
 
@@ -222,6 +223,6 @@ describe('logs', () => {
     await dot(line(4), 'purple', 'system').waitFor()
     await dot(line(77), 'grey', 'unknown').waitFor()
     for (const column of ['Prompt tokens', 'Completion tokens', 'Quota consumed'])
-      expect(await cellOf(page, line(1), column)).toBe('')
+      await eventually(() => cellOf(page, line(1), column)).toBe('')
   })
 })

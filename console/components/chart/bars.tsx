@@ -1,7 +1,8 @@
 import { scaleBand, scaleLinear } from 'd3-scale'
 import { stack } from 'd3-shape'
-import { useState } from 'react'
-import { type ChartData, colorOf, type FormatValue, seriesFill, seriesMark } from './types.ts'
+import { type KeyboardEvent, useState } from 'react'
+import { type ChartData, type FormatValue, fillOf, markOf } from './types.ts'
+import { type Range, useRangeDrag } from './use-range-drag.ts'
 import { useWidth } from './use-width.ts'
 
 interface BarsProps extends ChartData {
@@ -10,6 +11,8 @@ interface BarsProps extends ChartData {
   height?: number
   /** A bar was chosen by click or Enter. */
   onPick?: (index: number) => void
+  /** Neighbouring bars were chosen by dragging over them, or by Shift with the arrow keys and Enter. */
+  onRange?: (range: Range) => void
   /** What a bar is, for those who do not see it; without it labels and total. */
   summary: string
 }
@@ -20,9 +23,10 @@ const space = { top: 8, right: 0, bottom: 22, left: 52 }
 const halfLetter = 3.2
 
 /** Stacked bars along an axis. Arrow keys go from bar to bar; Enter picks one. */
-export function Bars({ labels, series, format, height = 220, onPick, summary }: BarsProps) {
+export function Bars({ labels, series, format, height = 220, onPick, onRange, summary }: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>()
   const [at, setAt] = useState<number>()
+  const last = labels.length - 1
   const rows = labels.map((_, index) => Object.fromEntries(series.map((each) => [each.id, each.values[index] ?? 0])))
   const layers = stack<Record<string, number>>().keys(series.map((each) => each.id))(rows)
   const top = Math.max(1e-9, ...layers.flatMap((layer) => layer.map((part) => part[1])))
@@ -31,7 +35,12 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
     [space.left, Math.max(space.left + 1, width - space.right)],
   ).padding(0.22)
   const y = scaleLinear([0, top], [height - space.bottom, space.top]).nice(4)
-  const move = (by: number) => setAt((before) => Math.max(0, Math.min(labels.length - 1, (before ?? -by) + by)))
+  const place = (index: number) => Math.max(0, Math.min(last, index))
+  const { range, setRange, stop, pointer } = useRangeDrag((clientX) => {
+    const left = box.current?.getBoundingClientRect().left ?? 0
+    return place(Math.floor((clientX - left - space.left) / x.step()))
+  }, onRange)
+  const keys = { at, setAt, range, setRange, stop, place, onPick, onRange }
   const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2
   const every = Math.max(1, Math.ceil((labels.length * 64) / Math.max(1, width - space.left)))
   return (
@@ -43,14 +52,25 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
         height={height}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the values of a picture must be reachable by the keyboard
         tabIndex={0}
-        className="block max-w-full rounded-sm"
-        onBlur={() => setAt(undefined)}
-        onKeyDown={(event) => {
-          if (event.key === 'ArrowRight') move(1)
-          if (event.key === 'ArrowLeft') move(-1)
-          if (event.key === 'Enter' && at !== undefined) onPick?.(at)
+        className={`block max-w-full rounded-sm ${onRange ? 'touch-pan-y select-none' : ''}`}
+        onBlur={() => {
+          setAt(undefined)
+          stop()
         }}
+        onKeyDown={(event) => onBarKey(event, keys)}
+        {...pointer}
       >
+        {range && (
+          <rect
+            data-range
+            x={(x(range.from) ?? 0) - (x.step() - x.bandwidth()) / 2}
+            width={x.step() * (range.to - range.from + 1)}
+            y={0}
+            height={height - space.bottom}
+            className="fill-accent"
+            opacity={0.14}
+          />
+        )}
         {y.ticks(4).map((tick) => (
           <g key={tick} transform={`translate(0 ${y(tick)})`}>
             <line x1={space.left} x2={width} className="stroke-line" strokeDasharray={tick === 0 ? undefined : '2 3'} />
@@ -59,8 +79,8 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
             </text>
           </g>
         ))}
-        {layers.map((layer, place) => (
-          <g key={layer.key} className={colorOf(seriesFill, place)}>
+        {layers.map((layer, nth) => (
+          <g key={layer.key} className={fillOf(series[nth]?.color, nth)}>
             {layer.map(([from, to], index) => (
               <rect
                 // biome-ignore lint/suspicious/noArrayIndexKey: places along the axis
@@ -70,7 +90,7 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
                 y={y(to)}
                 height={Math.max(0, y(from) - y(to))}
                 rx={1}
-                opacity={at === undefined || at === index ? 1 : 0.45}
+                opacity={isLit(index, at, range) ? 1 : 0.45}
               />
             ))}
           </g>
@@ -97,16 +117,63 @@ export function Bars({ labels, series, format, height = 220, onPick, summary }: 
         ))}
       </svg>
       {at !== undefined && (
-        <Tip labels={labels} series={series} format={format} at={at} left={x(at) ?? 0} right={width} />
+        <Tip
+          labels={labels}
+          series={series}
+          format={format}
+          range={range ?? { from: at, to: at }}
+          left={x(at) ?? 0}
+          right={width}
+        />
       )}
     </div>
   )
 }
 
-/** Values at one place; announced when the keyboard goes there. */
-function Tip(props: ChartData & { format: FormatValue; at: number; left: number; right: number }) {
-  const { labels, series, format, at, left, right } = props
-  const shown = series.map((each, index) => ({ ...each, value: each.values[at] ?? 0, index })).filter((it) => it.value)
+const isLit = (index: number, at: number | undefined, range: Range | undefined) =>
+  range ? index >= range.from && index <= range.to : at === undefined || at === index
+
+interface BarKeys extends Pick<BarsProps, 'onPick' | 'onRange'> {
+  at: number | undefined
+  setAt(index: number): void
+  range: Range | undefined
+  setRange(range: Range | undefined): void
+  stop(): void
+  place(index: number): number
+}
+
+/** Arrows go from bar to bar, with Shift they choose several; Enter takes what is chosen, Escape lets it go. */
+function onBarKey(event: KeyboardEvent, keys: BarKeys): void {
+  const { at, setAt, range, setRange, stop, place, onPick, onRange } = keys
+  const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+  if (by !== 0) {
+    const next = place((at ?? -by) + by)
+    setAt(next)
+    if (!event.shiftKey || !onRange || at === undefined) stop()
+    else {
+      // The end that stays is the one that the last bar is not.
+      const fixed = range === undefined ? at : range.from === at ? range.to : range.from
+      setRange({ from: Math.min(fixed, next), to: Math.max(fixed, next) })
+    }
+    event.preventDefault()
+  }
+  if (event.key === 'Escape' && range) {
+    stop()
+    event.stopPropagation()
+  }
+  if (event.key === 'Enter' && at !== undefined) {
+    if (range) onRange?.(range)
+    else onPick?.(at)
+    stop()
+  }
+}
+
+/** Values at the places chosen; announced when the keyboard goes there. */
+function Tip(props: ChartData & { format: FormatValue; range: Range; left: number; right: number }) {
+  const { labels, series, format, range, left, right } = props
+  const { from, to } = range
+  const sumOf = (values: readonly number[]) => values.slice(from, to + 1).reduce((sum, value) => sum + value, 0)
+  const shown = series.map((each, index) => ({ ...each, value: sumOf(each.values), index })).filter((it) => it.value)
   const total = shown.reduce((sum, each) => sum + each.value, 0)
   const side = left > right / 2 ? { right: right - left + 6 } : { left: left + 24 }
   return (
@@ -116,13 +183,13 @@ function Tip(props: ChartData & { format: FormatValue; at: number; left: number;
       style={side}
     >
       <p className="flex justify-between gap-4 font-medium">
-        <span>{labels[at]}</span>
+        <span>{from === to ? labels[from] : `${labels[from]} – ${labels[to]}`}</span>
         <span className="num">{format(total)}</span>
       </p>
       {series.length > 1 &&
         shown.map((each) => (
           <p key={each.id} className="mt-1 flex items-center gap-1.5 text-muted">
-            <span className={`size-2 shrink-0 rounded-[2px] ${colorOf(seriesMark, each.index)}`} aria-hidden="true" />
+            <span className={`size-2 shrink-0 rounded-[2px] ${markOf(each.color, each.index)}`} aria-hidden="true" />
             <span className="max-w-40 flex-1 truncate">{each.name}</span>
             <span className="num text-fg">{format(each.value)}</span>
           </p>

@@ -2,7 +2,7 @@ import { ChartColumn, Table } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { IconButton } from '../ui/icon-button.tsx'
-import { type ChartData, colorOf, type FormatValue, seriesMark } from './types.ts'
+import { type ChartData, type FormatValue, markOf } from './types.ts'
 
 interface FrameProps extends ChartData {
   title: string
@@ -13,19 +13,21 @@ interface FrameProps extends ChartData {
   format: FormatValue
   /** Further buttons beside the title. */
   actions?: ReactNode
+  /** The legend is left out on narrow screens, where it would take lines of its own. */
+  short?: boolean
   children: ReactNode
 }
 
 /** Title, legend and the switch to a table around a chart. */
 export function ChartFrame(props: FrameProps) {
-  const { title, summary, labels, series, labelHeading, format, actions, children } = props
+  const { title, summary, labels, series, labelHeading, format, actions, short = false, children } = props
   const t = useText()
   const [asTable, setAsTable] = useState(false)
   return (
     <figure className="rounded-lg border border-line bg-surface" aria-label={title}>
       <figcaption className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-1 px-4 py-1.5">
         <span className="text-base font-medium">{title}</span>
-        <Legend series={series} />
+        <Legend series={series} className={short ? 'max-sm:hidden' : ''} />
         <span className="ml-auto flex items-center gap-1">
           {actions}
           <IconButton
@@ -48,13 +50,13 @@ export function ChartFrame(props: FrameProps) {
   )
 }
 
-function Legend({ series }: { series: ChartData['series'] }) {
+function Legend({ series, className }: { series: ChartData['series']; className: string }) {
   if (series.length < 2) return null
   return (
-    <ul className="flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
+    <ul className={`flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted ${className}`}>
       {series.map((each, index) => (
         <li key={each.id} className="flex items-center gap-1.5">
-          <span className={`size-2 rounded-[2px] ${colorOf(seriesMark, index)}`} aria-hidden="true" />
+          <span className={`size-2 rounded-[2px] ${markOf(each.color, index)}`} aria-hidden="true" />
           {each.name}
         </li>
       ))}

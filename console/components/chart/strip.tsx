@@ -1,15 +1,5 @@
 import type { DotColor } from '../ui/badge.tsx'
-
-const fills: Readonly<Record<DotColor, string>> = {
-  green: 'fill-green',
-  olive: 'fill-olive',
-  yellow: 'fill-yellow',
-  orange: 'fill-orange',
-  red: 'fill-red',
-  purple: 'fill-purple',
-  grey: 'fill-grey',
-  accent: 'fill-accent',
-}
+import { dotFill } from './types.ts'
 
 /** One mark of a strip. */
 export interface StripMark {
@@ -36,7 +26,7 @@ export function Strip({ marks, summary }: { marks: readonly StripMark[]; summary
             width={4}
             height={height}
             rx={1}
-            className={fills[mark.color]}
+            className={dotFill[mark.color]}
           >
             <title>{mark.title}</title>
           </rect>

@@ -1,8 +1,12 @@
+import { type DotColor, dotMark } from '../ui/badge.tsx'
+
 /** A series of a chart: its name, and one value for each label. */
 export interface Series {
   id: string
   name: string
   values: readonly number[]
+  /** Where it has a colour of its own, such as a status; else its place decides. */
+  color?: DotColor
 }
 
 /** What every chart is given. */
@@ -16,7 +20,7 @@ export interface ChartData {
 export type FormatValue = (value: number) => string
 
 /** Class of the colour of a series by its place; the last colour is for "other". */
-export const seriesFill = [
+const seriesFill = [
   'fill-chart-1',
   'fill-chart-2',
   'fill-chart-3',
@@ -27,7 +31,7 @@ export const seriesFill = [
 ] as const
 
 /** As `seriesFill`, for small marks beside names. */
-export const seriesMark = [
+const seriesMark = [
   'bg-chart-1',
   'bg-chart-2',
   'bg-chart-3',
@@ -37,7 +41,24 @@ export const seriesMark = [
   'bg-chart-7',
 ] as const
 
-/** Colour class of the nth series. */
-export function colorOf<T>(colors: readonly [T, ...T[]] | readonly T[], index: number): T | undefined {
-  return colors[Math.min(index, colors.length - 1)]
+/** Classes of the colours that have a meaning, for shapes and for small marks. */
+export const dotFill: Readonly<Record<DotColor, string>> = {
+  green: 'fill-green',
+  olive: 'fill-olive',
+  yellow: 'fill-yellow',
+  orange: 'fill-orange',
+  red: 'fill-red',
+  purple: 'fill-purple',
+  grey: 'fill-grey',
+  accent: 'fill-accent',
+}
+
+/** Class that fills a shape of the nth series. */
+export function fillOf(color: DotColor | undefined, index: number): string | undefined {
+  return color ? dotFill[color] : seriesFill[Math.min(index, seriesFill.length - 1)]
+}
+
+/** Class of the small mark beside the name of the nth series. */
+export function markOf(color: DotColor | undefined, index: number): string | undefined {
+  return color ? dotMark[color] : seriesMark[Math.min(index, seriesMark.length - 1)]
 }

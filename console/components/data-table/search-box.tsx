@@ -35,7 +35,7 @@ export function SearchBox(props: { value: string; label: string; onSearch(value:
     search('')
   }
   return (
-    <search className="min-w-40 flex-1 max-sm:min-w-full sm:max-w-72">
+    <search className="min-w-40 flex-1 sm:max-w-72">
       <form
         className="relative"
         onSubmit={(event) => {
@@ -59,7 +59,7 @@ export function SearchBox(props: { value: string; label: string; onSearch(value:
               clear()
             }
           }}
-          className={`${inputClass} border-edge! pr-8 pl-8`}
+          className={`${inputClass} border-edge! pr-8 pl-8 text-ellipsis`}
         />
         {typed !== '' && (
           <IconButton

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 /** Colours of dots. Their names are those of the product: latency, groups, statuses. */
 export type DotColor = 'green' | 'olive' | 'yellow' | 'orange' | 'red' | 'purple' | 'grey' | 'accent'
 
-const dots: Readonly<Record<DotColor, string>> = {
+/** Classes that give a small mark its colour. */
+export const dotMark: Readonly<Record<DotColor, string>> = {
   green: 'bg-green',
   olive: 'bg-olive',
   yellow: 'bg-yellow',
@@ -18,7 +19,7 @@ const dots: Readonly<Record<DotColor, string>> = {
 export function Status({ color, children, title }: { color: DotColor; children: ReactNode; title?: string }) {
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={title} data-color={color}>
-      <span className={`size-1.5 shrink-0 rounded-full ${dots[color]}`} aria-hidden="true" />
+      <span className={`size-1.5 shrink-0 rounded-full ${dotMark[color]}`} aria-hidden="true" />
       {children}
     </span>
   )
@@ -32,7 +33,7 @@ export function Badge({ color, children, title }: { color?: DotColor; children: 
       title={title}
       data-color={color}
     >
-      {color && <span className={`size-1.5 shrink-0 rounded-full ${dots[color]}`} aria-hidden="true" />}
+      {color && <span className={`size-1.5 shrink-0 rounded-full ${dotMark[color]}`} aria-hidden="true" />}
       <span className="truncate">{children}</span>
     </span>
   )

@@ -25,7 +25,7 @@ export function ConfirmDialog(props: ConfirmProps) {
     <AlertDialog.Root open={props.open} onOpenChange={(next) => !next && props.onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className={backdropClass} />
-        <AlertDialog.Viewport className="fixed inset-0 z-50 grid place-items-center overflow-y-auto p-4">
+        <AlertDialog.Viewport className="fixed inset-0 z-50 grid grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto p-4">
           <AlertDialog.Popup className="ui-popup w-full max-w-md rounded-xl p-5">
             <AlertDialog.Title className="text-lg font-semibold break-words">{props.title}</AlertDialog.Title>
             {props.text !== undefined && (

@@ -27,7 +27,7 @@ export function Dialog({ open, onClose, title, text, children, footer, width = '
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={backdropClass} />
-        <Base.Viewport className="fixed inset-0 z-50 grid place-items-center overflow-y-auto p-4">
+        <Base.Viewport className="fixed inset-0 z-50 grid grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto p-4">
           <Base.Popup className={`ui-popup w-full rounded-xl ${widths[width]}`}>
             <div className="flex items-start gap-3 px-5 pt-4">
               <Base.Title className="flex-1 text-lg font-semibold">{title}</Base.Title>

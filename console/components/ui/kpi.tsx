@@ -10,7 +10,7 @@ export function Kpi(props: {
 }) {
   return (
     <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-3">
-      <p className="truncate text-sm text-muted">{props.label}</p>
+      <p className="truncate text-sm text-muted first-letter:uppercase">{props.label}</p>
       <p className="num mt-0.5 text-2xl font-semibold tracking-[-0.02em] break-words max-sm:text-xl">
         {props.loading ? <span className="skeleton inline-block h-6 w-24 align-middle" /> : props.value}
       </p>

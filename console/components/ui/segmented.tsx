@@ -4,12 +4,16 @@ interface SegmentedProps<T extends string> {
   options: readonly { value: T; label: string }[]
   value: T
   onChange(value: T): void
+  /** Takes several lines where there is no room; else it scrolls sideways. */
+  wraps?: boolean
 }
 
 /** One of a few, all of them visible; a group of radio buttons to the keyboard. */
-export function Segmented<T extends string>({ label, options, value, onChange }: SegmentedProps<T>) {
+export function Segmented<T extends string>({ label, options, value, onChange, wraps = false }: SegmentedProps<T>) {
   return (
-    <fieldset className="relative inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-edge bg-sunken p-0.5">
+    <fieldset
+      className={`relative inline-flex max-w-full min-w-0 rounded-md border border-edge bg-sunken p-0.5 ${wraps ? 'flex-wrap' : 'overflow-x-auto'}`}
+    >
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/api/channel.ts'
-import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { ChannelStatus, latencyColor, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { NoChannels } from './no-channels.tsx'
 import { isEnabled, watchedQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 
@@ -23,10 +24,16 @@ export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   if (error) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }
-  if (data.length === 0) return <EmptyState title={t('channel.board.empty')} />
+  if (data.length === 0) {
+    return (
+      <div className="rounded-lg border border-line bg-surface">
+        <NoChannels />
+      </div>
+    )
+  }
   const sorted = [...data].sort((a, b) => urgency(a) - urgency(b) || b.response_time - a.response_time)
   return (
-    <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+    <ul className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 lg:grid-cols-3">
       {sorted.map((channel) => (
         <li key={channel.id} className="[contain-intrinsic-size:auto_6.5rem] [content-visibility:auto]">
           <button

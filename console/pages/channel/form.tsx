@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { Form } from '../../components/form/form.tsx'
@@ -49,6 +49,7 @@ function EditChannel({ id }: { id: string }) {
 function ChannelForm({ channel }: { channel?: Channel }) {
   const t = useText()
   const navigate = useNavigate()
+  const router = useRouter()
   const form = useAppForm<ChannelValues>({ schema: channelFormSchema, values: channelValues(channel) })
   const [test, setTest] = useState<TestState>()
   const classic = useClassicServer()
@@ -75,6 +76,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     return id
   }
   const saveAndTest = form.handleSubmit(async (values) => {
+    const here = router.latestLocation.pathname
     setTest({ state: 'running' })
     try {
       const id = await save(values)
@@ -82,7 +84,9 @@ function ChannelForm({ channel }: { channel?: Channel }) {
       const seconds = await testChannel(id, { quiet: true })
       setTest({ state: 'ok', seconds })
       if (channel) return
-      await navigate({ to: '/channel/edit/$id', params: { id: String(id) } })
+      // Who has gone elsewhere meanwhile stays there.
+      if (router.latestLocation.pathname === here)
+        await navigate({ to: '/channel/edit/$id', params: { id: String(id) } })
       // The result on this form went with it.
       toast.info(t('channel.test.done', { name: values.name, seconds: seconds.toFixed(2) }))
     } catch (error) {

@@ -1,15 +1,15 @@
-import { Link, useNavigate } from '@tanstack/react-router'
-import { Ellipsis, Plus, RefreshCw, Trash2 } from 'lucide-react'
+import { useNavigate } from '@tanstack/react-router'
+import { Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
-import { Button, buttonClass } from '../../components/ui/button.tsx'
+import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Menu } from '../../components/ui/menu.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
-import { EmptyState, Loading } from '../../components/ui/states.tsx'
+import { Loading } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -19,6 +19,7 @@ import { useUrlState } from '../../lib/url-state.ts'
 import { channelActions, channelBulk, deleteChannel } from './actions.tsx'
 import { nameOf, useTypeName } from './channel-parts.tsx'
 import { channelColumns } from './columns.tsx'
+import { AddLink, NoChannels } from './no-channels.tsx'
 import { channels, removeDisabledChannels, updateAllBalances } from './queries.ts'
 import { parseChannelSearch } from './search.ts'
 import { TestAllButton } from './test-all.tsx'
@@ -68,16 +69,6 @@ export function ChannelListPage() {
   )
 }
 
-function AddLink() {
-  const t = useText()
-  return (
-    <Link to="/channel/add" className={buttonClass({ look: 'primary' })}>
-      <Plus aria-hidden="true" />
-      {t('channel.add')}
-    </Link>
-  )
-}
-
 function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseChannelSearch)
@@ -109,11 +100,7 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
         bulk={channelBulk(t, setEditing)}
         peeks
         searchLabel={t('channel.search')}
-        empty={
-          <EmptyState title={t('channel.empty')} text={t('channel.empty.text')}>
-            <AddLink />
-          </EmptyState>
-        }
+        empty={<NoChannels />}
       />
       {question}
       <Suspense fallback={null}>

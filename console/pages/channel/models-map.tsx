@@ -7,6 +7,7 @@ import { Input, Select } from '../../components/ui/input.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { listOf, nameOf } from './channel-parts.tsx'
+import { NoChannels } from './no-channels.tsx'
 import { isEnabled, mostWatched, watchedQuery } from './queries.ts'
 
 /** One model, and who serves it. */
@@ -82,7 +83,13 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
           <span className="text-sm text-muted">{t('channel.map.partial', { count: mostWatched })}</span>
         )}
       </div>
-      {shown.length === 0 ? <EmptyState title={t('channel.map.empty')} /> : <MapTable rows={shown} />}
+      {shown.length === 0 ? (
+        <div className="rounded-lg border border-line bg-surface">
+          {data.length === 0 ? <NoChannels /> : <EmptyState title={t('channel.map.empty')} />}
+        </div>
+      ) : (
+        <MapTable rows={shown} />
+      )}
     </section>
   )
 }
@@ -123,7 +130,7 @@ function MapTable({ rows }: { rows: readonly ModelRow[] }) {
               >
                 {row.model}
               </th>
-              <td className="px-3 py-2 whitespace-nowrap">
+              <td className="px-3 py-2 sm:whitespace-nowrap">
                 <Routes enabled={row.enabled} />
               </td>
               <td className="px-3 py-2">

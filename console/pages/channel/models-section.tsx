@@ -48,10 +48,10 @@ export function ModelsSection(props: { form: UseFormReturn<ChannelValues>; chann
         creatable
       />
       <div className="-mt-2 flex flex-wrap gap-2">
-        <Button size="small" onClick={() => fill(all.filter(isBasic))}>
+        <Button size="small" disabled={!known.data} onClick={() => fill(all.filter(isBasic))}>
           {t('channel.form.fillBasic')}
         </Button>
-        <Button size="small" onClick={() => fill(known.data ?? [])}>
+        <Button size="small" disabled={!known.data} onClick={() => fill(known.data ?? [])}>
           {t('channel.form.fillAll')}
         </Button>
         <Button size="small" disabled={ofType.length === 0} onClick={() => fill([...models, ...ofType])}>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { RecentUse } from '../../components/recent-use.tsx'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
@@ -70,6 +71,7 @@ function Details({ channel }: { channel: Channel }) {
         {!classic && <Fact name={t('channel.created')}>{formatTime(channel.created_time)}</Fact>}
       </dl>
       <Tests id={channel.id} />
+      {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}
       {channel.key_count > 1 && <Keys channel={channel} />}
       <section aria-label={t('channel.models')}>
         <h3 className="mb-2 text-sm font-medium">{t('channel.models')}</h3>

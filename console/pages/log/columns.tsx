@@ -21,7 +21,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
     id,
     header,
     cell: (log) => (
-      <span className="block max-w-44 truncate" title={log[id]}>
+      <span className="block max-w-36 truncate" title={log[id]}>
         {log[id]}
       </span>
     ),

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react'
+import { ListFilter } from 'lucide-react'
+import { useEffect, useId, useState } from 'react'
 import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Input, Select } from '../../components/ui/input.tsx'
@@ -6,6 +7,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/url-state.ts'
 import { isFiltered, noFilters, type Span, spanOf } from './filters.ts'
+import { KnownNames, type NamesOf } from './known-names.tsx'
 import { shownTypes, typeText } from './log-parts.tsx'
 import type { LogSearch } from './search.ts'
 
@@ -20,6 +22,8 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
   const t = useText()
   const [typed, setTyped] = useState(() => textsOf(search))
   useEffect(() => setTyped(textsOf(search)), [search])
+  const names = useId()
+  const [shown, setShown] = useState(() => Object.values(textsOf(search)).some((text) => text !== ''))
   const ranges = [
     { value: 'all', label: t('log.range.all') },
     { value: '1h', label: t('log.range.1h') },
@@ -90,25 +94,63 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
           />
         </>
       )}
-      {fields.map(([name, label]) => (
-        <Input
-          key={name}
-          aria-label={label}
-          placeholder={label}
-          value={typed[name]}
-          spellCheck={false}
-          autoComplete="off"
-          onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
-          className="w-28! max-sm:w-36!"
-        />
-      ))}
-      <Button type="submit">{t('log.filter.query')}</Button>
+      <Button
+        className="sm:hidden"
+        icon={<ListFilter />}
+        aria-expanded={shown}
+        aria-controls={names}
+        onClick={() => setShown(!shown)}
+      >
+        {t('log.filter.more')}
+      </Button>
+      {/* A phone would show nothing but boxes. */}
+      <div id={names} className={`contents ${shown ? '' : 'max-sm:hidden'}`}>
+        {fields.map(([name, label]) => (
+          <NameBox
+            key={name}
+            of={name === 'channel' ? undefined : name}
+            label={label}
+            value={typed[name]}
+            onChange={(value) => setTyped({ ...typed, [name]: value })}
+          />
+        ))}
+        <Button type="submit">{t('log.filter.query')}</Button>
+      </div>
       {isFiltered(search) && (
         <Button look="quiet" onClick={() => setSearch(noFilters)}>
           {t('log.filter.clear')}
         </Button>
       )}
     </form>
+  )
+}
+
+interface NameBoxProps {
+  label: string
+  value: string
+  onChange(value: string): void
+  /** What names are suggested once somebody is about to type. */
+  of: NamesOf | undefined
+}
+
+function NameBox({ label, value, onChange, of }: NameBoxProps) {
+  const list = useId()
+  const [near, setNear] = useState(false)
+  return (
+    <>
+      <Input
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        list={of && list}
+        spellCheck={false}
+        autoComplete="off"
+        onFocus={() => setNear(true)}
+        onChange={(event) => onChange(event.target.value)}
+        className="w-28! max-sm:w-36!"
+      />
+      {near && of && <KnownNames id={list} of={of} />}
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useMemo } from 'react'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
+import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
@@ -13,7 +14,6 @@ import { FilterBar } from './filter-bar.tsx'
 import { filterOf, isFiltered, noFilters } from './filters.ts'
 import { rowIdOf } from './log-parts.tsx'
 import { allLogs, exportAddress, ownLogs } from './queries.ts'
-import { SavedViews } from './saved-views.tsx'
 import { parseLogSearch } from './search.ts'
 import { Statistics } from './statistics.tsx'
 import { Tail } from './tail.tsx'
@@ -51,7 +51,7 @@ export function LogListPage() {
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
       <Statistics filter={filter} everybody={everybody} rows={list.total} />
-      <Suspense fallback={<Skeleton className="mb-3 h-[8.5rem] w-full rounded-lg" />}>
+      <Suspense fallback={<Skeleton className="mb-3 h-45 w-full rounded-lg" />}>
         {!classic && (
           <Histogram
             filter={filter}
@@ -74,7 +74,11 @@ export function LogListPage() {
         onClearFilters={() => setSearch(noFilters)}
         filters={
           <>
-            <SavedViews />
+            <SavedViews
+              page="log"
+              search={{ ...search, page: undefined, peek: undefined }}
+              onShow={(view) => setSearch({ ...noFilters, mine: undefined, sort: undefined, ...view })}
+            />
             <Tail filter={filter} everybody={everybody} />
           </>
         }

@@ -32,10 +32,15 @@ const colors: Readonly<Record<number, DotColor>> = {
   [logType.test]: 'accent',
 }
 
+/** The colour of a type, of its dot and its bars. */
+export function typeColor(type: number): DotColor {
+  return colors[type] ?? 'grey'
+}
+
 /** The type of a row. */
 export function LogTypeLabel({ type }: { type: number }) {
   const t = useText()
-  return <Status color={colors[type] ?? 'grey'}>{typeText(type, t)}</Status>
+  return <Status color={typeColor(type)}>{typeText(type, t)}</Status>
 }
 
 /** A row's place in the address: rows of some servers all have the id 0. */

@@ -75,7 +75,7 @@ export function SettingsPanel(props: PanelProps) {
         <Switch
           id={`${id}-compare`}
           checked={comparing}
-          disabled={search.model === undefined}
+          disabled={search.model === undefined || models.isPending}
           onChange={({ target }) =>
             setSearch({ compare: target.checked ? secondOf(models.data, search.model) : undefined })
           }

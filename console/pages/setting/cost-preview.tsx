@@ -1,4 +1,4 @@
-import { formatQuota } from '../../lib/format.ts'
+import { formatPercent, formatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { costDifference, type RatioKey, type Ratios } from './ratio-draft.ts'
 import type { RatioState } from './use-ratios.ts'
@@ -26,7 +26,7 @@ export function CostPreview({ state, ratios }: { state: RatioState; ratios: Read
     const own = { prompt: ratios.ModelRatio, completion: ratios.CompletionRatio }
     const difference = Math.round(costDifference(uses, prices ?? [], stored, own))
     if (difference === 0) return t('ratio.preview.same', { cost: formatQuota(before) })
-    const percent = before > 0 ? `${difference > 0 ? '+' : ''}${((difference / before) * 100).toFixed(1)} %` : ''
+    const percent = before > 0 ? `${difference > 0 ? '+' : ''}${formatPercent(difference / before)}` : ''
     return t('ratio.preview.changed', {
       before: formatQuota(before),
       after: formatQuota(before + difference),

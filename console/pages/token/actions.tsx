@@ -1,4 +1,4 @@
-import { Ban, CircleCheck, Copy, ExternalLink, Link2, MessageSquare, Pencil, Trash2 } from 'lucide-react'
+import { Ban, CircleCheck, Copy, ExternalLink, Link2, MessageSquare, Pencil, QrCode, Trash2 } from 'lucide-react'
 import type { Token } from '../../../contract/api/token.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
@@ -31,6 +31,8 @@ interface Handlers {
   remove(token: Token): void
   /** Opens the built-in chat with the token. */
   chat(token: Token): void
+  /** Shows the QR code that sets up an app on a phone. */
+  scan(token: Token): void
 }
 
 /** What can be done with a token. */
@@ -72,6 +74,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
       icon: <Link2 />,
       run: () => void copyText(link.href),
     })),
+    { id: 'qr', label: t('token.qr'), icon: <QrCode />, run: () => on.scan(token) },
     { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(token) },
   ]
 }

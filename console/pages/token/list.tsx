@@ -21,6 +21,7 @@ import { parseTokenSearch } from './search.ts'
 import { nameOf } from './token-parts.tsx'
 
 const TokenPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.TokenPeek })))
+const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it.TokenQr })))
 const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
 
 const rowId = (token: Token) => String(token.id)
@@ -49,6 +50,7 @@ export function TokenListPage() {
   const edit = (token: Token) => void navigate({ to: '/token/edit/$id', params: { id: rowId(token) } })
   const add = () => void navigate({ to: '/token/add' })
   const chat = (token: Token) => void navigate({ to: '/playground', search: { token: token.id } })
+  const scan = (token: Token) => setSearch({ qr: rowId(token) })
   const remove = (token: Token) =>
     ask({
       title: t('table.delete.title', { name: nameOf(token, t) }),
@@ -76,7 +78,7 @@ export function TokenListPage() {
         setSearch={setSearch}
         rowId={rowId}
         rowName={(token) => nameOf(token, t)}
-        actions={(token) => tokenActions(token, t, { copy, edit, remove, chat })}
+        actions={(token) => tokenActions(token, t, { copy, edit, remove, chat, scan })}
         bulk={tokenBulk(t)}
         peeks
         searchLabel={t('token.search')}
@@ -91,6 +93,7 @@ export function TokenListPage() {
         {search.peek !== undefined && (
           <TokenPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
         )}
+        {search.qr !== undefined && <TokenQr id={search.qr} onClose={() => setSearch({ qr: undefined })} />}
         {search.start !== undefined && (
           <TokenStart id={search.start} onClose={() => setSearch({ start: undefined }, { replace: true })} />
         )}

@@ -2,14 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
+import { AppSetups } from './app-setups.tsx'
 import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
 import { Expiry, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
@@ -23,7 +26,7 @@ export function TokenPeek({ id, onClose, onEdit }: { id: string; onClose(): void
     <Drawer
       open
       onClose={onClose}
-      title={token ? nameOf(token, t) : t('token.title')}
+      title={token ? nameOf(token, t) : t('token.peek.title')}
       aside={token && <TokenStatus token={token} />}
       footer={token && <Button onClick={() => onEdit(token)}>{t('do.edit')}</Button>}
     >
@@ -67,11 +70,13 @@ function Details({ token }: { token: Token }) {
         <Fact name={t('token.models')}>{token.models || t('token.allModels')}</Fact>
         <Fact name={t('token.subnet')}>{token.subnet || t('token.anywhere')}</Fact>
       </dl>
+      <RecentUse filter={{ token_name: token.name, username: sessionUser()?.username }} />
       <Calls token={token} />
       <section aria-label={t('token.peek.code')}>
         <h3 className="mb-2 text-sm font-medium">{t('token.peek.code')}</h3>
         <SnippetTabs token={token} masked />
       </section>
+      <AppSetups token={token} masked />
     </>
   )
 }

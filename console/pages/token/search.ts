@@ -4,9 +4,11 @@ import { type ListSearch, parseListSearch, type RawSearch, someText } from '../.
 export interface TokenSearch extends ListSearch {
   /** Id of a token that was just made: its first steps are shown. */
   start?: string | undefined
+  /** Id of a token whose QR code is shown. */
+  qr?: string | undefined
 }
 
 /** Reads the query of the list of tokens. */
 export function parseTokenSearch(raw: RawSearch): TokenSearch {
-  return { ...parseListSearch(raw), start: someText(raw['start']) }
+  return { ...parseListSearch(raw), start: someText(raw['start']), qr: someText(raw['qr']) }
 }

@@ -1,23 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
 import type { Token } from '../../../contract/api/token.ts'
-import { userApi } from '../../../contract/api/user.ts'
 import { chatSnippets } from '../../components/chat-snippets.ts'
 import { CodeTabs } from '../../components/code-tabs.tsx'
-import { call } from '../../lib/call.ts'
 import { serverAddress } from '../../lib/server-address.ts'
 import { useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
-
-/** A model that the token may use; a common name while that is not known. */
-function useModel(token: Token): string {
-  const known = useQuery({
-    queryKey: ['available-models'],
-    queryFn: ({ signal }) => call(userApi.availableModels, {}, { signal, quiet: true }),
-    staleTime: 60_000,
-  })
-  const own = token.models?.split(',')[0]?.trim()
-  return own || known.data?.[0] || 'gpt-4o-mini'
-}
+import { useModel } from './use-model.ts'
 
 /** Ready-made calls with the key; `masked` hides it on the screen, not in what is copied. */
 export function SnippetTabs({ token, masked = false }: { token: Token; masked?: boolean }) {

@@ -6,7 +6,7 @@ import { Dialog } from '../../components/ui/dialog.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { keyOf } from '../../lib/token-key.ts'
-import { appLinks } from './app-links.ts'
+import { AppSetups } from './app-setups.tsx'
 import { tokenQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
 
@@ -43,20 +43,7 @@ export function TokenStart({ id, onClose }: { id: string; onClose(): void }) {
         <div className="flex flex-col gap-4">
           <CopyField label={t('token.key')} value={keyOf(token)} />
           <SnippetTabs token={token} />
-          <section aria-label={t('token.apps')} className="flex flex-wrap items-center gap-2">
-            <h3 className="text-sm text-muted">{t('token.apps')}</h3>
-            {appLinks(keyOf(token)).map((link) => (
-              <a
-                key={link.id}
-                href={link.href}
-                target="_blank"
-                rel="noreferrer"
-                className={buttonClass({ size: 'small' })}
-              >
-                {t(link.name)}
-              </a>
-            ))}
-          </section>
+          <AppSetups token={token} />
         </div>
       )}
     </Dialog>

@@ -74,7 +74,7 @@ export function RedeemCard() {
           <GetCode />
         </div>
       </form>
-      {results.length > 1 && <Results results={results} />}
+      {(results.length > 1 || results[0]?.reason !== undefined) && <Results results={results} />}
     </Card>
   )
 }

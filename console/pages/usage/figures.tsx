@@ -1,15 +1,15 @@
 import type { Usage } from '../../../contract/api/usage.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { formatCount, formatNumber, useFormatQuota } from '../../lib/format.ts'
+import { formatCount, formatNumber, formatPercent, useFormatQuota } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** How a figure compares with the period before, in words; undefined where there is none. */
 export function changeText(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
   if (before === 0) return now === 0 ? undefined : t('usage.change.new')
-  const change = Math.abs(Math.round((now / before - 1) * 100))
-  if (change === 0) return t('usage.change.same')
-  const percent = `${change} %`
+  const change = Math.abs(now / before - 1)
+  if (Math.round(change * 100) === 0) return t('usage.change.same')
+  const percent = formatPercent(change, 0)
   return t(now > before ? 'usage.change.up' : 'usage.change.down', { percent })
 }
 

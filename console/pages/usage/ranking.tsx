@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Usage } from '../../../contract/api/usage.ts'
 import { Card } from '../../components/ui/page.tsx'
-import { formatNumber, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
+import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { changeText } from './figures.tsx'
 import { rangeOf, type UsageView } from './queries.ts'
@@ -13,7 +13,7 @@ export function Ranking({ usage, view }: { usage: Usage; view: UsageView }) {
   const format =
     view.metric === 'quota' ? (value: number) => formatQuota(value, quotaDecimals(usage.total.quota)) : formatNumber
   const whole = usage.total[view.metric]
-  const share = (value: number) => (whole > 0 ? `${((value / whole) * 100).toFixed(1)} %` : '–')
+  const share = (value: number) => (whole > 0 ? formatPercent(value / whole) : '–')
   const cell = 'py-2 pl-4 text-end num whitespace-nowrap'
   return (
     <Card title={t('usage.ranking')}>

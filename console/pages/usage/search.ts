@@ -15,6 +15,15 @@ export interface UsageSearch {
   cumulative?: string | undefined
 }
 
+/** A search with nothing chosen. */
+export const noChoices = {
+  metric: undefined,
+  group: undefined,
+  rollup: undefined,
+  range: undefined,
+  cumulative: undefined,
+} as const satisfies UsageSearch
+
 /** Reads the query of the usage page. */
 export function parseUsageSearch(raw: RawSearch): UsageSearch {
   return {

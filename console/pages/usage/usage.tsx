@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
+import { SavedViews } from '../../components/saved-views.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
@@ -8,7 +9,7 @@ import { Controls } from './controls.tsx'
 import { Figures } from './figures.tsx'
 import { usageQuery, viewOf } from './queries.ts'
 import { Ranking } from './ranking.tsx'
-import { parseUsageSearch } from './search.ts'
+import { noChoices, parseUsageSearch } from './search.ts'
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
 
@@ -20,7 +21,10 @@ export function UsagePage() {
   const { data, error, isPending, refetch, isFetching } = useQuery(usageQuery(view))
   return (
     <Page title={t('usage.title')} text={t('usage.intro')}>
-      <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
+      <div className="flex flex-wrap items-center gap-3 pb-4">
+        <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
+        <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
+      </div>
       {error && !data ? (
         <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
       ) : isPending ? (

@@ -14,15 +14,31 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
+/** Which rules of axe are asked: those that colours can break, the others, or all. */
+export type AxeRules = 'all' | 'colours' | 'structure'
+
 /** What axe finds on the page as it is, a line for each. */
-export async function axeFaults(page: Page): Promise<string[]> {
-  // Colours are read while they change otherwise.
-  await page.evaluate(() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined))))
-  await page.evaluate(axeSource)
-  const results = await page.evaluate(async (tags) => {
-    const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
-    return axe.run(document, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
-  }, rules)
+export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<string[]> {
+  // Colours are read while they change otherwise. What turns for ever, such as a spinner, is not waited for.
+  await page.evaluate(() =>
+    Promise.all(
+      document
+        .getAnimations()
+        .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
+        .map((each) => each.finished.catch(() => undefined)),
+    ),
+  )
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
+  const results = await page.evaluate(
+    async ({ tags, rules }) => {
+      const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
+      const colours = ['color-contrast']
+      const runOnly = rules === 'colours' ? { type: 'rule', values: colours } : { type: 'tag', values: tags }
+      const without = rules === 'structure' ? { 'color-contrast': { enabled: false } } : {}
+      return axe.run(document, { runOnly, rules: without, resultTypes: ['violations'] })
+    },
+    { tags: rules, rules: asked },
+  )
   return results.violations.flatMap(({ id, help, nodes }) =>
     nodes.map((node) => `${id}: ${help}\n    ${node.html.slice(0, 300)}\n    ${node.failureSummary ?? ''}`),
   )
@@ -78,7 +94,7 @@ async function auditLanguage(console: Console, audit: Audit, language: Language)
 }
 
 /** Words on the page that are in no catalogue: in the pseudo-locale every message stands between ⟦ and ⟧. */
-function untranslated(page: Page): Promise<string[]> {
+export function untranslated(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const found: string[] = []

@@ -1,7 +1,43 @@
 import type { Page } from 'playwright-core'
+import { patienceMs, untilItPasses } from './eventually.ts'
 
 /** Stops the page's clock, which `page.clock.install()` has made ours, so that only `runFor` moves it. */
 export async function stopClock(page: Page): Promise<void> {
-  const now = await page.evaluate(() => Date.now())
-  await page.clock.pauseAt(now + 500)
+  // It goes on while it is asked for, and cannot be stopped at a time that is over.
+  await untilItPasses(async () => {
+    const now = await page.evaluate(() => Date.now())
+    await page.clock.pauseAt(now + 500)
+  })
+}
+
+/**
+ * Moves a stopped clock on in steps until something is so, and returns the milliseconds that it moved: at least those
+ * that the page has waited for, and some more where it was drawing meanwhile.
+ */
+export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<boolean>): Promise<number> {
+  const end = performance.now() + 4 * patienceMs
+  let ranMs = 0
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`not so after ${ranMs} ms of the page's clock`)
+    await page.clock.runFor(stepMs)
+    ranMs += stepMs
+  }
+  return ranMs
+}
+
+/** Gives the page the time to draw and to start its timers, in milliseconds of its stopped clock. */
+export async function letDraw(page: Page, ms: number): Promise<void> {
+  const frames = 20
+  for (let frame = 0; frame < frames; frame++) {
+    await page.clock.runFor(ms / frames)
+    // Round trips through the page's own queue, behind what waits in it.
+    await page.evaluate(
+      () =>
+        new Promise<void>((done) => {
+          const { port1, port2 } = new MessageChannel()
+          port1.onmessage = () => done()
+          port2.postMessage(undefined)
+        }),
+    )
+  }
 }

@@ -3,6 +3,9 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { buildConsoleIfStale } from '../../../tools/console-build.mjs'
 import { type GatewayProcess, Installation } from '../../helpers/gateway-process.ts'
 import { borrowBrowser, liveBrowser, returnBrowser } from './browser.ts'
+import { patienceMs } from './eventually.ts'
+import { slowDown } from './slowness.ts'
+import { keepToasts } from './toasts.ts'
 
 interface Session {
   name: string
@@ -141,7 +144,8 @@ export class Console {
     const session = options.as && (await this.#login(options.as))
     if (session) await context.addCookies([{ name: session.name, value: session.value, url, httpOnly: true }])
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(patienceMs)
+    await keepToasts(page)
     // Storage belongs to an origin, so a file of it is opened first.
     await page.goto('/logo.svg')
     await page.evaluate(
@@ -152,6 +156,7 @@ export class Console {
       },
       [session && JSON.stringify(session.user), options.theme, options.language] as const,
     )
+    await slowDown(context, page)
     return watched(page, context, url, options.expectedErrors)
   }
 }
@@ -190,8 +195,8 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
 /** Starts a server and a browser for the tests of this file and ends them. */
 export function openConsole(env: Record<string, string> = {}): Console {
   const console = new Console(env)
-  setDefaultTimeout(180_000)
-  beforeAll(() => console.start(), 120_000)
+  setDefaultTimeout(300_000)
+  beforeAll(() => console.start(), 300_000)
   afterAll(() => console.stop())
   return console
 }

@@ -1,6 +1,47 @@
 import type { Locator, Page } from 'playwright-core'
+import { untilItPasses } from './eventually.ts'
 
-/** The message with these words, of that kind. */
-export function toastOf(page: Page, kind: 'success' | 'info' | 'error' | 'warning' | 'notice', text: string): Locator {
+type Kind = 'success' | 'info' | 'error' | 'warning' | 'notice'
+
+const shown = new WeakMap<Page, { kind: string; text: string }[]>()
+const plain = (text: string) => text.replaceAll(/\s+/g, ' ').toLowerCase()
+
+/** The message with these words, of that kind, while it is on the screen. */
+export function toastOf(page: Page, kind: Kind, text: string): Locator {
   return page.locator(`[data-toast="${kind}"]`).filter({ hasText: text })
+}
+
+/** Keeps what messages say from now on: some stay for less time than a slow machine may need to look at them. */
+export async function keepToasts(page: Page): Promise<void> {
+  const kept: { kind: string; text: string }[] = []
+  shown.set(page, kept)
+  await page.exposeBinding('keepToast', (_, kind: string, text: string) => void kept.push({ kind, text }))
+  await page.addInitScript(() => {
+    const said = new WeakMap<Element, string>()
+    const { keepToast } = window as unknown as { keepToast(kind: string, text: string): void }
+    const look = (toast: HTMLElement) => {
+      const text = toast.textContent ?? ''
+      if (said.get(toast) === text) return
+      said.set(toast, text)
+      keepToast(toast.dataset['toast'] ?? '', text)
+    }
+    new MutationObserver(() => {
+      for (const toast of document.querySelectorAll<HTMLElement>('[data-toast]')) look(toast)
+    }).observe(document, { subtree: true, childList: true, characterData: true })
+  })
+}
+
+/**
+ * Waits until a message with these words has been shown, be it gone again, and returns what it said. Each showing counts
+ * once.
+ */
+export async function toastShown(page: Page, kind: Kind, text: string): Promise<string> {
+  const kept = shown.get(page) ?? []
+  let said = ''
+  await untilItPasses(async () => {
+    const place = kept.findIndex((each) => each.kind === kind && plain(each.text).includes(plain(text)))
+    if (place < 0) throw new Error(`no ${kind} says "${text}"; shown: ${JSON.stringify(kept)}`)
+    said = kept.splice(place, 1)[0]?.text ?? ''
+  })
+  return said
 }

@@ -1,0 +1,42 @@
+import { type PointerEvent, useRef, useState } from 'react'
+
+/** Some neighbouring places along an axis, both ends included. */
+export interface Range {
+  from: number
+  to: number
+}
+
+const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) })
+
+/**
+ * Choosing neighbouring places of a chart by dragging over them. `indexAt` gives the place at a position of the pointer;
+ * `onRange` gets what was chosen when the pointer is let go. A press that stays on one place chooses nothing.
+ */
+export function useRangeDrag(indexAt: (clientX: number) => number, onRange: ((range: Range) => void) | undefined) {
+  const start = useRef<number>(undefined)
+  const [range, setRange] = useState<Range>()
+  const stop = () => {
+    start.current = undefined
+    setRange(undefined)
+  }
+  const pointer = {
+    onPointerDown(event: PointerEvent) {
+      if (event.button === 0 && event.isPrimary) start.current = indexAt(event.clientX)
+    },
+    onPointerMove(event: PointerEvent) {
+      const first = start.current
+      if (first === undefined) return
+      const last = indexAt(event.clientX)
+      if (last === first && range === undefined) return
+      // From here on it ends wherever it is let go.
+      event.currentTarget.setPointerCapture(event.pointerId)
+      setRange(ordered(first, last))
+    },
+    onPointerUp() {
+      if (range) onRange?.(range)
+      stop()
+    },
+    onPointerCancel: stop,
+  }
+  return { range, setRange, stop, pointer: onRange ? pointer : {} }
+}

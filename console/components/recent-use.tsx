@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { formatPercent, useFormatQuota } from '../lib/format.ts'
+import type { UsageQuery } from '../lib/known-usage.ts'
+import { readUsage } from '../lib/read-usage.ts'
+import { useText } from '../lib/text.ts'
+import { Spark } from './chart/spark.tsx'
+import { Skeleton } from './ui/states.tsx'
+
+const days = 14
+const daySeconds = 86_400
+/** Models that are named. */
+const top = 4
+
+/** Whose use is shown: that of a token, a user or a channel. */
+export type UseFilter = Pick<UsageQuery, 'token_name' | 'username' | 'channel'>
+
+/** What something spent in the last 14 days: a line by day, and the models that most went to. */
+export function RecentUse({ filter }: { filter: UseFilter }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const { data, error, isPending } = useQuery({
+    queryKey: ['usage', 'recent', filter],
+    queryFn: ({ signal }) => {
+      const start_timestamp = Math.floor(Date.now() / 1000) - (days - 1) * daySeconds
+      const utc_offset = -new Date().getTimezoneOffset()
+      const range = { metric: 'quota', group_by: 'model', rollup: 'day', start_timestamp, utc_offset, top }
+      return readUsage({ ...range, ...filter }, signal)
+    },
+  })
+  const spent = data ? formatQuota(data.total.quota) : ''
+  return (
+    <section aria-label={t('table.use')} className="text-sm">
+      <h3 className="mb-1 flex items-baseline justify-between gap-2 font-medium">
+        {t('table.use')}
+        <span className="num">{spent}</span>
+      </h3>
+      {isPending && <Skeleton className="h-24 w-full" />}
+      {error && <p className="text-bad">{error.message}</p>}
+      {data && data.total.requests === 0 && <p className="text-muted">{t('table.use.none')}</p>}
+      {data && data.total.requests > 0 && (
+        <>
+          <Spark values={data.values} summary={t('table.use.summary', { days, spent })} />
+          <ul className="mt-1 divide-y divide-line">
+            {data.groups.map((group) => (
+              <li key={group.key} className="num flex items-center gap-3 py-1.5">
+                <span className="min-w-0 flex-1 truncate" title={group.name} data-verbatim>
+                  {group.name}
+                </span>
+                <span className="text-muted">
+                  {data.total.quota > 0 && formatPercent(group.total.quota / data.total.quota, 0)}
+                </span>
+                <span>{formatQuota(group.total.quota)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,89 @@
+import { Bookmark, X } from 'lucide-react'
+import { useState } from 'react'
+import { sessionUser } from '../lib/session.ts'
+import { readStoredJson, type StorageKey, writeStored } from '../lib/storage.ts'
+import { useText } from '../lib/text.ts'
+import { Button } from './ui/button.tsx'
+import { IconButton } from './ui/icon-button.tsx'
+import { Input } from './ui/input.tsx'
+import { Popover } from './ui/popover.tsx'
+
+/** A search under a name. */
+interface View<S> {
+  name: string
+  search: Partial<S>
+}
+
+interface SavedViewsProps<S extends object> {
+  /** The page that they are of. */
+  page: string
+  /** What is saved: the search as it stands. */
+  search: Partial<S>
+  /** Shows a saved search in place of the one that is shown. */
+  onShow(search: Partial<S>): void
+}
+
+/** Views that this person saved in this browser, to be shown again. The area `table` must be loaded. */
+export function SavedViews<S extends object>({ page, search, onShow }: SavedViewsProps<S>) {
+  const t = useText()
+  const key: StorageKey = `ui.views.${page}.${sessionUser()?.id ?? 0}`
+  const [views, setViews] = useState(() => storedViews<S>(key))
+  const [name, setName] = useState('')
+  const keep = (next: View<S>[]) => {
+    writeStored(key, JSON.stringify(next))
+    setViews(next)
+  }
+  const save = () => {
+    const named = name.trim()
+    if (named === '') return
+    keep([...views.filter((view) => view.name !== named), { name: named, search }])
+    setName('')
+  }
+  return (
+    <Popover title={t('table.views')} align="start" trigger={<Button icon={<Bookmark />}>{t('table.views')}</Button>}>
+      <div className="flex w-64 flex-col gap-2">
+        {views.length === 0 && <p className="text-sm text-muted">{t('table.views.none')}</p>}
+        <ul>
+          {views.map((view) => (
+            <li key={view.name} className="flex items-center gap-1">
+              <button
+                type="button"
+                className="min-w-0 flex-1 truncate rounded-md px-2 py-1.5 text-start text-sm hover:bg-active"
+                onClick={() => onShow(view.search)}
+              >
+                {view.name}
+              </button>
+              <IconButton
+                label={t('table.views.remove', { name: view.name })}
+                icon={<X />}
+                onClick={() => keep(views.filter((other) => other !== view))}
+              />
+            </li>
+          ))}
+        </ul>
+        <form
+          className="flex gap-2 border-t border-line pt-2"
+          onSubmit={(event) => {
+            event.preventDefault()
+            save()
+          }}
+        >
+          <Input
+            aria-label={t('table.views.name')}
+            placeholder={t('table.views.name')}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Button type="submit" disabled={name.trim() === ''}>
+            {t('do.save')}
+          </Button>
+        </form>
+      </div>
+    </Popover>
+  )
+}
+
+function storedViews<S>(key: StorageKey): View<S>[] {
+  const value = readStoredJson(key)
+  return Array.isArray(value) ? value.filter((view): view is View<S> => typeof view?.name === 'string') : []
+}

@@ -1,0 +1,26 @@
+import { Link } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { EmptyState } from '../../components/ui/states.tsx'
+import { useText } from '../../lib/text.ts'
+
+/** The way to a new channel. */
+export function AddLink() {
+  const t = useText()
+  return (
+    <Link to="/channel/add" className={buttonClass({ look: 'primary' })}>
+      <Plus aria-hidden="true" />
+      {t('channel.add')}
+    </Link>
+  )
+}
+
+/** What is shown while there is no channel. */
+export function NoChannels() {
+  const t = useText()
+  return (
+    <EmptyState title={t('channel.empty')} text={t('channel.empty.text')}>
+      <AddLink />
+    </EmptyState>
+  )
+}

@@ -1,0 +1,25 @@
+import { useQuery } from '@tanstack/react-query'
+import { readUsage } from '../../lib/read-usage.ts'
+
+/** What a name is of; groups of the usage. */
+export type NamesOf = 'token' | 'model' | 'user'
+
+const daySeconds = 86_400
+const days = 30
+/** Names that are offered; any other can be typed. */
+const top = 50
+
+/** Names that had calls in the last 30 days, as suggestions for the box whose `list` is this id. */
+export function KnownNames({ id, of }: { id: string; of: NamesOf }) {
+  const { data } = useQuery({
+    queryKey: ['usage', 'names', of],
+    queryFn: ({ signal }) => {
+      const start_timestamp = Math.floor(Date.now() / 1000) - days * daySeconds
+      return readUsage({ metric: 'requests', group_by: of, rollup: 'month', start_timestamp, top }, signal)
+    },
+    staleTime: 60_000,
+  })
+  return (
+    <datalist id={id}>{data?.groups.map(({ key, name }) => name !== '' && <option key={key} value={name} />)}</datalist>
+  )
+}

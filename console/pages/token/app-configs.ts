@@ -1,0 +1,57 @@
+import { serverAddress } from '../../lib/server-address.ts'
+import { appLinks } from './app-links.ts'
+
+/** What sets an app up: lines for a shell or a file, or a link that opens it. */
+export type AppSetup =
+  | { id: string; name: string; blocks: readonly { file?: string; code: string }[] }
+  | { id: string; name: string; href: string }
+
+/** Lines for a shell that set variables. */
+const exported = (variables: Record<string, string>) =>
+  Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${value}`)
+    .join('\n')
+
+const codexFile = (server: string, model: string) => `model = "${model}"
+model_provider = "gateway"
+
+[model_providers.gateway]
+name = "Gateway"
+base_url = "${server}/v1"
+env_key = "GATEWAY_KEY"
+wire_api = "responses"`
+
+/**
+ * Apps with this key, address and model filled in. Each speaks the dialect of its maker; the gateway takes them all.
+ * `linkName` gives the name of an app that a link opens.
+ */
+export function appSetups(key: string, model: string, linkName: (link: ReturnType<typeof appLinks>[number]) => string) {
+  const server = serverAddress()
+  const setups: AppSetup[] = [
+    {
+      id: 'claude-code',
+      name: 'Claude Code',
+      blocks: [{ code: exported({ ANTHROPIC_BASE_URL: server, ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_MODEL: model }) }],
+    },
+    {
+      id: 'codex',
+      name: 'Codex',
+      blocks: [
+        { file: '~/.codex/config.toml', code: codexFile(server, model) },
+        { code: exported({ GATEWAY_KEY: key }) },
+      ],
+    },
+    {
+      id: 'gemini-cli',
+      name: 'Gemini CLI',
+      blocks: [{ code: exported({ GOOGLE_GEMINI_BASE_URL: server, GEMINI_API_KEY: key, GEMINI_MODEL: model }) }],
+    },
+    {
+      id: 'open-webui',
+      name: 'Open WebUI',
+      blocks: [{ code: exported({ OPENAI_API_BASE_URL: `${server}/v1`, OPENAI_API_KEY: key }) }],
+    },
+    ...appLinks(key).map((link) => ({ id: link.id, name: linkName(link), href: link.href })),
+  ]
+  return setups
+}

@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core'
+import { axeFaults, scrollsSideways, untranslated } from './audit.ts'
+import type { Console, Visit } from './console.ts'
+import type { Screen } from './screens.ts'
+
+const widths = [1366, 390] as const
+
+/** What a screen is called. */
+export function nameOf({ path, state }: Screen): string {
+  return state === undefined ? path : `${path} ${state}`
+}
+
+async function open(visit: Visit, { path, prepare }: Screen): Promise<void> {
+  await visit.open(path)
+  await prepare?.(visit.page)
+}
+
+async function setTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  await page.evaluate((name) => {
+    document.documentElement.dataset['theme'] = name
+  }, theme)
+}
+
+/** Changes the language as another tab of the console would: nothing is loaded again, nothing closes. */
+async function setLanguage(page: Page, language: 'en' | 'zh'): Promise<void> {
+  await page.evaluate((next) => {
+    localStorage.setItem('ui.lang', next)
+    window.dispatchEvent(new StorageEvent('storage', { key: 'ui.lang', newValue: next }))
+  }, language)
+  await page.waitForFunction((lang) => document.documentElement.lang.startsWith(lang), language)
+}
+
+/** Parts of the page or of what lies over it that stick out at the right, where nobody can scroll to them. */
+function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const scrolls = (element: Element) => /auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX)
+    const found: string[] = []
+    for (const element of document.querySelectorAll('main *, header *, [role="dialog"], [role="alertdialog"]')) {
+      const { right, width, height } = element.getBoundingClientRect()
+      if (right <= window.innerWidth + 1 || width < 2 || height < 2) continue
+      let around = element.parentElement
+      while (around && around !== document.body && !scrolls(around)) around = around.parentElement
+      if (around === document.body || around === null) found.push(element.outerHTML.slice(0, 120))
+    }
+    return found
+  })
+}
+
+/**
+ * Looks at a screen with axe in both themes, English and Chinese, wide and narrow, each time with the rules that what was
+ * changed can break; then in the pseudo-locale for texts that were not translated and for what does not fit. Returns what
+ * is wrong.
+ */
+export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
+  const faults: string[] = []
+  const expectedErrors = screen.fails ? /status of 502/ : screen.opens
+  await using visit = await console.visit({
+    ...(screen.as && { as: screen.as }),
+    ...(expectedErrors && { expectedErrors }),
+    language: 'en',
+    theme: 'light',
+    width: screen.only === 'narrow' ? 390 : 1366,
+  })
+  const { page } = visit
+  const { fails, opens } = screen
+  if (fails !== undefined) await page.route(fails, (route) => route.fulfill({ status: 502, json: {} }))
+  if (opens) await page.route(opens, (route) => route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }))
+  await open(visit, screen)
+  for (const width of widths) {
+    if (screen.only !== undefined && (screen.only === 'narrow') !== (width === 390)) continue
+    await page.setViewportSize({ width, height: 860 })
+    const look = async (rules: Parameters<typeof axeFaults>[1], how: string) =>
+      faults.push(...(await axeFaults(page, rules)).map((fault) => `${width} ${how}: ${fault}`))
+    await look('all', 'en light')
+    await setTheme(page, 'dark')
+    await look('colours', 'en dark')
+    await setLanguage(page, 'zh')
+    await look('colours', 'zh dark')
+    await setTheme(page, 'light')
+    await look('structure', 'zh light')
+    if (await scrollsSideways(page)) faults.push(`${width} zh: scrolls sideways`)
+    faults.push(...(await cutOff(page)).map((part) => `${width} zh: cut off: ${part}`))
+    await setLanguage(page, 'en')
+  }
+  await page.evaluate(() => localStorage.setItem('ui.lang', 'pseudo'))
+  await open(visit, screen)
+  faults.push(...(await untranslated(page)).map((text) => `not translated: ${text}`))
+  await page.setViewportSize({ width: 320, height: 640 })
+  if (await scrollsSideways(page)) faults.push('320 pseudo: scrolls sideways')
+  faults.push(...(await cutOff(page)).map((part) => `320 pseudo: cut off: ${part}`))
+  return faults
+}

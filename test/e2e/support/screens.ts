@@ -1,0 +1,384 @@
+import type { Page } from 'playwright-core'
+import type { Account } from './console.ts'
+import { rootAccount } from './console.ts'
+
+/** A page of the console in one of its states. */
+export interface Screen {
+  path: string
+  /** Where it goes from there, when that is another page. */
+  goes?: string
+  /** The state, when it is not the page as it opens. */
+  state?: string
+  /** Nobody unless given. */
+  as?: Account
+  /** On the installation that has nothing yet. */
+  bare?: boolean
+  /** Calls that are answered with 502, as a glob of their addresses. */
+  fails?: string
+  /** Seen on screens of this kind alone. */
+  only?: 'wide' | 'narrow'
+  /** Addresses outside that the page opens because it was told to. */
+  opens?: RegExp
+  /** Brings the page into the state, whatever its language. */
+  prepare?(page: Page): Promise<unknown>
+}
+
+export const person: Account = { username: 'person', password: 'a long password' }
+const root = rootAccount
+
+const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
+const empty = (page: Page) => page.locator('.data-table').waitFor({ state: 'detached' })
+const failed = (page: Page) => page.locator('main [role="alert"]').first().waitFor()
+const field = (name: string) => (page: Page) => page.locator(`[name="${name}"]`).waitFor()
+const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
+const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
+
+async function refuse(page: Page): Promise<void> {
+  await page.locator('main button[type="submit"]').last().click()
+  await page.locator('[aria-invalid="true"], [data-toast]').first().waitFor()
+}
+
+/** Opens the menu of the first row. */
+async function menu(page: Page): Promise<void> {
+  await rows(page)
+  await page.locator('.actions-cell button[aria-haspopup="menu"]').first().click()
+  await page.getByRole('menuitem').first().waitFor()
+}
+
+/** Chooses in the menu of the first row, counted from its end, and waits for the question. */
+const chooseFromEnd = (nth: number) => async (page: Page) => {
+  await menu(page)
+  await page.getByRole('menuitem').nth(-nth).click()
+  await popup(page)
+}
+
+async function select(page: Page): Promise<void> {
+  await rows(page)
+  await page.locator('tbody .select-cell input').first().check()
+}
+
+const press = (keys: string) => async (page: Page) => {
+  await page.locator('h1').first().waitFor()
+  await page.keyboard.press(keys)
+  await popup(page)
+}
+
+const auth: Screen[] = [
+  { path: '/login' },
+  {
+    path: '/login?expired=true',
+    state: 'after the session ended',
+    prepare: (page) => page.locator('[data-toast]').waitFor(),
+  },
+  {
+    path: '/login',
+    state: 'refused',
+    async prepare(page) {
+      await page.locator('input').nth(0).fill('nobody')
+      await page.locator('input').nth(1).fill('a wrong password')
+      await page.locator('button[type="submit"]').click()
+      await page.locator('[data-toast="error"]').waitFor()
+    },
+  },
+  {
+    path: '/login',
+    state: 'with the WeChat dialog',
+    async prepare(page) {
+      await page.locator('main button:has(.lucide-message-circle)').click()
+      await popup(page)
+    },
+  },
+  { path: '/register?aff=abcd' },
+  {
+    path: '/register',
+    state: 'refused',
+    async prepare(page) {
+      await page.locator('[name="username"]').fill('new')
+      await page.locator('[name="password"]').fill('short')
+      await page.locator('[name="password2"]').fill('other')
+      await refuse(page)
+    },
+  },
+  { path: '/reset' },
+  {
+    path: '/reset',
+    state: 'refused',
+    async prepare(page) {
+      await page.locator('[name="email"]').fill('nobody')
+      await refuse(page)
+    },
+  },
+  { path: '/user/reset?email=a@example.com&token=x' },
+  { path: '/user/reset', state: 'without its link' },
+  {
+    path: '/about',
+    goes: '/oauth/github',
+    state: 'the callback of a login at work',
+    async prepare(page) {
+      await page.route('**/api/oauth/github*', () => undefined)
+      await page.goto('/oauth/github?code=x&state=y')
+      await page.locator('[role="status"]').first().waitFor()
+    },
+  },
+]
+
+const open: Screen[] = [
+  { path: '/', state: 'to visitors' },
+  { path: '/', as: root, prepare: (page) => page.locator('main svg[role="img"]').first().waitFor() },
+  { path: '/', state: 'to a new installation', as: root, bare: true },
+  { path: '/', state: 'to a new account', as: person, bare: true },
+  { path: '/', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
+  { path: '/about', as: root },
+  { path: '/about', state: 'failed', as: root, fails: '**/api/about', prepare: failed },
+  { path: '/no/such/page', as: root },
+  { path: '/channel', state: 'without permission', as: person },
+  { path: '/chat', as: root, bare: true, state: 'without a link' },
+  { path: '/chat', as: root, opens: /chat\.example/, prepare: (page) => page.locator('iframe').waitFor() },
+  {
+    path: '/about',
+    as: root,
+    state: 'with the notices',
+    prepare: async (page) => {
+      await page.locator('header button:has(.lucide-bell)').click()
+      await popup(page)
+    },
+  },
+  { path: '/about', as: root, state: 'with the palette', prepare: press('Control+k') },
+  { path: '/about', as: root, state: 'with the help for keys', prepare: press('?') },
+  {
+    path: '/about',
+    as: root,
+    state: 'with the menu',
+    only: 'narrow',
+    async prepare(page) {
+      await page.locator('header button[aria-expanded]').last().click()
+      await popup(page)
+    },
+  },
+]
+
+const channel: Screen[] = [
+  { path: '/channel', as: root, prepare: rows },
+  { path: '/channel', state: 'empty', as: root, bare: true, prepare: empty },
+  { path: '/channel', state: 'failed', as: root, fails: '**/api/channel/?*', prepare: failed },
+  { path: '/channel?q=nothing', state: 'found nothing', as: root, prepare: empty },
+  { path: '/channel', state: 'with a menu', as: root, prepare: menu },
+  {
+    path: '/channel',
+    state: 'with the columns',
+    as: root,
+    async prepare(page) {
+      await rows(page)
+      await page
+        .locator(
+          'main button[aria-haspopup="dialog"]:has(.lucide-columns-3, .lucide-settings-2, .lucide-sliders-horizontal)',
+        )
+        .first()
+        .click()
+      await page.locator('[role="dialog"]').waitFor()
+    },
+  },
+  { path: '/channel', state: 'with a selection', as: root, prepare: select },
+  {
+    path: '/channel',
+    state: 'with the dialog for several',
+    as: root,
+    async prepare(page) {
+      await select(page)
+      await page.locator('main section.sticky button').nth(3).click()
+      await popup(page)
+    },
+  },
+  { path: '/channel', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
+  { path: '/channel?peek=1', state: 'with a drawer', as: root, prepare: drawer },
+  { path: '/channel?view=board', as: root, prepare: (page) => page.locator('main li button').first().waitFor() },
+  { path: '/channel?view=board', state: 'empty', as: root, bare: true },
+  { path: '/channel?view=models', as: root, prepare: (page) => page.locator('main tbody tr').first().waitFor() },
+  { path: '/channel?view=models', state: 'empty', as: root, bare: true },
+  { path: '/channel/add', as: root, prepare: field('name') },
+  { path: '/channel/add', state: 'refused', as: root, prepare: refuse },
+  { path: '/channel/edit/1', as: root, prepare: field('name') },
+  { path: '/channel/edit/999', state: 'not there', as: root, prepare: failed },
+]
+
+const token: Screen[] = [
+  { path: '/token', as: root, prepare: rows },
+  { path: '/token', state: 'empty', as: person, bare: true, prepare: empty },
+  { path: '/token', state: 'failed', as: root, fails: '**/api/token/?*', prepare: failed },
+  { path: '/token', state: 'with a menu', as: root, prepare: menu },
+  { path: '/token', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
+  { path: '/token?peek=1', state: 'with a drawer', as: root, prepare: drawer },
+  {
+    path: '/token?peek=999',
+    state: 'with a drawer of nothing',
+    as: root,
+    prepare: (page) => page.getByRole('dialog').getByRole('alert').waitFor(),
+  },
+  {
+    path: '/token?start=1',
+    state: 'just made',
+    as: root,
+    prepare: (page) => page.getByRole('dialog').locator('pre').first().waitFor(),
+  },
+  {
+    path: '/token?qr=1',
+    state: 'with a QR code',
+    as: root,
+    prepare: (page) => page.getByRole('dialog').locator('svg[role="img"]').waitFor(),
+  },
+  { path: '/token/add', as: root, prepare: field('name') },
+  { path: '/token/add', state: 'refused', as: root, prepare: refuse },
+  { path: '/token/edit/1', as: root, prepare: field('name') },
+  { path: '/token/edit/999', state: 'not there', as: root, prepare: failed },
+]
+
+const redemption: Screen[] = [
+  { path: '/redemption', as: root, prepare: rows },
+  { path: '/redemption', state: 'empty', as: root, bare: true, prepare: empty },
+  { path: '/redemption', state: 'failed', as: root, fails: '**/api/redemption/?*', prepare: failed },
+  { path: '/redemption', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
+  { path: '/redemption/add', as: root, prepare: field('name') },
+  { path: '/redemption/add', state: 'refused', as: root, prepare: refuse },
+  {
+    path: '/redemption/add',
+    state: 'just made',
+    as: root,
+    bare: true,
+    async prepare(page) {
+      await page.locator('[name="name"]').fill('spring')
+      await page.locator('main button[type="submit"]').click()
+      await page.locator('main textarea').waitFor()
+    },
+  },
+  { path: '/redemption/edit/1', as: root, prepare: field('name') },
+  { path: '/redemption/edit/999', state: 'not there', as: root, prepare: failed },
+  { path: '/topup', as: root, prepare: (page) => page.locator('main table, main li').first().waitFor() },
+  { path: '/topup', state: 'empty', as: person, bare: true },
+  {
+    path: '/topup',
+    state: 'refused',
+    as: root,
+    async prepare(page) {
+      await page.locator('main textarea').fill('no-such-code')
+      await page.locator('main button[type="submit"]').click()
+      await page.locator('[data-toast="error"]').first().waitFor()
+    },
+  },
+]
+
+const user: Screen[] = [
+  { path: '/user', as: root, prepare: rows },
+  { path: '/user?q=nothing', state: 'found nothing', as: root, prepare: empty },
+  { path: '/user', state: 'failed', as: root, fails: '**/api/user/?*', prepare: failed },
+  { path: '/user', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
+  { path: '/user?peek=2', state: 'with a drawer', as: root, prepare: drawer },
+  { path: '/user/add', as: root, prepare: field('username') },
+  { path: '/user/add', state: 'refused', as: root, prepare: refuse },
+  { path: '/user/edit/2', as: root, prepare: field('username') },
+  { path: '/user/edit/999', state: 'not there', as: root, prepare: failed },
+  { path: '/user/edit', as: root, prepare: field('username') },
+]
+
+const log: Screen[] = [
+  { path: '/log', as: root, prepare: rows },
+  { path: '/log', state: 'empty', as: person, bare: true, prepare: empty },
+  { path: '/log?model=nothing&from=0', state: 'found nothing', as: root, prepare: empty },
+  { path: '/log', state: 'failed', as: root, fails: '**/api/log/**', prepare: failed },
+  { path: '/log?peek=1', state: 'with a drawer', as: root, prepare: popup },
+  {
+    path: '/log',
+    state: 'with the saved views',
+    as: root,
+    async prepare(page) {
+      await rows(page)
+      await page.locator('main button:has(.lucide-bookmark)').click()
+      await page.locator('[role="dialog"]').waitFor()
+    },
+  },
+  { path: '/usage', as: root, prepare: (page) => page.locator('main figure svg').first().waitFor() },
+  {
+    path: '/usage',
+    state: 'as a table',
+    as: root,
+    async prepare(page) {
+      await page.locator('main figure button[aria-pressed]').click()
+      await page.locator('main figure table').waitFor()
+    },
+  },
+  { path: '/usage', state: 'empty', as: person, bare: true },
+  { path: '/usage', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
+]
+
+const playground: Screen[] = [
+  { path: '/playground', state: 'without a token', as: person, bare: true },
+  { path: '/playground?token=1', as: root, prepare: (page) => page.locator('main textarea').first().waitFor() },
+  {
+    path: '/playground?token=1&model=gpt-4o&compare=unknown-model',
+    state: 'with an answer and a failure',
+    as: root,
+    async prepare(page) {
+      await page.locator('main textarea').last().fill('Hello')
+      await page.keyboard.press('Control+Enter')
+      await page.locator('article[data-state="done"]').waitFor()
+      await page.locator('article[data-state="failed"]').waitFor()
+    },
+  },
+]
+
+const settled = (id: string) => (page: Page) =>
+  page.locator(`#${id} input, #${id} select, #${id} textarea`).first().waitFor()
+const setting: Screen[] = [
+  { path: '/setting', as: root, prepare: (page) => page.locator('main dl').first().waitFor() },
+  {
+    path: '/setting',
+    state: 'with the question before an account is deleted',
+    as: root,
+    async prepare(page) {
+      await page.locator('main section').last().getByRole('button').last().click()
+      await popup(page)
+    },
+  },
+  { path: '/setting?tab=operation', as: root, prepare: settled('RetryTimes') },
+  {
+    path: '/setting?tab=operation',
+    state: 'changed',
+    as: root,
+    async prepare(page) {
+      await page.locator('#RetryTimes input').fill('7')
+      await page.locator('section[aria-label] button[aria-expanded]').last().click()
+      await page.locator('del').first().waitFor()
+    },
+  },
+  {
+    path: '/setting?tab=operation&q=nothing-like-it',
+    state: 'found nothing',
+    as: root,
+    prepare: (page) => page.locator('main p[role="status"]').waitFor(),
+  },
+  { path: '/setting?tab=operation', state: 'failed', as: root, fails: '**/api/option/**', prepare: failed },
+  { path: '/setting?tab=system', as: root, prepare: settled('SMTPServer') },
+  {
+    path: '/setting?tab=system',
+    state: 'with a warning',
+    as: root,
+    async prepare(page) {
+      await page.locator('#PasswordLoginEnabled [role="switch"]').click()
+      await popup(page)
+    },
+  },
+  { path: '/setting?tab=other', as: root, prepare: settled('SystemName') },
+  { path: '/setting?tab=audit', as: root, prepare: rows },
+]
+
+/** Every page of the console in every state that looks different. */
+export const screens: readonly Screen[] = [
+  ...auth,
+  ...open,
+  ...channel,
+  ...token,
+  ...redemption,
+  ...user,
+  ...log,
+  ...playground,
+  ...setting,
+]
