@@ -1,7 +1,7 @@
 import type { CallMode } from '../contract/relay-modes.ts'
 
 /** How a relayed call ended. */
-export type Outcome = 'complete' | 'aborted' | 'interrupted' | 'failed' | 'refused'
+export type Outcome = 'complete' | 'aborted' | 'interrupted'
 
 /** What happened to one relayed call, for machines. Never holds content or keys. */
 export interface CallEvent {
@@ -27,6 +27,8 @@ export interface CallEvent {
 /** One function per business event; each counts and may write a log line. */
 export interface Events {
   callEnded(event: CallEvent): void
+  /** A caller was answered with an error, a refusal included. */
+  callRefused(event: { code: string }): void
   attemptFailed(event: {
     requestId: string
     channelId: number

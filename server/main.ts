@@ -85,7 +85,13 @@ async function serve(config: Config): Promise<void> {
   door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
   // Before it says that it serves: whoever hears that may ask it to end.
   endGracefully(config, log, { context, server: door.server, claim })
-  log.info(`Tollgate listens on http://${config.host === '0.0.0.0' ? 'localhost' : config.host}:${door.server.port}`)
+  log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
+}
+
+/** As it stands in an address. */
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 type Server = Bun.Server<SocketSession>

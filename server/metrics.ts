@@ -82,10 +82,13 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] })
   const failures = counter('tollgate_upstream_failures_total', 'Failed attempts by channel', ['channel', 'reason'])
+  const refused = counter('tollgate_error_answers_total', 'Calls answered with an error, by its code', ['code'])
   const disabled = counter('tollgate_channels_disabled_total', 'Channels switched off automatically')
   const retried = counter('tollgate_settle_retries_total', 'Settles repeated because the database failed')
   const swept = counter('tollgate_holds_swept_total', 'Holds of dead processes that were closed')
   return {
+    // Without a line: a caller without a token may ask as often as it likes.
+    callRefused: ({ code }) => refused.inc({ code }),
     attemptFailed(event) {
       failures.inc({ channel: String(event.channelId), reason: event.reason })
       log.info(event, 'attempt failed')

@@ -127,7 +127,7 @@ describe('the README', () => {
       expect(user).toMatchObject({ used_quota: charged, request_count: 2 })
       expect(await data<unknown>('/api/channel/1')).toMatchObject({ used_quota: charged, models: 'gpt-4o-mini' })
     },
-    60_000,
+    120_000,
   )
 
   test('promises an audit that finds the books in order', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openStore } from '../server/store/open.ts'
@@ -75,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       return
     }
     const gateway = await installation.start()
-    await until(() => gateway.said().split('listens on').length === 3, 30_000)
+    await until(() => gateway.said().split('listens on').length === 3, 100_000)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
     expect(await gateway.stop()).toBe(0)
   }, 120_000)
@@ -105,6 +106,20 @@ test('a folder that is not there is made, also when the secret key comes from el
   expect(await gateway.stop()).toBe(0)
   expect(existsSync(join(outer.folder, 'new', 'data', 'tollgate.db'))).toBe(true)
 }, 120_000)
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+
+test.skipIf(!hasIpv6)(
+  'an IPv6 address is shown as it stands in an address (needs a machine that has ::1)',
+  async () => {
+    await using installation = new Installation(undefined, { HOST: '::1' })
+    const gateway = await installation.start()
+    expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+    expect(await gateway.stop()).toBe(0)
+  },
+  60_000,
+)
 
 test('what cannot be used is said in a sentence that names it', async () => {
   await using outer = new Installation()

@@ -6,15 +6,19 @@ import { buildConsoleIfStale, consoleIsStale } from './console-build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { serverProgram } from './server-build.mjs'
 
-// Building the console needs the development packages; running the server does not.
-ensureInstalled({ production: !consoleIsStale() })
-await buildConsoleIfStale()
-
-if (!existsSync(join(root, 'server/main.ts'))) {
-  console.error('server/main.ts is missing.')
-  process.exit(1)
+async function start() {
+  // Building the console needs the development packages; running the server does not.
+  ensureInstalled({ production: !consoleIsStale() })
+  await buildConsoleIfStale()
+  if (!existsSync(join(root, 'server/main.ts'))) throw new Error('server/main.ts is missing.')
+  // The 'ipc' slot closes when this process dies, even by SIGKILL: the server hears "disconnect" and gives the port back.
+  const args = [serverProgram(), ...process.argv.slice(2)]
+  return runBun(args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
 }
 
-// The 'ipc' slot closes when this process dies, even by SIGKILL: the server hears "disconnect" and gives the port back.
-const args = [serverProgram(), ...process.argv.slice(2)]
-process.exit(await runBun(args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] }))
+try {
+  process.exit(await start())
+} catch (error) {
+  console.error(`Tollgate cannot start: ${error.message}`)
+  process.exit(1)
+}

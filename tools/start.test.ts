@@ -38,7 +38,7 @@ async function start(program: string, ...args: string[]): Promise<{ launcher: Ch
 const ended = (child: ChildProcess) => new Promise<number | null>((done) => child.once('exit', (code) => done(code)))
 
 async function eventually(condition: () => boolean): Promise<boolean> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
     if (condition()) return true
     await Bun.sleep(20)
@@ -46,7 +46,7 @@ async function eventually(condition: () => boolean): Promise<boolean> {
   return false
 }
 
-setDefaultTimeout(20_000)
+setDefaultTimeout(120_000)
 
 describe('start', () => {
   test('gives the server its environment and arguments, passes SIGTERM on and exits with its code', async () => {
@@ -85,5 +85,21 @@ describe('start', () => {
   test('exits with the code of a server that cannot start', async () => {
     const { launcher } = await start("console.log('{}')\nsetTimeout(() => process.exit(3), 50)")
     expect(await ended(launcher)).toBe(3)
+  })
+
+  test('says in a sentence that packages could not be installed', async () => {
+    const bare = mkdtempSync(join(tmpdir(), 'tollgate-bare-'))
+    cpSync(join(root, 'tools'), join(bare, 'tools'), { recursive: true })
+    writeFileSync(join(bare, 'package.json'), '{"dependencies":{"bun":"0.0.0"}}')
+    const env = { ...process.env, npm_config_offline: 'true', npm_config_cache: join(bare, 'cache') }
+    const launcher = spawn('node', ['tools/start.mjs'], { cwd: bare, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    launcher.stderr.on('data', (bytes: Buffer) => {
+      said += bytes.toString()
+    })
+    const code = await new Promise((done) => launcher.once('close', done))
+    rmSync(bare, { recursive: true, force: true })
+    expect(code).toBe(1)
+    expect(said.trimEnd().split('\n').at(-1)).toBe('Tollgate cannot start: npm install failed; its message is above.')
   })
 })

@@ -16,12 +16,14 @@ const given = process.argv.slice(2)
 const takesValue = new Set(['-t', '--test-name-pattern', '--seed', '--timeout', '--retry', '--rerun-each', '--preload'])
 const filters = given.filter((argument, at) => !argument.startsWith('-') && !takesValue.has(given[at - 1]))
 const where = filters.length > 0 ? [] : folders.map((folder) => `./${folder}/`)
+// Ends what hangs. A slow machine makes a run longer, and nothing else.
+const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 const report = join(scratch, 'junit.xml')
 
 function runBunTest() {
-  const args = ['test', '--reporter=junit', `--reporter-outfile=${report}`, ...given, ...where]
+  const args = ['test', ...patience, '--reporter=junit', `--reporter-outfile=${report}`, ...given, ...where]
   const child = spawn(findBun(), args, {
     cwd: root,
     env: { ...bunEnvironment, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },

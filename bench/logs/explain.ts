@@ -2,8 +2,8 @@ import { countByHour } from '../../server/store/log-hours.ts'
 import { listLogs } from '../../server/store/log-pages.ts'
 import { searchLogs } from '../../server/store/logs.ts'
 import type { Store } from '../../server/store/store.ts'
-import { rankUsage, sumCalls, usageInBuckets } from '../../server/store/usage-query.ts'
-import { recording } from './plans.ts'
+import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from '../../server/store/usage-query.ts'
+import { recording } from '../../test/helpers/query-plans.ts'
 import type { Population } from './seed.ts'
 
 /** What a kind of question reads, as the database plans it. */
@@ -33,8 +33,24 @@ export async function plansOf(real: Store, of: Population): Promise<Plan[]> {
     ['usage of a model by user: ranking', () => rankUsage(db, { ...grouped, limit: 6 })],
     [
       'usage of a model by user: buckets',
-      () => usageInBuckets(db, { ...grouped, only: [1, 2, 3], bucket: { minutes: 1440, shift: 480 } }),
+      () => usageInBuckets(db, { ...grouped, only: [1, 2, 3], bucket: { minutes: 1440, shift: 1440 } }),
     ],
+    [
+      'usage of a model by user, days of another zone: buckets',
+      () => usageInBuckets(db, { ...grouped, only: [1, 2, 3], bucket: { minutes: 1440, shift: 1920 } }),
+    ],
+    [
+      'usage of a user by model, days of another zone: buckets',
+      () =>
+        usageInBuckets(db, {
+          ...grouped,
+          filter: { username: of.busyUser },
+          group: 'model_name',
+          only: [of.busyModel],
+          bucket: { minutes: 1440, shift: 1920 },
+        }),
+    ],
+    ['first hour of a model', () => firstUsageHour(db, model)],
     ['search', () => searchLogs(db, 'quota set')],
   ]
   const found: Plan[] = []

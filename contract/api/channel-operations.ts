@@ -39,6 +39,8 @@ export const testProgressSchema = z.object({
   finished_at: z.number(),
 })
 
+export type TestProgress = z.output<typeof testProgressSchema>
+
 /** The health of one key of a channel; the key itself is never shown. */
 export const channelKeySchema = z.object({
   /** Place in the list of keys, from 1. */

@@ -25,6 +25,7 @@ import { mountUsers } from './user/routes.ts'
 import { mountSelf } from './user/self-routes.ts'
 
 const apiRule = { limit: 480, windowMs: 180_000 }
+const leastBodyTimeMs = 1000
 const criticalRule = { limit: 20, windowMs: 1_200_000 }
 
 /** The management API: everything under /api, unknown paths included, so nothing may be mounted there after it. */
@@ -40,7 +41,11 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
 
   const sessions = createSessions(deps)
   const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
-  const bodyTimeMs = () => deps.settings.current().CallerIdleTimeout * 1000
+  const bodyTimeMs = () => {
+    const { CallerIdleTimeout } = deps.settings.current()
+    // However short it is set, who would set it right must get through.
+    return CallerIdleTimeout > 0 ? Math.max(leastBodyTimeMs, CallerIdleTimeout * 1000) : 0
+  }
   const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs }
   const announce = announcer(deps)
   mountStatus(router, deps)

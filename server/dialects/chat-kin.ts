@@ -13,6 +13,7 @@ import type { Failure, StreamEvent } from './reply.ts'
 export interface ChatKin {
   readonly name: string
   readonly options?: EncodeOptions
+  readonly billsPromptAlone?: true
   /** The service's request. Throws GatewayError (400) for what it cannot be asked. */
   request(asked: ChatRequest): JsonObject
   /** A whole answer as a chat completion. */
@@ -30,6 +31,7 @@ export const noChoices: JsonObject = { choices: [] }
 export function chatKin(kin: ChatKin): UpstreamDialect {
   return {
     name: kin.name,
+    ...(kin.billsPromptAlone && { billsPromptAlone: true }),
     encodeRequest({ topK, ...conversation }, options) {
       // OpenAI's chat has no such field, but many of its kin do.
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })

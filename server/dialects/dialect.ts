@@ -129,6 +129,8 @@ export interface UpstreamDialect {
   streamDecoder(idSeed: string): StreamDecoder
   /** Its streams have no last event of their own: an answer is whole when every choice gave its reason to stop. */
   readonly endsByReason?: true
+  /** The service bills what it is asked alone, so that an answer without completion tokens is no mistake. */
+  readonly billsPromptAlone?: true
   /** The error in an upstream's error body, whatever its form. */
   decodeFailure(status: number, body: unknown): Failure
   /** The error in an answer that came with status 200; undefined when it is an answer. */

@@ -62,6 +62,8 @@ const wishes = {
   output: ({ output }) => output?.modalities.find((each) => each !== 'text'),
 } as const satisfies Partial<Record<keyof typeof wireNames, (conversation: Conversation) => unknown>>
 
+type Wish = keyof typeof wishes
+
 /** Fields that mean something kept at a service: without them the request would be another one. */
 const stateful: ReadonlySet<string> = new Set([
   'previous_response_id',
@@ -123,9 +125,10 @@ export class Losses {
     if (given !== undefined && name !== '') this.#names.add(name)
   }
 
-  /** Notes each of these fields by which the caller asked for something. */
-  loseWishes(conversation: Conversation, ...names: readonly (keyof typeof wishes)[]): void {
-    for (const name of names) this.lose(name, wishes[name](conversation))
+  /** Notes every field by which the caller asked for something, but for those that the dialect has. */
+  loseWishesBut(conversation: Conversation, ...said: readonly Wish[]): void {
+    for (const name of Object.keys(wishes) as Wish[])
+      if (!said.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
   /**

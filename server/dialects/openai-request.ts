@@ -3,6 +3,7 @@ import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from '.
 import { efforts } from './conversation.ts'
 import type { Fields } from './fields.ts'
 import type { Losses } from './losses.ts'
+import { fixesSampling } from './openai-model.ts'
 
 /** What OpenAI's two dialects ask for in the same words. */
 export function commonIn(body: Fields): Partial<Conversation> {
@@ -36,8 +37,7 @@ export function commonOut(conversation: Conversation, losses: Losses): JsonObjec
   losses.lose('topK', conversation.topK)
   losses.lose('cache', conversation.cache)
   return {
-    temperature: conversation.temperature,
-    top_p: conversation.topP,
+    ...samplingOut(conversation, losses),
     parallel_tool_calls: tools.length > 0 || !losses.isForeign ? parallelTools : undefined,
     top_logprobs: conversation.topLogprobs,
     user: conversation.userId,
@@ -46,6 +46,20 @@ export function commonOut(conversation: Conversation, losses: Losses): JsonObjec
     prompt_cache_key: conversation.cacheKey,
     prompt_cache_retention: conversation.cacheRetention,
   }
+}
+
+/** Callers of other dialects do not know which models take a temperature; those of OpenAI's are told by OpenAI. */
+function samplingOut(conversation: Conversation, losses: Losses): JsonObject {
+  const { temperature, topP } = conversation
+  if (!losses.isForeign || !isFixed(conversation)) return { temperature, top_p: topP }
+  losses.lose('temperature', temperature === 1 ? undefined : temperature)
+  losses.lose('topP', topP === 1 ? undefined : topP)
+  return {}
+}
+
+/** True where the model thinks and takes no temperature, top_p or penalties then. */
+export function isFixed({ model, reasoning }: Conversation): boolean {
+  return fixesSampling(model) && reasoning?.effort !== 'none'
 }
 
 /** The effort a field names; null and "auto" leave it to the model. */

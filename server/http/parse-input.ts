@@ -36,10 +36,15 @@ async function readText(request: Request): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBodyBytes) throw bodyTooLarge()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength
+      if (size > maxBodyBytes) throw bodyTooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // Whoever sent it has gone: no fault of the server's, and nothing for its log.
+    throw error instanceof ApiFailure ? error : new ApiFailure('The request body broke off.', 400)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -94,6 +94,17 @@ test('a body above 1 MiB is refused, declared or not', async () => {
   expect(answer.status).toBe(413)
 })
 
+test('a body that breaks off is nothing for the log', async () => {
+  const { it, app, warnings } = router()
+  servePublic(it, echo, () => ({ id: 1, name: '' }))
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"na')),
+    pull: () => Promise.reject(new Error('the connection was closed')),
+  })
+  const answer = await app.request('/api/echo/1', { method: 'POST', body, duplex: 'half' } as RequestInit)
+  expect([answer.status, warnings]).toEqual([400, []])
+})
+
 test('a fault of ours is a 500 without details, and reported', async () => {
   const { it, app, warnings } = router()
   servePublic(it, echo, () => {

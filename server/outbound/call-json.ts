@@ -1,3 +1,4 @@
+import { unlessAborted } from '../lib/unless-aborted.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
 const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
@@ -51,16 +52,9 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
 async function refuseMetadata(url: string, signal: AbortSignal): Promise<void> {
   const { hostname, protocol } = new URL(url)
   if (protocol !== 'http:' && protocol !== 'https:') throw new Error('the address begins neither with http nor https')
-  if (await before(signal, leadsToMetadata(hostname))) {
+  if (await unlessAborted(leadsToMetadata(hostname), signal)) {
     throw new Error('the address leads to the metadata service of a cloud')
   }
-}
-
-function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    work.then(resolve, reject)
-  })
 }
 
 async function readLimited(response: Response, mostBytes: number): Promise<string> {

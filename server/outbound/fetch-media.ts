@@ -3,6 +3,7 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import { isPublicAddress } from '../lib/public-address.ts'
+import { unlessAborted } from '../lib/unless-aborted.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { type Resolve, systemResolve } from './metadata-guard.ts'
 
@@ -86,19 +87,11 @@ function targetOf(text: string): URL {
 async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSignal): Promise<string[]> {
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const found = isIP(host) !== 0 ? [host] : await before(signal, resolve(host))
+  const found = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
   // One that is not public among them is no accident.
   if (!found.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
   if (found.length === 0) throw refused(url.href, 'its name is not known')
   return [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
-}
-
-function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    work.then(resolve, reject)
-  })
 }
 
 async function callFirst(
@@ -157,7 +150,7 @@ async function read(
     const encoding = headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') throw refused(url, 'it answered in a compressed form')
     if (Number(headers['content-length']) > mostBytes) throw tooLarge(url, mostBytes)
-    const bytes = await before(signal, readBytes(url, response, mostBytes))
+    const bytes = await unlessAborted(readBytes(url, response, mostBytes), signal)
     const mediaType = mediaTypeOf(bytes, headers['content-type'] ?? '')
     if (!mediaType) throw refused(url, 'it is neither an image, nor a sound, nor a PDF')
     return { data: bytes.toString('base64'), mediaType }

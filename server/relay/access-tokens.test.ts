@@ -42,6 +42,21 @@ forEachDatabase((_name, openFresh) => {
     expect(await one.get('key', make)).toBe('token 1')
   })
 
+  test('one that the service refused is made anew, once for all nodes', async () => {
+    const { state, node, make } = await nodes()
+    const [one, other] = [node(), node()]
+    await one.get('key', make)
+    await other.get('key', make)
+    one.refused('key', 'token 1')
+    expect(await one.get('key', make)).toBe('token 2')
+    other.refused('key', 'token 1')
+    expect(await other.get('key', make)).toBe('token 2')
+    // Who speaks of an old one too late takes nothing away.
+    one.refused('key', 'token 1')
+    expect(await one.get('key', make)).toBe('token 2')
+    expect(state.made).toBe(2)
+  })
+
   test('it is stored sealed, and its name is not stored at all', async () => {
     const { store, node, make } = await nodes()
     await node().get('client_id=secret', make)

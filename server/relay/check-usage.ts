@@ -36,9 +36,13 @@ const unseenFields = [
   'enable_search',
   'plugins',
   'cached_content',
+  'cachedContent',
   'documents',
   'data_sources',
   'previous_response_id',
+  'conversation',
+  'prompt',
+  'mcp_servers',
 ]
 
 /**
@@ -48,12 +52,14 @@ const unseenFields = [
 export function forgetBody(call: RelayCall): void {
   const { body } = call
   if (body.kind === 'form') return
-  const kept = unseenFields.filter((field) => isSet(body.json[field])).map((field) => [field, true])
+  const kept = unseenFields.filter((field) => isUnseen(field, body.json[field])).map((field) => [field, true])
   call.body = { kind: 'json', text: '', json: Object.fromEntries(kept) }
   call.conversation = undefined
 }
 
-function isSet(value: unknown): boolean {
+function isUnseen(field: string, value: unknown): boolean {
+  // A text is the prompt itself; the Responses API has the name of a stored one there.
+  if (field === 'prompt' && (typeof value === 'string' || Array.isArray(value))) return false
   return value !== undefined && value !== null && value !== false
 }
 
@@ -62,7 +68,7 @@ function hasUnseenPrompt(call: AnyCall): boolean {
   const { json } = call.body
   return (
     call.facts.prompt.hasMedia === true ||
-    unseenFields.some((field) => isSet(json[field])) ||
+    unseenFields.some((field) => isUnseen(field, json[field])) ||
     /search|sonar|compound|online|internet|research/.test(call.facts.model)
   )
 }

@@ -58,7 +58,8 @@ async function deliverWhole(
   if (failure) throw failureWithin(failure, response.status, open.channel.upstream.key)
   const reply = from.decodeReply(body, open.call.requestId)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
-  const measured = { usage: undefined, reported: reply.usage, output: () => outputOf(reply) }
+  const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
+  const measured = { usage: undefined, reported: reply.usage, output }
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
     const told = to.dialect.encodeReply(reply, to.frame)

@@ -1,4 +1,5 @@
 import type { Dialect, Frame, UpstreamDialect } from '../dialects/dialect.ts'
+import { wantsCompletionLimit } from '../dialects/openai-model.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { insertMembers, setMembers } from '../lib/json-edit.ts'
@@ -112,5 +113,5 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 function capField(json: JsonObject, model: string): string {
   if (typeof json['max_completion_tokens'] === 'number') return 'max_completion_tokens'
   if (typeof json['max_tokens'] === 'number') return 'max_tokens'
-  return /^(.*\/)?(o\d|gpt-[5-9])/.test(model) ? 'max_completion_tokens' : 'max_tokens'
+  return wantsCompletionLimit(model) ? 'max_completion_tokens' : 'max_tokens'
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Target } from '../providers/provider.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
@@ -103,13 +104,6 @@ class Patience implements IdleWait {
     this.lost ??= new GatewayError('upstream_timeout', why)
     this.#controller.abort()
   }
-}
-
-function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    work.then(resolve, reject)
-  })
 }
 
 /** True for an answer of server-sent events. */

@@ -1,6 +1,6 @@
 import type { CallLimits } from '../billing/limits.ts'
 import type { DialectName } from '../dialects/conversation.ts'
-import { GatewayError } from '../errors.ts'
+import { type ErrorCode, GatewayError } from '../errors.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
@@ -59,6 +59,7 @@ export async function serveCaller(
     response = await run(caller)
   } catch (error) {
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
+    deps.relay.events.callRefused({ code: codeOf(error) })
     response = errorResponse(error, requestId, dialect)
   }
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
@@ -79,6 +80,12 @@ async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimi
 function isUnexpected(error: unknown): boolean {
   if (error instanceof GatewayError) return error.code === 'database_unavailable'
   return !(error instanceof Error && error.cause instanceof GatewayError)
+}
+
+/** The gateway's own code, whatever the upstream called it. */
+function codeOf(error: unknown): ErrorCode {
+  const known = error instanceof Error && !(error instanceof GatewayError) ? error.cause : error
+  return known instanceof GatewayError ? known.code : 'internal_error'
 }
 
 function describe(error: unknown): string {

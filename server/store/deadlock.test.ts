@@ -24,6 +24,8 @@ forEachDatabase((name, openFresh) => {
     await Promise.all([cross(one, two), cross(two, one)])
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
-    expect(begun).toBe(name === 'sqlite' ? 2 : 3)
+    // Who begins anew may meet the other once more, as long as that has not woken up.
+    if (name === 'sqlite') expect(begun).toBe(2)
+    else expect(begun).toBeGreaterThan(2)
   }, 120_000)
 })

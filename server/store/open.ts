@@ -67,12 +67,21 @@ function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
   }
 }
 
+const nothing = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [][Symbol.iterator](),
+}
+
 function kyselyOn(database: Database): Kysely<Tables> {
   return new Kysely<Tables>({
     dialect: new SqliteDialect({
       database: {
         close: () => database.close(),
         prepare(sql) {
+          // A full disk has ended the transaction already; to end it again would hide what happened.
+          if (sql === 'rollback' && !database.inTransaction) return nothing
           // A deferred transaction that later writes can fail with SQLITE_BUSY at once; an immediate one waits its turn.
           const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
           return {

@@ -186,7 +186,7 @@ export interface LogsTable {
   reasoning_tokens: number
   /** The usage was counted here because the upstream gave none that could be believed. */
   estimated: boolean
-  /** How the call ended: complete, aborted, interrupted, failed. */
+  /** How the call ended: complete, aborted, interrupted. */
   outcome: string
   /** JSON array of the channels tried, with status and time each; '' when the first one answered. */
   attempts: string

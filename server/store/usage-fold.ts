@@ -13,8 +13,8 @@ import {
 } from './usage-series.ts'
 import type { UsageStateTable } from './usage-tables.ts'
 
-/** Log rows per transaction: the calls that are charged meanwhile wait for it. */
-const rowsPerStep = 1000
+/** Log rows per transaction: on SQLite the calls that are charged meanwhile wait for it, on PostgreSQL nobody does. */
+const rowsPerStep = { sqlite: 1000, postgres: 5000 }
 
 const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
@@ -48,7 +48,7 @@ export async function foldUsage(store: Store, nowSeconds: number): Promise<void>
     const more = await store.write(async (trx) => {
       const state = await lockUsage(trx)
       if (state.folded_to >= upTo) return false
-      const to = await stepEnd(trx, state.folded_to, upTo)
+      const to = await stepEnd(trx, { from: state.folded_to, upTo, rows: rowsPerStep[store.dialect] })
       await stage(trx, sql`l.id > ${state.folded_to} and l.id <= ${to}`)
       for (const kind of kindNames) await addHours(trx, kind)
       await sql`insert into usage_dates select distinct ${dayOf('slot')} from usage_fold where true on conflict do nothing`.execute(
@@ -118,11 +118,12 @@ export async function lockUsage(trx: Trx): Promise<UsageStateTable> {
     .executeTakeFirstOrThrow()
 }
 
-async function stepEnd(trx: Trx, from: number, upTo: number): Promise<number> {
+async function stepEnd(trx: Trx, step: { from: number; upTo: number; rows: number }): Promise<number> {
   const { rows } = await sql<{ id: number | null }>`
-    select max(id) as id from (select id from logs where id > ${from} and id <= ${upTo} order by id limit ${rowsPerStep}) step
-  `.execute(trx)
-  return rows[0]?.id ?? upTo
+    select max(id) as id from (
+      select id from logs where id > ${step.from} and id <= ${step.upTo} order by id limit ${step.rows}
+    ) step`.execute(trx)
+  return rows[0]?.id ?? step.upTo
 }
 
 /** Sums the log rows of a condition by hour and all dimensions into the table that one transaction works on. */

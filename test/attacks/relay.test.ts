@@ -1,7 +1,14 @@
 // What other gateways of this kind gave away at the relay: calls without a price, and channels for the asking.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
-import { behaviour, type FakeUpstream, okChat, okEmbeddings, status } from '../helpers/fake-upstream.ts'
+import {
+  behaviour,
+  type FakeUpstream,
+  okChat,
+  okEmbeddings,
+  startFakeUpstream,
+  status,
+} from '../helpers/fake-upstream.ts'
 import type { TestGateway } from '../helpers/test-gateway.ts'
 import { type Bench, startBench } from '../relay/setup.ts'
 
@@ -306,4 +313,40 @@ test('8.6-11 the key of a channel goes in and never comes out, in no answer abou
     })
     expect([path, (await response.text()).includes(key)]).toEqual([path, false])
   }
+})
+
+test('8.6-11 an admin cannot have a stored key sent to a place of choice, neither by an edit nor by way of a copy', async () => {
+  await using thief = await startFakeUpstream()
+  const key = 'sk-upstream-key-that-must-not-be-lent'
+  const id = await gate.addChannel({ base_url: upstream.url, models: 'm', key })
+  await gate.api('POST', '/api/user/', { username: 'curious', password: 'long enough' })
+  await gate.api('POST', '/api/user/manage', { username: 'curious', action: 'promote' })
+  const login = await fetch(`${gate.url}/api/user/login`, {
+    method: 'POST',
+    body: JSON.stringify({ username: 'curious', password: 'long enough' }),
+  })
+  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const call = async (method: string, path: string, body?: unknown) => {
+    const init = { method, headers: { cookie }, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    return (await (await fetch(gate.url + path, init)).json()) as { success: boolean; data: unknown }
+  }
+  const copy = Number((await call('POST', `/api/channel/${id}/copy`, {})).data)
+  expect(copy).toBeGreaterThan(id)
+  for (const each of [id, copy]) {
+    for (const edit of [
+      { base_url: thief.url },
+      { base_url: `${thief.url}/v1`, key: '', name: 'renamed' },
+      { base_url: thief.url, type: 8 },
+      { base_url: thief.url, key: 'sk-mine', key_mode: 'multi', key_append: true },
+      { config: JSON.stringify({ region: `${new URL(thief.url).host}/` }) },
+    ]) {
+      expect([edit, (await call('PUT', '/api/channel/', { id: each, ...edit })).success]).toEqual([edit, false])
+    }
+    for (const path of [`test/${each}`, `update_balance/${each}`]) await call('GET', `/api/channel/${path}`)
+  }
+  expect(thief.requests.length).toBe(0)
+  // With a key of one's own it is one's own business.
+  expect((await call('PUT', '/api/channel/', { id: copy, base_url: thief.url, key: 'sk-mine' })).success).toBe(true)
+  await call('GET', `/api/channel/test/${copy}`)
+  expect(thief.requests.map((request) => request.key)).toEqual(['sk-mine'])
 })

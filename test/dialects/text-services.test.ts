@@ -72,7 +72,7 @@ describe('Coze', () => {
     }
     const failed = event('conversation.chat.failed', { last_error: { code: 4011, msg: 'no credit left' } })
     expect(assemble(decodeAll(cozeChat, [...stream.slice(0, 2), failed])).failure).toMatchObject({
-      kind: 'quota',
+      kind: 'billing',
       message: 'no credit left',
     })
     expect(cozeChat.failureWithin?.(collected([failed]))).toMatchObject({ message: 'no credit left' })

@@ -25,7 +25,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   beforeAll(async () => {
     bench = await FuzzBench.start(await freshUrl())
   }, 120_000)
-  afterAll(() => bench[Symbol.asyncDispose](), 60_000)
+  afterAll(() => bench[Symbol.asyncDispose](), 120_000)
 
   /** All requests of one role; what was wrong, and the rows of before and after. */
   async function assault(role: RoleName, random: Random) {

@@ -47,7 +47,7 @@ export class Installation implements AsyncDisposable {
         if (!stream) continue
         createInterface({ input: stream }).on('line', (line) => {
           said = `${said}${line}\n`.slice(-4000)
-          const found = /Tollgate listens on (http:\S+?:\d+)/.exec(line)
+          const found = /Tollgate listens on (http:\S+:\d+)/.exec(line)
           if (found?.[1]) resolve(found[1])
         })
       }

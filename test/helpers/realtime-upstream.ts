@@ -34,6 +34,27 @@ export interface RealtimeUpstream extends AsyncDisposable {
   connection(index?: number): Promise<Connection>
 }
 
+/** The answer of a gateway to an upgrade that it refuses. */
+export async function refusedSession(
+  gatewayUrl: string,
+  query: string,
+  token: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; code: string; type: string; message: string }> {
+  const answer = await fetch(`${gatewayUrl}/v1/realtime?${query}`, {
+    headers: {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    },
+  })
+  const body = (await answer.json()) as { error: { code: string; type: string; message: string } }
+  return { status: answer.status, ...body.error }
+}
+
 /** Starts one, with TLS where a certificate is given. */
 export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeUpstream> {
   const settled = new WeakMap<Connection, (end: { code: number; reason: string }) => void>()

@@ -90,7 +90,8 @@ describe('an item of an earlier answer that is named by its id', () => {
     const [, kept] = await firstAnswer(openai, true)
     const stranger = await bench.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     const other = new OpenAI({ apiKey: stranger.token, baseURL: `${bench.gateway.url}/v1`, maxRetries: 0 })
-    await bench.gateway.addChannel({ type: 14, base_url: bench.upstream.url, models: model })
+    // Before the channels of other tests, of which one knows such names itself.
+    await bench.gateway.addChannel({ type: 14, base_url: bench.upstream.url, models: model, priority: 10 })
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })
 

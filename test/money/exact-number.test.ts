@@ -26,7 +26,7 @@ const variants = [
 
 describe(`of ${calls} calls at once on quota for ${paid}, exactly ${paid} are served`, () => {
   for (const [name, fields] of variants) {
-    test(`sqlite, one process: ${name}`, () => proof(undefined, 1, fields), 60_000)
+    test(`sqlite, one process: ${name}`, () => proof(undefined, 1, fields), 120_000)
   }
   if (postgresMissing !== undefined) {
     test.skip(`postgres (${postgresMissing})`, () => undefined)

@@ -93,7 +93,7 @@ else {
       expect(await figures()).toEqual(left)
       network.deliver()
       await until(async () => ((await figures())?.held ?? 0) > 0 || gateway.said().includes('which no call owns'))
-      await until(async () => (await figures())?.held === 0, 20_000)
+      await until(async () => (await figures())?.held === 0, 100_000)
       // The line comes through a pipe, after what it tells of.
       await until(() => gateway.said().includes('which no call owns, was closed with a charge of 0'))
       expect(await figures()).toEqual(left)

@@ -116,6 +116,34 @@ describe('Bedrock', () => {
     })
   })
 
+  test('the betas that a caller’s header names go into the body, as far as Bedrock takes them', async () => {
+    const message = { id: 'msg', type: 'message', role: 'assistant', content: [], usage: answer.usage }
+    const ask = async (model: string) => {
+      await wired.channel(33, model, { key })
+      wired.service.answer = () => Response.json(message)
+      const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
+      const headers = {
+        'anthropic-beta': 'claude-code-20250219, context-1m-2025-08-07,interleaved-thinking-2025-05-14',
+      }
+      const { status, headers: told } = await wired.bench.gateway.post('/v1/messages', body, undefined, { headers })
+      return {
+        status,
+        dropped: told.get('x-tollgate-dropped'),
+        betas: wired.service.seen.at(-1)?.json['anthropic_beta'],
+      }
+    }
+    expect(await ask('claude-sonnet-4-5')).toEqual({
+      status: 200,
+      dropped: 'anthropic-beta.claude-code-20250219',
+      betas: ['context-1m-2025-08-07', 'interleaved-thinking-2025-05-14'],
+    })
+    expect(await ask('us.anthropic.claude-opus-4-7')).toEqual({
+      status: 200,
+      dropped: 'anthropic-beta.claude-code-20250219, anthropic-beta.context-1m-2025-08-07',
+      betas: ['interleaved-thinking-2025-05-14'],
+    })
+  })
+
   test('an exception in a stream is an error in the caller’s dialect', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     wired.service.answer = () =>

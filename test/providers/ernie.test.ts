@@ -51,6 +51,45 @@ test('calls at once share one exchange', async () => {
   expect(bench.upstream.requests.filter(({ path }) => path === '/oauth/2.0/token')).toHaveLength(1)
 })
 
+for (const [code, stream] of [
+  [110, false],
+  [111, true],
+] as const) {
+  test(`a kept token that the service takes back (${code}) is exchanged anew, and nobody notices`, async () => {
+    const caller = await bench.caller()
+    const said = { result: 'Hello', is_end: true, usage }
+    bench.upstream.always(stream ? streams(said) : answers(said))
+    expect((await ask({ stream }, caller.token)).status).toBe(200)
+    tokens = [{ access_token: 'token-2', expires_in: 2_592_000 }]
+    bench.upstream.script(({ path, target }) => {
+      if (path === '/oauth/2.0/token') return answers(tokens[0] ?? {})
+      return target.endsWith('access_token=token-1')
+        ? answers({ error_code: code, error_msg: 'Access token invalid or no longer valid' })
+        : undefined
+    })
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    const got = await ask({ stream }, caller.token)
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'false')
+    expect([got.status, got.error]).toEqual([200, undefined])
+    expect(chats().map(({ target }) => target.slice(-7))).toEqual(['token-1', 'token-1', 'token-2'])
+    const { status } = await bench.gateway.context.store.read
+      .selectFrom('channels')
+      .select('status')
+      .executeTakeFirstOrThrow()
+    expect(status).toBe(1)
+  })
+}
+
+test('a token that was made for the call and is refused ends the call: another would fare no better', async () => {
+  bench.upstream.script(({ path }) =>
+    path === '/oauth/2.0/token'
+      ? answers(tokens[0] ?? {})
+      : answers({ error_code: 110, error_msg: 'Access token invalid or no longer valid' }),
+  )
+  expect((await ask()).status).toBe(401)
+  expect(chats()).toHaveLength(1)
+})
+
 test('a key that the token service refuses is told so, and costs nothing', async () => {
   tokens = [{ error: 'invalid_client', error_description: 'unknown client id' }]
   const caller = await bench.caller()

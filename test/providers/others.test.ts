@@ -365,6 +365,8 @@ describe('DeepL', () => {
       choices: [{ message: { content: 'Hallo' } }],
       usage: { prompt_tokens: 2, completion_tokens: 0 },
     })
+    const [row] = await wired.bench.gateway.logs()
+    expect(row).toMatchObject({ prompt_tokens: 2, completion_tokens: 0, quota: 2, estimated: 0 })
     expect(readChunks(await (await wired.chat({ stream: true })).text())).toMatchObject({
       content: 'Hallo',
       done: true,

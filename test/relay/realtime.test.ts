@@ -8,6 +8,7 @@ import { Installation } from '../helpers/gateway-process.ts'
 import {
   openSession,
   type RealtimeUpstream,
+  refusedSession,
   response,
   startRealtimeUpstream,
   textUsage,
@@ -50,21 +51,8 @@ const channel = (fields = {}) => bench.channel({ base_url: upstream.url, ...fiel
 
 const failed = { status: 502, code: 'do_request_failed' }
 
-/** The answer to an upgrade that is refused. */
-async function refused(query: string, token: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${bench.gateway.url}/v1/realtime?${query}`, {
-    headers: {
-      ...(token !== '' && { authorization: `Bearer ${token}` }),
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-      ...headers,
-    },
-  })
-  const body = (await answer.json()) as { error: { code: string; type: string; message: string } }
-  return { status: answer.status, ...body.error }
-}
+const refused = (query: string, token: string, headers: Record<string, string> = {}) =>
+  refusedSession(bench.gateway.url, query, token, headers)
 
 describe('a session', () => {
   test('passes on what either side says, and charges what the upstream says it used', async () => {
@@ -248,14 +236,6 @@ describe('refused before it is a WebSocket', () => {
     expect((await gateway.balances(caller.userId, caller.tokenId)).holds).toBe(0)
   })
 
-  test('by the limits of the token: a session is one of the calls that may be open at a time', async () => {
-    await channel()
-    const caller = await bench.caller(undefined, { token: { concurrency_limit: 1 } })
-    const session = await openSession(bench.gateway.url, caller.token)
-    expect(await refused('model=m', caller.token)).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
-    session.socket.close()
-  })
-
   test('by a type of channel that has no sessions', async () => {
     const caller = await bench.caller()
     const id = await channel({ type: 14 })
@@ -341,24 +321,6 @@ describe('the end of a session', () => {
     expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
   })
 
-  test('by the caller in the middle of a response charges what the upstream says it used when it is stopped', async () => {
-    await channel()
-    const caller = await bench.caller()
-    upstream.onMessage = (connection, message) => {
-      const [created, delta] = response('r1', undefined, { text: 'Well' })
-      if (String(message).includes('response.cancel'))
-        connection.send(response('r1', textUsage(30, 4), { status: 'cancelled' }).at(-1))
-      else connection.send(created, delta)
-    }
-    const session = await openSession(bench.gateway.url, caller.token)
-    session.send({ type: 'response.create' })
-    await session.event('response.output_text.delta')
-    session.socket.terminate()
-    const [row] = await charged(bench, caller, 34)
-    expect(row).toMatchObject({ outcome: 'aborted', estimated: 0 })
-    expect(await (await upstream.connection()).closed).toEqual({ code: 1001, reason: '' })
-  })
-
   test('by an upstream that vanishes counts what passed, and says so', async () => {
     await channel()
     const caller = await bench.caller()
@@ -425,50 +387,6 @@ describe('the end of a session', () => {
     }
   })
 
-  test('comes when the quota runs out: what was said is delivered, nothing goes below zero', async () => {
-    await channel()
-    const caller = await bench.caller({ user: 1000, token: 1000 })
-    let count = 0
-    upstream.onMessage = (connection) => {
-      count++
-      connection.send(...response(`r${count}`, textUsage(300, 50), { text: 'Hello' }))
-    }
-    const session = await openSession(bench.gateway.url, caller.token)
-    for (const turn of [0, 1]) {
-      session.send({ type: 'response.create' })
-      await session.event('response.done', turn)
-    }
-    // What was said before is read again: 700 and 350 are more than there is.
-    session.send({ type: 'response.create' })
-    expect(await session.event('error')).toMatchObject({
-      error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },
-    })
-    expect(await session.closed).toEqual({ code: 1008, reason: 'quota_exhausted_mid_stream' })
-    const [row] = await charged(bench, caller, 1000, 1000)
-    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 900, completion_tokens: 150 })
-    expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
-  })
-
-  test('comes in the middle of a response that costs more than there is', async () => {
-    await channel()
-    const caller = await bench.caller({ user: 600, token: 600 })
-    upstream.onMessage = (connection, message) => {
-      if (!String(message).includes('response.create')) return
-      connection.send({ type: 'response.created', response: { id: 'r1' } })
-      for (let n = 0; n < 2000; n++)
-        connection.send({ type: 'response.output_text.delta', response_id: 'r1', delta: ' word' })
-    }
-    const session = await openSession(bench.gateway.url, caller.token)
-    session.send({ type: 'response.create' })
-    await session.event('error')
-    await session.closed
-    const deltas = session.got.filter((each) => String(each).includes('output_text.delta')).length
-    expect(deltas).toBeGreaterThan(500)
-    expect(deltas).toBeLessThan(800)
-    const [row] = await charged(bench, caller, 600, 600)
-    expect(row).toMatchObject({ outcome: 'interrupted', estimated: 1 })
-  })
-
   test('comes by the options: nobody says anything, the upstream falls silent, the whole takes too long', async () => {
     await channel()
     const { gateway } = bench
@@ -498,26 +416,6 @@ describe('the end of a session', () => {
 })
 
 describe('in the middle of a session', () => {
-  test('a token that is disabled gets no further response', async () => {
-    await channel()
-    const caller = await bench.caller()
-    let count = 0
-    upstream.onMessage = (connection, message) => {
-      if (String(message).includes('response.create')) connection.send(...response(`r${++count}`, textUsage(10, 10)))
-    }
-    const session = await openSession(bench.gateway.url, caller.token)
-    session.send({ type: 'response.create' })
-    await session.event('response.done')
-    const { store } = bench.gateway.context
-    await store.write((trx) => trx.updateTable('tokens').set({ status: 2 }).where('id', '=', caller.tokenId).execute())
-    await store.notices.publish({ topic: 'token', id: caller.tokenId })
-    session.send({ type: 'response.create' })
-    expect(await session.event('error')).toMatchObject({ error: { code: 'token_unavailable' } })
-    expect(await session.closed).toEqual({ code: 1008, reason: 'token_unavailable' })
-    const [row] = await charged(bench, caller, 40)
-    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 20 })
-  })
-
   test('what another model writes down of the speech is charged by the price of that model, once', async () => {
     await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
     await bench.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
@@ -625,7 +523,7 @@ test('over TLS the certificate must be one that is trusted; back-pressure is the
   expect(await steady(() => socket.getBufferedAmount())).toBeGreaterThan(10_000_000)
   session.socket.resume()
   for (let n = 0; n < 10; n++) session.send(`{"n":${n},"pad":"${'y'.repeat(1_000_000)}"}`)
-  await until(() => session.got.length === 31 && got.length === 10, 20_000)
+  await until(() => session.got.length === 31 && got.length === 10, 100_000)
   const numbers = (some: readonly unknown[]) => some.map((each) => (JSON.parse(String(each)) as { n: number }).n)
   expect(numbers(session.got.slice(1))).toEqual(Array.from({ length: 30 }, (_, n) => n))
   expect(numbers(got)).toEqual(Array.from({ length: 10 }, (_, n) => n))
@@ -769,7 +667,7 @@ describe('the end of the process', () => {
       (await next.api<LogRow[]>('GET', '/api/log/?type=2')).filter(
         (row) => row.token_name === name || row.outcome === 'interrupted',
       )
-    await until(async () => (await found()).length > 0, 30_000)
+    await until(async () => (await found()).length > 0, 100_000)
     expect((await found()).map(({ quota, outcome }) => [quota, outcome])).toEqual([[150, 'interrupted']])
     await next.kill()
   }, 120_000)
@@ -789,7 +687,7 @@ describe('a side that is slow or too loud', () => {
     const waiting = await steady(() => socket.getBufferedAmount())
     expect(waiting).toBeGreaterThan(30_000_000)
     session.socket.resume()
-    await until(() => session.got.length === 61, 20_000)
+    await until(() => session.got.length === 61, 100_000)
     expect(session.got.slice(1).map((each) => (JSON.parse(String(each)) as { n: number }).n)).toEqual(
       Array.from({ length: 60 }, (_, n) => n),
     )
@@ -806,7 +704,7 @@ describe('a side that is slow or too loud', () => {
     for (let n = 0; n < 60; n++) session.send(`{"n":${n},${mega.slice(1)}`)
     expect(await steady(() => session.socket.bufferedAmount)).toBeGreaterThan(30_000_000)
     connection.socket.resume()
-    await until(() => connection.got.length === 60, 20_000)
+    await until(() => connection.got.length === 60, 100_000)
     expect(connection.got.map((each) => (JSON.parse(String(each)) as { n: number }).n)).toEqual(
       Array.from({ length: 60 }, (_, n) => n),
     )

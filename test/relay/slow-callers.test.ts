@@ -94,7 +94,7 @@ test('so does a caller who stops reading speech', async () => {
 
 describe('a caller who does not finish its request is answered 408, and the connection ends', () => {
   beforeAll(async () => {
-    await bench.gateway.setOption('CallerIdleTimeout', '0.2')
+    await bench.gateway.setOption('CallerIdleTimeout', '0.5')
     await bench.gateway.setOption('RequestSizeLimit', '100000')
   })
   afterAll(async () => {

@@ -90,7 +90,7 @@ describe('an upload', () => {
       expect(rows[0]).toMatchObject({ model_name: 'whisper-1', outcome: 'complete' })
       expect(spooled()).toEqual([])
     },
-    30_000,
+    120_000,
   )
 
   test('without a mapping arrives byte for byte, whatever stands around its parts', async () => {

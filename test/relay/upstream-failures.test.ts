@@ -137,6 +137,28 @@ test('an upstream that refuses connections costs nothing', async () => {
   expect(await charged(bench, caller, 0)).toEqual([])
 })
 
+test('answers with errors are counted by code, though no log row is written for them', async () => {
+  const counted = async (code: string) => {
+    const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
+    return Number(new RegExp(`^tollgate_error_answers_total\\{code="${code}"\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
+  }
+  const caller = await bench.caller()
+  const call = (model: string, token: string) =>
+    see(bench.gateway.post('/v1/chat/completions', { ...chat, model }, token))
+  const before = [await counted('bad_response_status_code'), await counted('invalid_token')]
+  bench.upstream.next(fake.status(500))
+  await call('m', caller.token)
+  await call('m', 'sk-nobody')
+  await call('m', 'sk-nobody')
+  await call('no-such-model', caller.token)
+  expect([await counted('bad_response_status_code'), await counted('invalid_token')]).toEqual([
+    Number(before[0]) + 1,
+    Number(before[1]) + 2,
+  ])
+  expect(await counted('no_available_channel')).toBe(1)
+  expect(await charged(bench, caller, 0)).toEqual([])
+})
+
 test('a slow answer within the limits is no failure', async () => {
   const caller = await bench.caller()
   bench.upstream.next(fake.late(150, fake.okChat()), fake.trickled(fake.okChat(), { bytes: 40, everyMs: 30 }))

@@ -103,7 +103,7 @@ export async function startWireGate(databaseUrl?: string): Promise<WireGate> {
           ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body !== undefined && { body: body instanceof FormData ? body : asText(body) }),
+        ...(body !== undefined && { body: isReady(body) ? body : asText(body) }),
       })
     },
     person: (who) => makePerson(gateway, who),
@@ -119,6 +119,7 @@ export async function startWireGate(databaseUrl?: string): Promise<WireGate> {
 const models =
   'gpt-4o,gpt-3.5-turbo-instruct,text-embedding-3-small,omni-moderation-latest,rerank-v3.5,dall-e-2,tts-1,whisper-1'
 
+const isReady = (body: unknown) => body instanceof FormData || body instanceof ReadableStream
 const asText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 
 async function setUp(

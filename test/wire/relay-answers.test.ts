@@ -142,6 +142,21 @@ test('413 and 415: a body that is too large, one that is compressed, and one tha
   }
 })
 
+test('408: a body that does not come to its end', async () => {
+  const { gateway } = gate
+  await gateway.setOption('RequestSizeLimit', '2048')
+  await gateway.setOption('CallerIdleTimeout', '0.5')
+  expect(names(having(408))).toEqual(names(posts))
+  await Promise.all(
+    posts.map(async (call) => {
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"mo')) })
+      await expectError(call, await send(call, { body, headers: typeOf(call) }), 408, 'request_timeout')
+    }),
+  )
+  await gateway.setOption('RequestSizeLimit', String(32 * 1024 * 1024))
+  await gateway.setOption('CallerIdleTimeout', '120')
+})
+
 const billing = calls.filter(({ path }) => path.includes('/billing/'))
 
 test('429: more looks at the billing pages than an address may take', async () => {
@@ -233,7 +248,7 @@ test('500: a fault of ours', async () => {
 })
 
 test('no status is promised that is not tested here', () => {
-  const tested = ['200', '400', '401', '403', '404', '413', '415', '429', '500', '502', '503', '504', 'default']
+  const tested = ['200', '400', '401', '403', '404', '408', '413', '415', '429', '500', '502', '503', '504', 'default']
   const promises = calls.flatMap(({ operation }) => Object.keys(operation.responses))
   expect([...new Set(promises)].filter((each) => !tested.includes(each))).toEqual([])
 })

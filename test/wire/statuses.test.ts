@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => gate[Symbol.asyncDispose]())
 
 test('no status is promised that is not tested here', () => {
-  const tested = new Set([200, 400, 401, 403, 413, 429, 500, 503])
+  const tested = new Set([200, 400, 401, 403, 408, 413, 429, 500, 503])
   expect(
     [...statusesOf]
       .filter(([name]) => endpoints.some((each) => each.name === name))
@@ -97,6 +97,18 @@ test('400 and 413: a body that cannot be decoded, and one that is too large', as
   for (const { name, endpoint } of having(413)) {
     await expectStatus(name, await gate.call(endpoint.method, address(name, endpoint), { as: root, body }), 413)
   }
+})
+
+test('408: a body that does not come to its end', async () => {
+  await gate.gateway.setOption('CallerIdleTimeout', '0.5')
+  expect(having(408)).toEqual(having(413))
+  await Promise.all(
+    having(408).map(async ({ name, endpoint }) => {
+      const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"')) })
+      await expectStatus(name, await gate.call(endpoint.method, address(name, endpoint), { as: root, body }), 408)
+    }),
+  )
+  await gate.gateway.setOption('CallerIdleTimeout', '120')
 })
 
 /** The API on a store and settings that can be told to fail. */

@@ -20,6 +20,7 @@ export const managementResponses: Record<string, ResponseObject> = {
   BadBody: failure('The body cannot be decoded.'),
   NotLoggedIn: failure('Nobody is logged in, and no access token was sent.'),
   OtherSite: failure('A page of another site made the browser send this.'),
+  BodyTooSlow: failure('The body did not arrive in CallerIdleTimeout.'),
   BodyTooLarge: failure('The body is larger than 1 MiB.'),
   TooManyCalls: {
     ...failure('Too many calls from this address.'),
@@ -100,7 +101,10 @@ function responsesOf(writer: SchemaWriter, endpoint: Endpoint, parameters: Param
     ...(endpoint.badBodyStatus && { [endpoint.badBodyStatus]: shared('BadBody') }),
     ...(endpoint.access !== 'public' && { 401: shared('NotLoggedIn') }),
     ...(changes && { 403: shared('OtherSite') }),
-    ...((endpoint.method === 'POST' || endpoint.method === 'PUT') && { 413: shared('BodyTooLarge') }),
+    ...((endpoint.method === 'POST' || endpoint.method === 'PUT') && {
+      408: shared('BodyTooSlow'),
+      413: shared('BodyTooLarge'),
+    }),
     429: shared('TooManyCalls'),
     500: shared('Fault'),
     503: shared('DatabaseAway'),

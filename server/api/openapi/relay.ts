@@ -45,6 +45,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   upgrade_required: (path) => path === realtimePath,
   api_not_implemented: (path) => path === realtimePath,
   invalid_json: hasBody,
+  request_timeout: hasBody,
   request_too_large: hasBody,
   unsupported_media_type: hasBody,
   feature_not_supported: hasBody,

@@ -11,20 +11,6 @@ import { mustCall, thinkingOf } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
 
-/** What Anthropic has no field for. */
-const unknown = [
-  'frequencyPenalty',
-  'presencePenalty',
-  'seed',
-  'choices',
-  'logprobs',
-  'verbosity',
-  'metadata',
-  'cacheKey',
-  'cacheRetention',
-  'output',
-] as const
-
 /** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const losses = new Losses(conversation, dialect)
@@ -52,7 +38,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     ...cacheOut(conversation.cache),
     ...losses.native(conversation.native),
   }
-  losses.loseWishes(conversation, ...unknown)
+  losses.loseWishesBut(conversation, 'stop', 'userId', 'serviceTier', 'cache', 'parallelTools')
   return { body, dropped: losses.names }
 }
 

@@ -8,23 +8,6 @@ import { modelTraits } from './model.ts'
 import { type BlockContext, blocksOut, cacheOut } from './parts-out.ts'
 import { thinkingOut } from './thinking.ts'
 
-/** What Bedrock has no field for. */
-const unknown = [
-  'frequencyPenalty',
-  'presencePenalty',
-  'seed',
-  'choices',
-  'logprobs',
-  'verbosity',
-  'userId',
-  'metadata',
-  'cacheKey',
-  'cacheRetention',
-  'cache',
-  'parallelTools',
-  'output',
-] as const
-
 /**
  * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the address. Throws
  * GatewayError for what cannot be said.
@@ -40,7 +23,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const output = formatOut(conversation, losses)
   const tier = tierOut(conversation, losses)
   losses.native(conversation.native)
-  losses.loseWishes(conversation, ...unknown)
+  losses.loseWishesBut(conversation, 'stop', 'serviceTier')
   const body: JsonObject = {
     messages: messagesOut(conversation, context),
     ...(system.length > 0 && { system }),

@@ -16,21 +16,6 @@ interface Context {
   readonly thinks: boolean
 }
 
-/** What Cohere has no field for. */
-const unknown = [
-  'choices',
-  'logprobs',
-  'parallelTools',
-  'verbosity',
-  'userId',
-  'metadata',
-  'cacheKey',
-  'cacheRetention',
-  'cache',
-  'serviceTier',
-  'output',
-] as const
-
 /** A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation): EncodedRequest {
   const losses = new Losses(conversation, 'cohere-chat')
@@ -40,7 +25,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const tools = plainTools(conversation, losses)
   const choice = tools.length > 0 ? choiceOut(conversation.toolChoice) : undefined
   losses.native(conversation.native)
-  losses.loseWishes(conversation, ...unknown)
+  losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const body: JsonObject = {
     model: conversation.model,
     messages,

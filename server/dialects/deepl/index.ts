@@ -9,6 +9,7 @@ import { serviceFailure } from '../service-failure.ts'
 /** DeepL's translations (API reference, "Translate text"): the last message of the user comes back in another language. */
 export const deeplTranslate = chatKin({
   name: 'deepl',
+  billsPromptAlone: true,
   request: requestOut,
   reply: completion,
   chunks: () => (wire) => [completion(wire)],

@@ -10,8 +10,17 @@ import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
 
 const dialect = 'gemini'
 
-/** What Google has no field for. */
-const unknown = ['parallelTools', 'verbosity', 'userId', 'metadata', 'cacheKey', 'cacheRetention', 'cache'] as const
+/** What Google has a field for. */
+const said = [
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'stop',
+  'choices',
+  'logprobs',
+  'serviceTier',
+  'output',
+] as const
 
 /**
  * A generateContent request for Google (API reference, "Generating content"); the model goes into the address. Throws
@@ -35,7 +44,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     generationConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
     ...(conversation.serviceTier && conversation.serviceTier !== 'auto' && { serviceTier: conversation.serviceTier }),
   }
-  losses.loseWishes(conversation, ...unknown)
+  losses.loseWishesBut(conversation, ...said)
   return { body, dropped: losses.names }
 }
 

@@ -16,7 +16,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
   losses.native(rest)
-  losses.loseWishes(conversation, ...unknown)
+  losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const mode = conversation.toolChoice?.mode
   losses.lose('toolChoice', mode === 'auto' || mode === 'none' ? undefined : mode)
   const body: JsonObject = {
@@ -32,21 +32,6 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   }
   return { body, dropped: losses.names }
 }
-
-/** What Ollama has no field for. */
-const unknown = [
-  'choices',
-  'logprobs',
-  'parallelTools',
-  'verbosity',
-  'userId',
-  'metadata',
-  'cacheKey',
-  'cacheRetention',
-  'cache',
-  'serviceTier',
-  'output',
-] as const
 
 const ownNames = ['num_ctx', 'keep_alive']
 

@@ -3,7 +3,8 @@ import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
-import { commonOut } from '../openai-request.ts'
+import { wantsCompletionLimit } from '../openai-model.ts'
+import { commonOut, isFixed } from '../openai-request.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { messagesOut } from './messages-out.ts'
 import { cacheOut } from './parts-out.ts'
@@ -29,8 +30,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     response_format: formatOut(conversation),
     ...reasoningOut(conversation, losses, options),
     ...limitOut(conversation),
-    frequency_penalty: conversation.frequencyPenalty,
-    presence_penalty: conversation.presencePenalty,
+    ...penaltiesOut(conversation, losses),
     seed: conversation.seed,
     stop: conversation.stop && conversation.stop.length > 0 ? conversation.stop : undefined,
     n: conversation.choices,
@@ -45,10 +45,19 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
   return { body, dropped: losses.names }
 }
 
-/** Reasoning models refuse `max_tokens`, and services that are not OpenAI's may not know the newer name. */
+/** Services that are not OpenAI's may not know the newer name. */
 function limitOut({ maxTokens, model }: Conversation): JsonObject {
   if (maxTokens === undefined) return {}
-  return /^(?:.*\/)?(?:o\d|gpt-[5-9])/.test(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
+  return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
+}
+
+function penaltiesOut(conversation: Conversation, losses: Losses): JsonObject {
+  const { frequencyPenalty, presencePenalty } = conversation
+  if (!losses.isForeign || !isFixed(conversation))
+    return { frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty }
+  losses.lose('frequencyPenalty', frequencyPenalty || undefined)
+  losses.lose('presencePenalty', presencePenalty || undefined)
+  return {}
 }
 
 /** Models that refuse to be told how much to think, as far as their names tell (model pages of OpenAI, xAI and Groq). */

@@ -8,6 +8,18 @@ import { itemsOut } from './items-out.ts'
 
 const dialect = 'openai-responses'
 
+/** What the Responses API has a field for. */
+const said = [
+  'logprobs',
+  'verbosity',
+  'userId',
+  'metadata',
+  'serviceTier',
+  'cacheKey',
+  'cacheRetention',
+  'parallelTools',
+] as const
+
 /** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation): EncodedRequest {
   const losses = new Losses(conversation, dialect)
@@ -33,8 +45,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     ...filled('text', { format, verbosity }, native),
     ...filled('reasoning', { effort, summary: reasoning && effort !== 'none' ? summary : undefined }, native),
   }
-  losses.loseWishes(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop', 'choices')
-  if (losses.isForeign) losses.loseWishes(conversation, 'output')
+  losses.loseWishesBut(conversation, ...said, ...(losses.isForeign ? [] : (['output'] as const)))
   return { body, dropped: losses.names }
 }
 

@@ -18,6 +18,8 @@ interface OpenItem {
   /** The content or summary part has begun. */
   hasContent: boolean
   annotations: number
+  /** Probabilities of its text so far. */
+  readonly logprobs: JsonObject[]
 }
 
 /** Writes a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). */
@@ -98,7 +100,14 @@ export class ResponseStreamEncoder implements StreamEncoder {
     // The place is taken now; the item stands there when it is whole.
     const at = this.#output.push({}) - 1
     const item = this.#item(part)
-    const open: OpenItem = { id: String(item['id']), at, part: emptied(part), hasContent: false, annotations: 0 }
+    const open: OpenItem = {
+      id: String(item['id']),
+      at,
+      part: emptied(part),
+      hasContent: false,
+      annotations: 0,
+      logprobs: [],
+    }
     this.#open.set(index, open)
     const added = this.#written('response.output_item.added', { output_index: at, item })
     const first = part.type === 'tool-call' ? part.input : 'text' in part ? (part.text ?? '') : ''
@@ -181,13 +190,13 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (seal && (part.type === 'reasoning' || part.type === 'text' || part.type === 'tool-call'))
       open.part = { ...part, seal }
     if (open.part.type !== 'text') return ''
-    return this.#logprobs(open, open.part, logprobs) + this.#cited(open, open.part, citations)
+    return this.#logprobs(open, logprobs) + this.#cited(open, open.part, citations)
   }
 
   /** Probabilities of the text that was written last. */
-  #logprobs(open: OpenItem, text: TextPart, logprobs: readonly JsonObject[] = []): string {
+  #logprobs(open: OpenItem, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length === 0) return ''
-    open.part = { ...text, logprobs: [...(text.logprobs ?? []), ...logprobs] }
+    open.logprobs.push(...logprobs)
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
     return this.#content(open) + this.#written('response.output_text.delta', { ...at, delta: '', logprobs })
   }
@@ -224,7 +233,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 
   /** The whole item, under the name it was begun with. */
-  #closed({ id, part }: OpenItem): JsonObject {
+  #closed({ id, part, logprobs }: OpenItem): JsonObject {
     if (part.type === 'tool-call') {
       const input = part.input === '' && !part.freeform && !this.#freeform.has(part.name) ? '{}' : part.input
       return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
@@ -232,7 +241,9 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (part.type === 'reasoning') return thoughtItem(part, id)
     const isRefusal = part.type === 'refusal'
     const text = part.type === 'text' || isRefusal ? part.text : ''
-    const own = isRefusal ? { type: 'refusal', refusal: text } : textContent(part.type === 'text' ? part : { text })
+    const own = isRefusal
+      ? { type: 'refusal', refusal: text }
+      : textContent({ text, logprobs, ...(part.type === 'text' && part.citations && { citations: part.citations }) })
     return { id, type: 'message', status: 'completed', role: 'assistant', content: [own] }
   }
 

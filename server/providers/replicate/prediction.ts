@@ -36,7 +36,7 @@ export async function openPrediction(target: Target, body: string, context: Open
   try {
     if (call.stream && job.stream) return await followed(job, job.stream, target, context)
     const ended = await waited(job, target, context)
-    return call.stream ? eventsOf(ended) : Response.json(ended)
+    return call.stream && 'output' in ended ? eventsOf(ended) : Response.json(ended)
   } catch (error) {
     giveUp(job, target, context)
     throw error

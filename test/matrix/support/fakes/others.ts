@@ -26,7 +26,7 @@ export const cozeFake: Fake = {
   },
   refusal: (status, message) => ({
     status: 200,
-    body: { code: status === 429 ? 4013 : 4000, msg: message },
+    body: { code: status === 429 ? 4009 : 4000, msg: message },
     means: status,
   }),
 }

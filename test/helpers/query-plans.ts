@@ -31,7 +31,8 @@ async function planOf(store: Store, sql: string, parameters: readonly unknown[])
   const { rows } = await store.read.executeQuery<{ detail?: string; 'QUERY PLAN'?: string }>(
     CompiledQuery.raw(`${command} ${sql}`, [...parameters]),
   )
-  const lines = rows.map((row) => (row.detail ?? row['QUERY PLAN'] ?? '').trim().replace(/^->\s*/, ''))
+  // PostgreSQL numbers the aliases that occur several times.
+  const lines = rows.map((row) => (row.detail ?? row['QUERY PLAN'] ?? '').trim().replace(/^->\s*|_\d+$/g, ''))
   const reads = isPostgres
     ? /\b(Seq|Index|Bitmap Heap|Bitmap Index)\b.*Scan/
     : /^(SCAN|SEARCH) (s|u|d|l|logs|users|tokens|channels|usage_\w+)\b/

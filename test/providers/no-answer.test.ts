@@ -1,0 +1,61 @@
+// An answer of status 200 that is none: a relay's own words, or something else altogether. It must never pass for an empty answer.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startWired, type Wired } from './service.ts'
+
+let wired: Wired
+beforeAll(async () => {
+  wired = await startWired()
+})
+afterAll(() => wired[Symbol.asyncDispose]())
+
+/** Channel types with a model of each, and what else the channel needs. */
+const types: [label: string, type: number, model: string, fields?: object][] = [
+  ['Anthropic', 14, 'claude-sonnet-4-5'],
+  ['Gemini', 24, 'gemini-2.5-flash'],
+  ['the Responses API', 1, 'gpt-5-pro'],
+  ['Converse', 33, 'amazon.nova-pro-v1:0', { key: 'api-key|us-east-1' }],
+  ['Cohere', 35, 'command-a-03-2025'],
+  ['Ollama', 30, 'llama3'],
+  ['DashScope', 17, 'qwen-max'],
+  ['Coze', 34, 'bot-1'],
+  ['Replicate', 46, 'meta/llama'],
+  ['ERNIE', 15, 'ERNIE-4.0-8K', { key: 'bce-v3/key' }],
+  ['PaLM', 11, 'PaLM-2'],
+  ['DeepL', 38, 'deepl-de'],
+  ['Zhipu’s third form', 16, 'chatglm_pro', { key: 'id.secret' }],
+  ['AI Proxy’s libraries', 21, 'library', { config: '{"library_id":"a"}' }],
+]
+
+const used = async () => (await wired.bench.gateway.logs()).length
+
+describe.each(types)('%s', (_label, type, model, fields) => {
+  for (const stream of [false, true]) {
+    test(`that says something else is an error and costs nothing${stream ? ', also where a stream was asked for' : ''}`, async () => {
+      await wired.channel(type, model, fields)
+      const before = await used()
+      wired.service.answer = () => Response.json({ ok: true })
+      const answer = await wired.chat({ stream })
+      expect([500, 502]).toContain(answer.status)
+      expect(await answer.json()).toMatchObject({ error: { message: expect.any(String) } })
+      wired.service.answer = () => Response.json({ code: 401, msg: 'no such key' })
+      const refused = await wired.chat({ stream })
+      expect(refused.status).toBeGreaterThanOrEqual(400)
+      expect(await used()).toBe(before)
+    })
+  }
+})
+
+test('the words of a relay reach callers who speak the same dialect as the channel, too', async () => {
+  await wired.channel(14, 'claude-sonnet-4-5')
+  wired.service.answer = () => Response.json({ code: 401, msg: 'no such key' })
+  const answer = await wired.post('/v1/messages', {
+    model: 'm',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  expect(answer.status).toBe(401)
+  expect(await answer.json()).toMatchObject({
+    type: 'error',
+    error: { type: 'authentication_error', message: 'no such key' },
+  })
+})

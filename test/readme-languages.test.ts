@@ -1,0 +1,44 @@
+// The README in other languages says what the English one says: the same sections, code, pictures, tables and links.
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const read = (name: string) => readFileSync(join(import.meta.dir, '..', name), 'utf8')
+const english = 'README.md'
+
+/** What of a page does not depend on its language. */
+function shapeOf(page: string) {
+  // Comments in code are words.
+  const code = [...page.matchAll(/^```.*?^```$/gms)].map(([block]) => block.replace(/ +# .*$/gm, ''))
+  const prose = page.replace(/^```.*?^```$/gms, '')
+  const links = [...prose.matchAll(/\]\(([^)#][^)]*)\)/g)].map(([, target]) => target ?? '')
+  return {
+    code,
+    headings: prose.match(/^#+ /gm),
+    rows: prose.match(/^\|/gm)?.length,
+    points: prose.match(/^- /gm)?.length,
+    names: [...new Set(prose.match(/`[^`]*`/g)?.filter((name) => !/[…<]/.test(name)))].sort(),
+    // The line with the languages names all but its own.
+    links: links.filter((target) => !/^README/.test(target)),
+    languages: links.filter((target) => /^README/.test(target)).length,
+  }
+}
+
+for (const name of ['README.zh.md', 'README.ja.md']) {
+  test(`${name} is in step with ${english}`, () => {
+    expect(shapeOf(read(name))).toEqual(shapeOf(read(english)))
+    for (const other of [english, 'README.zh.md', 'README.ja.md'].filter((each) => each !== name))
+      expect(read(other)).toContain(`](${name})`)
+  })
+
+  test(`${name} leads to its own sections`, () => {
+    const page = read(name)
+    const anchors = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading.toLowerCase().replace(/ /g, '-'),
+    )
+    const missing = [...page.matchAll(/\]\(#([^)]+)\)/g)]
+      .map(([, anchor = '']) => anchor)
+      .filter((each) => !anchors.includes(each))
+    expect(missing).toEqual([])
+  })
+}

@@ -1,0 +1,128 @@
+// What a realtime session asks of the ledger, on each database: holds that grow, limits, a charge that is made once.
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import {
+  openSession,
+  type RealtimeUpstream,
+  refusedSession,
+  response,
+  startRealtimeUpstream,
+  textUsage,
+} from '../helpers/realtime-upstream.ts'
+import { type Bench, charged, startBench, until } from './setup.ts'
+
+forEachDatabaseUrl((name, freshUrl) => {
+  let bench: Bench
+  let upstream: RealtimeUpstream
+
+  beforeAll(async () => {
+    upstream = await startRealtimeUpstream()
+    bench = await startBench({ channels: false, ...(name === 'postgres' && { databaseUrl: await freshUrl() }) })
+  }, 120_000)
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]()
+    await upstream[Symbol.asyncDispose]()
+  })
+  afterEach(async () => {
+    const { read } = bench.gateway.context.store
+    await until(async () => (await read.selectFrom('holds').selectAll().execute()).length === 0)
+    await bench.clear()
+    upstream.connections.length = 0
+    upstream.onMessage = () => undefined
+  })
+
+  const channel = () => bench.channel({ base_url: upstream.url })
+
+  test('a session is one of the calls that a token may have open at a time', async () => {
+    await channel()
+    const caller = await bench.caller(undefined, { token: { concurrency_limit: 1 } })
+    const session = await openSession(bench.gateway.url, caller.token)
+    expect(await refusedSession(bench.gateway.url, 'model=m', caller.token)).toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+    })
+    session.socket.close()
+  })
+
+  test('a caller who leaves in the middle of a response is charged what the upstream says it used when it is stopped', async () => {
+    await channel()
+    const caller = await bench.caller()
+    upstream.onMessage = (connection, message) => {
+      const [created, delta] = response('r1', undefined, { text: 'Well' })
+      if (String(message).includes('response.cancel'))
+        connection.send(response('r1', textUsage(30, 4), { status: 'cancelled' }).at(-1))
+      else connection.send(created, delta)
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    await session.event('response.output_text.delta')
+    session.socket.terminate()
+    const [row] = await charged(bench, caller, 34)
+    expect([row?.outcome, Boolean(row?.estimated)]).toEqual(['aborted', false])
+    expect(await (await upstream.connection()).closed).toEqual({ code: 1001, reason: '' })
+  })
+
+  test('the end comes when the quota runs out: what was said is delivered, nothing goes below zero', async () => {
+    await channel()
+    const caller = await bench.caller({ user: 1000, token: 1000 })
+    let count = 0
+    upstream.onMessage = (connection) => {
+      count++
+      connection.send(...response(`r${count}`, textUsage(300, 50), { text: 'Hello' }))
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    for (const turn of [0, 1]) {
+      session.send({ type: 'response.create' })
+      await session.event('response.done', turn)
+    }
+    // What was said before is read again: 700 and 350 are more than there is.
+    session.send({ type: 'response.create' })
+    expect(await session.event('error')).toMatchObject({
+      error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },
+    })
+    expect(await session.closed).toEqual({ code: 1008, reason: 'quota_exhausted_mid_stream' })
+    const [row] = await charged(bench, caller, 1000, 1000)
+    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 900, completion_tokens: 150 })
+    expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
+  })
+
+  test('the end comes in the middle of a response that costs more than there is', async () => {
+    await channel()
+    const caller = await bench.caller({ user: 600, token: 600 })
+    upstream.onMessage = (connection, message) => {
+      if (!String(message).includes('response.create')) return
+      connection.send({ type: 'response.created', response: { id: 'r1' } })
+      for (let n = 0; n < 2000; n++)
+        connection.send({ type: 'response.output_text.delta', response_id: 'r1', delta: ' word' })
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    await session.event('error')
+    await session.closed
+    const deltas = session.got.filter((each) => String(each).includes('output_text.delta')).length
+    expect(deltas).toBeGreaterThan(500)
+    expect(deltas).toBeLessThan(800)
+    const [row] = await charged(bench, caller, 600, 600)
+    expect([row?.outcome, Boolean(row?.estimated)]).toEqual(['interrupted', true])
+  })
+
+  test('a token that is disabled gets no further response', async () => {
+    await channel()
+    const caller = await bench.caller()
+    let count = 0
+    upstream.onMessage = (connection, message) => {
+      if (String(message).includes('response.create')) connection.send(...response(`r${++count}`, textUsage(10, 10)))
+    }
+    const session = await openSession(bench.gateway.url, caller.token)
+    session.send({ type: 'response.create' })
+    await session.event('response.done')
+    const { store } = bench.gateway.context
+    await store.write((trx) => trx.updateTable('tokens').set({ status: 2 }).where('id', '=', caller.tokenId).execute())
+    await store.notices.publish({ topic: 'token', id: caller.tokenId })
+    session.send({ type: 'response.create' })
+    expect(await session.event('error')).toMatchObject({ error: { code: 'token_unavailable' } })
+    expect(await session.closed).toEqual({ code: 1008, reason: 'token_unavailable' })
+    const [row] = await charged(bench, caller, 40)
+    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 20 })
+  })
+})
