@@ -1,15 +1,14 @@
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { useObservable } from '../lib/observable.ts'
 import { useServerStatus } from '../lib/status.ts'
 import { loadAreas, useText } from '../lib/text.ts'
-import { onFirstToast } from '../lib/toast.ts'
+import { onToast } from '../lib/toast.ts'
 
-const Toaster = lazy(() => import('./toaster.tsx').then((it) => ({ default: it.Toaster })))
 const Palette = lazy(async () => {
-  const [it] = await Promise.all([import('./palette.tsx'), loadAreas(['palette'])])
+  const [it] = await Promise.all([import('./palette.tsx'), loadAreas(['palette', 'shell'])])
   return { default: it.Palette }
 })
 const KeyHelp = lazy(async () => {
@@ -43,16 +42,22 @@ function SkipLink() {
   )
 }
 
+/** Loaded with the first message; a page whose line is broken stays as it is, and the next message tries again. */
+function useToaster(): ComponentType | undefined {
+  const [loaded, setLoaded] = useState<{ Toaster: ComponentType }>()
+  useEffect(() => onToast(() => void import('./toaster.tsx').then(setLoaded, () => undefined)), [])
+  return loaded?.Toaster
+}
+
 function Overlays() {
-  const [toasts, setToasts] = useState(false)
+  const Toaster = useToaster()
   const palette = useObservable(paletteOpen)
   const help = useObservable(helpOpen)
-  useEffect(() => onFirstToast(() => setToasts(true)), [])
   useHotkeys({ 'mod+k': () => paletteOpen.set(true), '?': () => helpOpen.set(true) })
   // One boundary for each: what is loaded later would hide what is on the screen.
   return (
     <>
-      <Suspense fallback={null}>{toasts && <Toaster />}</Suspense>
+      {Toaster && <Toaster />}
       <Suspense fallback={null}>{palette && <Palette />}</Suspense>
       <Suspense fallback={null}>{help && <KeyHelp />}</Suspense>
     </>

@@ -62,8 +62,8 @@ export function attachScreen(shown: ToastScreen | undefined): void {
   waiting = []
 }
 
-/** Says how the component that shows messages is brought up. */
-export function onFirstToast(load: () => void): void {
+/** Says how the component that shows messages is brought up; called with each message until it is there. */
+export function onToast(load: () => void): void {
   wanted = load
   if (waiting.length > 0) load()
 }

@@ -26,5 +26,7 @@ export const shellEn = {
   'noPermission.text':
     'This page is for administrators. Your account ({name}) is not one; ask an administrator if you need it.',
   'chart.asTable': 'Show as table',
+  'chart.asPng': 'Save as picture',
+  'chart.asPng.failed': 'the picture cannot be made',
   'chart.asChart': 'Show as chart',
 } as const

@@ -5,7 +5,7 @@ import { axeFaults, scrollsSideways } from './support/audit.ts'
 import { borrowBrowser, returnBrowser } from './support/browser.ts'
 import { eventually } from './support/eventually.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const shown = ['relayImagesEdits', 'relayModelsModel', 'userList', 'tokenUpdate', 'channelTest', 'docsPage']
 

@@ -74,8 +74,8 @@ describe('where nothing was written', () => {
     await visit.page.getByText('0 of 3 done').waitFor()
     await visit.page.getByText('Nothing has been logged yet.').waitFor()
     const links = visit.page.getByRole('region', { name: 'First steps' }).getByRole('link')
-    const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
-    expect(hrefs).toEqual(['/topup', '/token/add', '/playground'])
+    const hrefs = () => links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    await eventually(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
   test('a model without a price, and a mailbox where mails are sent, are steps of their own', async () => {

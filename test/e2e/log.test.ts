@@ -129,13 +129,31 @@ describe('the logs', () => {
     const { page } = visit
     await visit.open('/log?type=2')
     await rowWith(page, 'laptop').waitFor()
-    const connected = page.waitForRequest((request) => request.url().includes('/api/log/self/stream'))
     await page.getByLabel('Live').check()
-    await connected
     await page.getByText('New rows appear as they are written.').waitFor()
     await call(caller, 'brand new', 'gpt-4o')
     await rowWith(page, 'brand new').waitFor()
     await page.getByText('1 new row').waitFor()
+  })
+
+  test('a row that is written while the live connection is being made is shown, too', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/log/self/stream*', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/log?type=2')
+    await rowWith(page, 'laptop').waitFor()
+    const asked = page.waitForRequest('**/api/log/self/stream*')
+    await page.getByLabel('Live').check()
+    await asked
+    await call(caller, 'meanwhile', 'gpt-4o')
+    expect(await page.getByText('New rows appear as they are written.').count()).toBe(0)
+    held.resolve()
+    await page.getByText('New rows appear as they are written.').waitFor()
+    await rowWith(page, 'meanwhile').waitFor()
   })
 
   test('a view is saved and comes back', async () => {

@@ -23,8 +23,8 @@ describe('logging in', () => {
     await submit.click()
     await toastShown(page, 'success', 'login succeeded!')
     await page.waitForURL('**/')
-    const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? 'null'))
-    expect(stored).toMatchObject({ username: 'root', role: 100 })
+    const stored = () => page.evaluate(() => JSON.parse(localStorage.getItem('user') ?? 'null'))
+    await eventually(stored).toMatchObject({ username: 'root', role: 100 })
   })
 
   test('spec 8: a refusal is said on the page and as a message, empties the password and keeps the name', async () => {

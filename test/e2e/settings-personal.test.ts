@@ -52,7 +52,7 @@ describe('the tabs', () => {
     const user = await site.addUser('plain')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting?tab=system')
-    await eventually(() => visit.page.locator('h1').textContent()).toBe('setting')
+    await eventually(() => visit.page.locator('h1').textContent()).toBe('settings')
     await eventually(() => visit.page.getByRole('tab').allTextContents()).toEqual(['Personal settings'])
     await button(visit.page, 'Copy invite link').waitFor()
     expect(visit.calls().filter((call) => call.includes('/api/option'))).toEqual([])

@@ -35,14 +35,10 @@ const save = async (page: Page) => {
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 
 /** Log rows are written in groups, a moment after the call. */
-async function untilCounted(): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const usage = await site.api<{ total: { quota: number } }>('GET', '/api/usage/')
-    if (usage.total.quota > 0) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('the call does not stand in the usage')
-}
+const untilCounted = () =>
+  eventually(
+    async () => (await site.api<{ total: { quota: number } }>('GET', '/api/usage/')).total.quota,
+  ).toBeGreaterThan(0)
 
 beforeEach(async () => {
   await put('ModelRatio', {})

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
 import { letDraw, stopClock } from './support/clock.ts'
 import { openConsole, rootAccount } from './support/console.ts'
-import { eventually } from './support/eventually.ts'
+import { eventually, untilItPasses } from './support/eventually.ts'
 import { shiftsOf } from './support/shifts.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
@@ -287,6 +287,48 @@ describe('parts that are loaded later', () => {
     await page.getByRole('heading', { name: 'new token' }).waitFor()
   })
 
+  test('a message whose part cannot be loaded takes nothing from the page, and is told with the next one', async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
+    const { page } = visit
+    const part = /\/assets\/toaster[^/]*\.js$/
+    await page.route(part, (route) => route.abort())
+    await visit.open('/token')
+    await page.getByText('No tokens yet').waitFor()
+    await page.route('**/api/token/?**', (route) => route.abort())
+    const refused = page.waitForEvent('requestfailed', (request) => part.test(request.url()))
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await refused
+    await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+    await page.unroute(part)
+    await untilItPasses(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).press('Enter')
+      await toastOf(page, 'error', 'the server cannot be reached').first().waitFor({ timeout: 2000 })
+    })
+  })
+
+  test('a message stays in sight while another part is loaded', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const part = /\/assets\/palette[^/]*\.js$/
+    const held = Promise.withResolvers<void>()
+    await page.route(part, async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/login?expired=1')
+    const message = toastOf(page, 'error', 'not logged in')
+    await message.hover()
+    const asked = page.waitForRequest(part)
+    await page.keyboard.press('Control+k')
+    await asked
+    // Once the page has drawn what there is without it.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    expect(await message.isVisible()).toBe(true)
+    held.resolve()
+    // Its commands come from a page without the frame of the console.
+    await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
+  })
+
   test('a list that is being left writes nothing more into the address', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -347,8 +389,12 @@ describe('the keyboard', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'new token' }).waitFor()
     await page.locator('h1').focus()
-    await page.keyboard.press('g')
-    await page.keyboard.press('t')
+    // Two keys belong together when they come within a second.
+    await untilItPasses(async () => {
+      await page.keyboard.press('g')
+      await page.keyboard.press('t')
+      await page.waitForURL('**/token', { timeout: 1000 })
+    })
     await page.getByRole('heading', { name: 'my tokens' }).waitFor()
     await page.keyboard.press('?')
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })

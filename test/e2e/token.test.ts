@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { auditPage } from './support/audit.ts'
 import { type Account, openConsole } from './support/console.ts'
-import { eventually } from './support/eventually.ts'
+import { eventually, untilItPasses } from './support/eventually.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -210,11 +210,13 @@ describe('the list of tokens', () => {
     await visit.open('/token')
     const card = rows(page).first()
     await card.waitFor()
-    const title = await card.getByRole('rowheader').boundingBox()
-    const status = await card.getByText('enabled', { exact: true }).boundingBox()
-    const quota = await card.getByText('$', { exact: false }).first().boundingBox()
-    expect(Math.abs((title?.y ?? 0) - (status?.y ?? 0))).toBeLessThan(12)
-    expect(quota?.y ?? 0).toBeGreaterThan((title?.y ?? 0) + 12)
+    await untilItPasses(async () => {
+      const title = await card.getByRole('rowheader').boundingBox()
+      const status = await card.getByText('enabled', { exact: true }).boundingBox()
+      const quota = await card.getByText('$', { exact: false }).first().boundingBox()
+      expect(Math.abs((title?.y ?? 0) - (status?.y ?? 0))).toBeLessThan(12)
+      expect(quota?.y ?? 0).toBeGreaterThan((title?.y ?? 0) + 12)
+    })
     await card.getByRole('button', { name: 'Actions for' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
@@ -239,11 +241,13 @@ describe('the list of tokens', () => {
     await page.getByText('Sorting 10 loaded rows').waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('Sorting 20 loaded rows').waitFor()
-    const quotas = await rows(page).evaluateAll((lines) =>
-      lines.map((line) => Number(/\$([\d.]+)/.exec(line.querySelectorAll('td')[4]?.textContent ?? '')?.[1])),
-    )
-    expect(quotas).toHaveLength(10)
-    expect(quotas).toEqual([...quotas].sort((a, b) => a - b))
+    await untilItPasses(async () => {
+      const quotas = await rows(page).evaluateAll((lines) =>
+        lines.map((line) => Number(/\$([\d.]+)/.exec(line.querySelectorAll('td')[4]?.textContent ?? '')?.[1])),
+      )
+      expect(quotas).toHaveLength(10)
+      expect(quotas).toEqual([...quotas].sort((a, b) => a - b))
+    })
     await header.getByRole('button').click()
     await page.getByText('Sorting 20 loaded rows').waitFor()
     const pages = visit.calls().flatMap((call) => /\/api\/token\/\?p=(\d+)/.exec(call)?.[1] ?? [])

@@ -1,6 +1,7 @@
-import { ChartColumn, Table } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { ChartColumn, ImageDown, Table } from 'lucide-react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { type ChartData, type FormatValue, markOf } from './types.ts'
 
@@ -23,13 +24,25 @@ export function ChartFrame(props: FrameProps) {
   const { title, summary, labels, series, labelHeading, format, actions, short = false, children } = props
   const t = useText()
   const [asTable, setAsTable] = useState(false)
+  const figure = useRef<HTMLElement>(null)
+  const save = async () => {
+    const { savePicture } = await import('./chart-picture.ts')
+    if (figure.current) await savePicture(figure.current)
+  }
   return (
-    <figure className="rounded-lg border border-line bg-surface" aria-label={title}>
+    <figure ref={figure} className="rounded-lg border border-line bg-surface" aria-label={title}>
       <figcaption className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-1 px-4 py-1.5">
         <span className="text-base font-medium">{title}</span>
         <Legend series={series} className={short ? 'max-sm:hidden' : ''} />
         <span className="ml-auto flex items-center gap-1">
           {actions}
+          {!asTable && (
+            <IconButton
+              label={t('chart.asPng')}
+              icon={<ImageDown />}
+              onClick={() => void save().catch(() => toast.error(t('chart.asPng.failed')))}
+            />
+          )}
           <IconButton
             label={t(asTable ? 'chart.asChart' : 'chart.asTable')}
             icon={asTable ? <ChartColumn /> : <Table />}

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
-import type { MouseEvent } from 'react'
+import { type ChangeEvent, type MouseEvent as ReactMouseEvent, useRef } from 'react'
 import { useText } from '../../lib/text.ts'
 import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
 import { Checkbox } from '../ui/checkbox.tsx'
@@ -99,18 +99,33 @@ interface BodyProps<Row extends object> {
 
 /** The rows of a list, or shapes of their size while they are loaded. */
 export function TableBody<Row extends object>(props: BodyProps<Row>) {
-  if (!props.rows) return <SkeletonRows {...props} />
+  const last = useRef<number>(undefined)
+  const { rows } = props
+  if (!rows) return <SkeletonRows {...props} />
+  // With Shift all rows from the one before to this one follow it.
+  const select = (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
+    const through = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
+    const from = through ? (last.current ?? index) : index
+    for (const row of rows.slice(Math.min(from, index), Math.max(from, index) + 1)) row.toggleSelected(target.checked)
+    last.current = index
+  }
   return (
     <tbody>
-      {props.rows.map((row, index) => (
-        <BodyRow key={row.id} {...props} row={row} isCurrent={index === props.current} />
+      {rows.map((row, index) => (
+        <BodyRow
+          key={row.id}
+          {...props}
+          row={row}
+          isCurrent={index === props.current}
+          onSelect={(event) => select(index, event)}
+        />
       ))}
     </tbody>
   )
 }
 
 /** Clicks on controls inside of a row are theirs; so is selecting text. */
-function isOwnClick(event: MouseEvent): boolean {
+function isOwnClick(event: ReactMouseEvent): boolean {
   const target = event.target instanceof Element ? event.target : undefined
   if (target?.closest('a, button, input, label, select, textarea, [role="menu"]')) return false
   // Dialogs and menus of the row are outside of it on the page, but inside of it to React.
@@ -118,8 +133,14 @@ function isOwnClick(event: MouseEvent): boolean {
   return window.getSelection()?.isCollapsed !== false
 }
 
-function BodyRow<Row extends object>(props: BodyProps<Row> & { row: EngineRow<Row>; isCurrent: boolean }) {
-  const { row, columns, rowName, actions, bulk, peeks = false, isCurrent, onOpen } = props
+interface RowProps<Row extends object> extends BodyProps<Row> {
+  row: EngineRow<Row>
+  isCurrent: boolean
+  onSelect(event: ChangeEvent<HTMLInputElement>): void
+}
+
+function BodyRow<Row extends object>(props: RowProps<Row>) {
+  const { row, columns, rowName, actions, bulk, peeks = false, isCurrent, onOpen, onSelect } = props
   const t = useText()
   const name = rowName(row.original)
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
@@ -138,7 +159,7 @@ function BodyRow<Row extends object>(props: BodyProps<Row> & { row: EngineRow<Ro
             aria-label={t('table.select.row', { row: name })}
             className="align-middle"
             checked={row.getIsSelected()}
-            onChange={row.getToggleSelectedHandler()}
+            onChange={onSelect}
           />
         </td>
       )}
@@ -149,7 +170,7 @@ function BodyRow<Row extends object>(props: BodyProps<Row> & { row: EngineRow<Ro
               <button
                 type="button"
                 aria-haspopup="dialog"
-                className="inline-flex max-w-full rounded-sm text-start align-middle hover:underline"
+                className="inline-flex min-h-6 max-w-full items-center rounded-sm text-start align-middle hover:underline"
                 onClick={() => onOpen(row.original)}
               >
                 {column.cell(row.original)}

@@ -16,7 +16,7 @@ export function CodeBlock({ label, code, shown }: { label: string; code: string;
   return (
     <div className="relative rounded-md border border-line bg-sunken">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section aria-label={label} tabIndex={0} className="overflow-x-auto p-3 pr-11">
+      <section aria-label={label} tabIndex={0} className="overflow-x-auto p-3 pr-11 max-sm:pt-11">
         <pre className="font-mono text-xs leading-5">
           <code>{shown ?? code}</code>
         </pre>

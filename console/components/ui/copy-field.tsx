@@ -25,9 +25,7 @@ export function CopyField({ label, value, masked, fallback }: CopyFieldProps) {
   }
   return (
     <div className="flex items-center gap-0.5 rounded-md border border-line bg-sunken py-0.5 pr-0.5 pl-2.5">
-      <code className="min-w-0 flex-1 overflow-x-auto font-mono text-sm whitespace-nowrap">
-        {shown ? value : masked}
-      </code>
+      <code className="min-w-0 flex-1 py-1 font-mono text-sm break-all">{shown ? value : masked}</code>
       {masked !== undefined && (
         <IconButton
           label={`${t(shown ? 'do.hide' : 'do.reveal')}: ${label}`}

@@ -34,7 +34,8 @@ export function MenuPopup({ trigger, entries, label, align = 'end' }: MenuProps)
   return (
     <Base.Root defaultOpen>
       <Base.Trigger render={trigger} />
-      <Base.Portal>
+      {/* Not beside the landmarks of the page but in one, where those who go from one to the other find it. */}
+      <Base.Portal container={document.querySelector('main') ?? document.body}>
         <Base.Positioner align={align} sideOffset={4} className="z-50 outline-none">
           <Base.Popup className="ui-popup max-w-72 min-w-44 p-1" aria-label={label}>
             {plain.map((entry) => (

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { useText } from '../../lib/text.ts'
+import { formatPercent } from '../../lib/format.ts'
+import { useClassicServer } from '../../lib/status.ts'
+import { type Text, useText } from '../../lib/text.ts'
 import { ChannelStatus, latencyColor, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
 import { NoChannels } from './no-channels.tsx'
-import { isEnabled, watchedQuery } from './queries.ts'
+import { isEnabled, trafficQuery, watchedQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 
 /** What needs a look comes first: switched off by the gateway, then slow, then the rest; disabled ones last. */
@@ -16,10 +18,18 @@ function urgency(channel: Channel): number {
   return color === 'yellow' ? 2 : 3
 }
 
+/** How much of the calls went there, and how many of them were answered. */
+function trafficText(own: { share: number; succeeded: number } | undefined, t: Text): string {
+  if (!own) return t('channel.board.noTraffic')
+  return t('channel.board.traffic', { share: formatPercent(own.share), succeeded: formatPercent(own.succeeded) })
+}
+
 /** A card for each channel with its last tests; trouble first. */
 export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   const t = useText()
   const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
+  const classic = useClassicServer()
+  const traffic = useQuery({ ...trafficQuery, enabled: !classic })
   if (isPending) return <Skeleton className="h-64 w-full rounded-lg" />
   if (error) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
@@ -35,7 +45,7 @@ export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   return (
     <ul className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 lg:grid-cols-3">
       {sorted.map((channel) => (
-        <li key={channel.id} className="[contain-intrinsic-size:auto_6.5rem] [content-visibility:auto]">
+        <li key={channel.id} className="[contain-intrinsic-size:auto_8rem] [content-visibility:auto]">
           <button
             type="button"
             onClick={() => onPeek(channel)}
@@ -43,19 +53,22 @@ export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
               urgency(channel) < 2 ? 'border-bad' : 'border-line'
             }`}
           >
-            <span className="flex w-full items-center justify-between gap-2">
-              <span className="truncate font-medium">{nameOf(channel, t)}</span>
+            <span className="flex w-full flex-wrap items-center justify-between gap-2">
+              <span className="min-w-24 flex-1 truncate font-medium">{nameOf(channel, t)}</span>
               <span className="text-sm">
                 <ChannelStatus channel={channel} />
               </span>
             </span>
-            <span className="flex w-full items-center justify-between gap-2 text-sm">
+            <span className="flex w-full flex-wrap items-center justify-between gap-2 text-sm">
               <TypeBadge type={channel.type} />
               <ResponseTime channel={channel} />
             </span>
             <span className="flex h-5 items-end">
               <TestStrip id={channel.id} />
             </span>
+            {!classic && (
+              <span className="num min-h-4 text-xs text-muted">{trafficText(traffic.data?.get(channel.id), t)}</span>
+            )}
           </button>
         </li>
       ))}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { Badge, Status } from '../../components/ui/badge.tsx'
@@ -8,7 +9,9 @@ import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx
 import { useText } from '../../lib/text.ts'
 import { listOf, nameOf } from './channel-parts.tsx'
 import { NoChannels } from './no-channels.tsx'
-import { isEnabled, mostWatched, watchedQuery } from './queries.ts'
+import { isEnabled, mostWatched, unpricedQuery, watchedQuery } from './queries.ts'
+
+const none: ReadonlySet<string> = new Set()
 
 /** One model, and who serves it. */
 interface ModelRow {
@@ -36,6 +39,7 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
   const { group, onGroup } = props
   const t = useText()
   const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
+  const unpriced = useQuery(unpricedQuery).data ?? none
   const [filter, setFilter] = useState('')
   const [only, setOnly] = useState(false)
   const groups = useMemo(
@@ -48,7 +52,9 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }
   const shown = rows.filter(
-    (row) => row.model.toLowerCase().includes(filter.trim().toLowerCase()) && (!only || row.enabled < 2),
+    (row) =>
+      row.model.toLowerCase().includes(filter.trim().toLowerCase()) &&
+      (!only || row.enabled < 2 || unpriced.has(row.model)),
   )
   return (
     <section aria-label={t('channel.view.models')}>
@@ -88,7 +94,7 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
           {data.length === 0 ? <NoChannels /> : <EmptyState title={t('channel.map.empty')} />}
         </div>
       ) : (
-        <MapTable rows={shown} />
+        <MapTable rows={shown} unpriced={unpriced} />
       )}
     </section>
   )
@@ -97,7 +103,7 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
 /** Channels of a model that are named. */
 const mostNamed = 12
 
-function MapTable({ rows }: { rows: readonly ModelRow[] }) {
+function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: ReadonlySet<string> }) {
   const t = useText()
   return (
     <section
@@ -129,6 +135,16 @@ function MapTable({ rows }: { rows: readonly ModelRow[] }) {
                 className="px-3 py-2 min-w-44 text-start font-mono text-xs font-normal [overflow-wrap:anywhere]"
               >
                 {row.model}
+                {unpriced.has(row.model) && (
+                  <Link
+                    to="/setting"
+                    search={{ tab: 'operation' }}
+                    hash="ratios"
+                    className="ml-2 font-sans text-xs text-bad underline"
+                  >
+                    {t('channel.map.unpriced')}
+                  </Link>
+                )}
               </th>
               <td className="px-3 py-2 sm:whitespace-nowrap">
                 <Routes enabled={row.enabled} />

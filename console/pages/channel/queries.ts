@@ -8,10 +8,12 @@ import {
 } from '../../../contract/api/channel.ts'
 import type { batchBody } from '../../../contract/api/channel-operations.ts'
 import { groupApi } from '../../../contract/api/group.ts'
+import { optionApi } from '../../../contract/api/option.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { CallError, call, callFull } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
+import { readUsage } from '../../lib/read-usage.ts'
 
 /** All channels. */
 export const channels = listSource<Channel>('channel', { list: channelApi.list, search: channelApi.search })
@@ -84,6 +86,35 @@ export const keysQuery = (id: number) =>
     queryKey: ['channel', 'keys', id],
     queryFn: ({ signal }) => call(channelApi.keys, { params: { id } }, { signal, quiet: true }),
   })
+
+const weekSeconds = 7 * 86_400
+/** Channels that the use is told of. */
+const mostUsed = 50
+
+/** What went through each channel in the last 7 days: id → share of all calls, and of its own that did not break off. */
+export const trafficQuery = queryOptions({
+  queryKey: ['channel', 'traffic'],
+  queryFn: async ({ signal }) => {
+    const start_timestamp = Math.floor(Date.now() / 1000) - weekSeconds
+    const range = { metric: 'requests', group_by: 'channel', rollup: 'day', start_timestamp, top: mostUsed }
+    const { total, groups } = await readUsage(range, signal)
+    return new Map(
+      groups.map(({ key, total: own }) => [
+        Number(key),
+        { share: own.requests / Math.max(1, total.requests), succeeded: 1 - own.failed / Math.max(1, own.requests) },
+      ]),
+    )
+  },
+})
+
+/** Models of the channels that have no price; servers that do not tell count as having one for all. */
+export const unpricedQuery = queryOptions({
+  queryKey: ['channel', 'unpriced'],
+  queryFn: async ({ signal }) => {
+    const prices = await call(optionApi.prices, {}, { signal, quiet: true }).catch(() => [])
+    return new Set(prices.filter(({ source }) => source === 'none').map(({ model }) => model))
+  },
+})
 
 /** How far the test of all channels is. */
 export const progressQuery = queryOptions({

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Gauge } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { channelApi } from '../../../contract/api/channel.ts'
+import type { TestProgress } from '../../../contract/api/channel-operations.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { call } from '../../lib/call.ts'
 import { queryClient } from '../../lib/query-client.ts'
@@ -26,8 +27,8 @@ export function TestAllButton() {
     enabled: !classic,
     refetchInterval: ({ state }) => (state.data?.running ? pollMs : false),
   })
-  const { running = false, done = 0, total = 0, failed = 0 } = progress.data ?? {}
-  useWhileRunning(running, done, total, failed)
+  const { running = false, done = 0, total = 0 } = progress.data ?? {}
+  useWhileRunning(progress.data)
   const start = async () => {
     setStarting(true)
     try {
@@ -68,7 +69,8 @@ function useLooking(): () => void {
 }
 
 /** Asks for the channels again while tests end, and says how it went after the last one. */
-function useWhileRunning(running: boolean, done: number, total: number, failed: number): void {
+function useWhileRunning(progress: TestProgress | undefined): void {
+  const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}
   const was = useRef(running)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each test that ended changes a row
   useEffect(() => {
@@ -78,11 +80,15 @@ function useWhileRunning(running: boolean, done: number, total: number, failed: 
     if (was.current && !running) {
       void refreshChannels()
       const summary = text('channel.testAll.done', { ok: total - failed, failed })
-      if (failed > 0) toast.warning(summary)
-      else toast.success(summary)
+      if (failed === 0) toast.success(summary)
+      else {
+        const run = () =>
+          void import('./disable-failed.ts').then((it) => it.disableFailed(started_at)).catch(() => undefined)
+        toast.warning(summary, { action: { label: text('channel.disableFailed'), run } })
+      }
     }
     was.current = running
-  }, [running, total, failed])
+  }, [running, total, failed, started_at])
 }
 
 function refreshRows(): Promise<void> {

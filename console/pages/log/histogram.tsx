@@ -15,7 +15,7 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   const { filter, everybody, onRange } = props
   const t = useText()
   const { data: histogram, error, isPending } = useQuery(histogramQuery(filter, everybody))
-  if (isPending) return <Skeleton className="mb-3 h-45 w-full rounded-lg" />
+  if (isPending) return <Skeleton className="mb-3 h-[182px] w-full max-sm:h-[190px] rounded-lg" />
   if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.failed')}</p>
   const { starts, step, types } = histogram
   const count = types.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)

@@ -51,7 +51,7 @@ export function LogListPage() {
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
       <Statistics filter={filter} everybody={everybody} rows={list.total} />
-      <Suspense fallback={<Skeleton className="mb-3 h-45 w-full rounded-lg" />}>
+      <Suspense fallback={<Skeleton className="mb-3 h-[182px] w-full max-sm:h-[190px] rounded-lg" />}>
         {!classic && (
           <Histogram
             filter={filter}

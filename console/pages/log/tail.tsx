@@ -23,6 +23,7 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
   const [on, setOn] = useState(false)
   const [fresh, setFresh] = useState(0)
   const [lost, setLost] = useState(false)
+  const [connected, setConnected] = useState(false)
   const address = tailAddress(filter, everybody)
   const classic = useClassicServer()
   useEffect(() => {
@@ -34,7 +35,12 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
     if (!on || classic) return
     const events = new EventSource(address)
     let waiting: ReturnType<typeof setTimeout> | undefined
-    events.onopen = () => setLost(false)
+    events.onopen = () => {
+      setLost(false)
+      setConnected(true)
+      // What was written while the connection was being made.
+      void refreshLogs(everybody)
+    }
     events.onerror = () => setLost(true)
     // The server says that this person may not read on.
     events.addEventListener('end', () => {
@@ -51,8 +57,10 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
     return () => {
       clearTimeout(waiting)
       events.close()
+      setConnected(false)
     }
   }, [on, classic, address, everybody])
+  const waits = connected || classic ? t('log.tail.on') : ''
   return (
     <div className="flex flex-wrap items-center gap-3">
       <SwitchRow label={t('log.tail')}>
@@ -69,7 +77,7 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
         )}
       </SwitchRow>
       <p role="status" className="text-sm text-muted">
-        {on && (lost ? t('log.tail.lost') : fresh > 0 ? t('log.tail.count', { count: fresh }) : t('log.tail.on'))}
+        {on && (lost ? t('log.tail.lost') : fresh > 0 ? t('log.tail.count', { count: fresh }) : waits)}
       </p>
       {on && fresh > 0 && (
         <Button size="small" look="quiet" onClick={() => setFresh(0)}>

@@ -60,7 +60,7 @@ function Blocks(props: {
 }
 
 /** A link that sets up an app: to open, to copy, to scan with a phone. */
-export function LinkSetup({ name, href, hasCode }: { name: string; href: string; hasCode: boolean }) {
+function LinkSetup({ name, href, hasCode }: { name: string; href: string; hasCode: boolean }) {
   const t = useText()
   return (
     <div className="flex min-w-0 items-start gap-4 max-sm:flex-col">

@@ -127,11 +127,12 @@ function Results({ results }: { results: readonly Result[] }) {
       <ul className="flex flex-col gap-1.5 text-sm">
         {results.map(({ code, added, reason }) => (
           <li key={code} className="flex flex-wrap items-center gap-x-3">
-            <code className="font-mono text-xs text-muted">{code}</code>
+            <code className="font-mono text-xs break-all text-muted">{code}</code>
             {added === undefined ? (
-              <Status color="red">
-                {t('topup.result.failed')}: {reason}
-              </Status>
+              <>
+                <Status color="red">{t('topup.result.failed')}</Status>
+                <span className="text-muted">{reason}</span>
+              </>
             ) : (
               <Status color="green">{t('topup.result.ok', { quota: formatQuota(added) })}</Status>
             )}

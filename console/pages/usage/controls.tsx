@@ -12,7 +12,7 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
   const admin = isAdmin(useSessionUser())
   const groups = shownGroups.filter((group) => admin || (group !== 'user' && group !== 'channel'))
   return (
-    <div className="contents">
+    <div className="flex flex-wrap items-center gap-3 pb-4">
       <Segmented
         label={t('usage.range')}
         options={shownRanges.map((value) => ({ value, label: t(`usage.range.${value}`) }))}

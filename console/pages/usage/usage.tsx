@@ -19,12 +19,10 @@ export function UsagePage() {
   const [search, setSearch] = useUrlState(parseUsageSearch)
   const view = viewOf(search)
   const { data, error, isPending, refetch, isFetching } = useQuery(usageQuery(view))
+  const views = <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
   return (
-    <Page title={t('usage.title')} text={t('usage.intro')}>
-      <div className="flex flex-wrap items-center gap-3 pb-4">
-        <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
-        <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
-      </div>
+    <Page title={t('usage.title')} text={t('usage.intro')} actions={views}>
+      <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
       {error && !data ? (
         <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
       ) : isPending ? (

@@ -14,8 +14,22 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** Which rules of axe are asked: those that colours can break, the others, or all. */
-export type AxeRules = 'all' | 'colours' | 'structure'
+/** Rules that other colours, or other words, can break where all were kept before. */
+const some = {
+  all: undefined,
+  colours: ['color-contrast', 'link-in-text-block'],
+  words: [
+    ...['html-has-lang', 'html-lang-valid', 'document-title', 'page-has-heading-one', 'empty-heading'],
+    ...['empty-table-header', 'button-name', 'link-name', 'input-button-name', 'summary-name', 'frame-title'],
+    ...['label', 'select-name', 'label-title-only', 'form-field-multiple-labels', 'aria-input-field-name'],
+    ...['aria-command-name', 'aria-dialog-name', 'aria-toggle-field-name', 'aria-tooltip-name', 'aria-meter-name'],
+    ...['aria-progressbar-name', 'aria-treeitem-name', 'landmark-unique', 'image-alt', 'role-img-alt'],
+    ...['svg-img-alt', 'image-redundant-alt', 'target-size', 'scrollable-region-focusable', 'meta-viewport'],
+  ],
+} as const
+
+/** Which rules of axe are asked. */
+export type AxeRules = keyof typeof some
 
 /** What axe finds on the page as it is, a line for each. */
 export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<string[]> {
@@ -32,12 +46,10 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
   const results = await page.evaluate(
     async ({ tags, rules }) => {
       const { axe } = window as unknown as { axe: { run(where: Document, options: unknown): Promise<AxeResults> } }
-      const colours = ['color-contrast']
-      const runOnly = rules === 'colours' ? { type: 'rule', values: colours } : { type: 'tag', values: tags }
-      const without = rules === 'structure' ? { 'color-contrast': { enabled: false } } : {}
-      return axe.run(document, { runOnly, rules: without, resultTypes: ['violations'] })
+      const runOnly = rules ? { type: 'rule', values: rules } : { type: 'tag', values: tags }
+      return axe.run(document, { runOnly, resultTypes: ['violations'] })
     },
-    { tags: rules, rules: asked },
+    { tags: rules, rules: some[asked] },
   )
   return results.violations.flatMap(({ id, help, nodes }) =>
     nodes.map((node) => `${id}: ${help}\n    ${node.html.slice(0, 300)}\n    ${node.failureSummary ?? ''}`),

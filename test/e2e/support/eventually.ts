@@ -11,7 +11,7 @@ type Asked<T> = {
 }
 
 /** The matchers of `expect`; each reads again until it holds, and fails with what it said last. */
-export type Eventually<T> = Omit<Asked<T>, 'not'> & { not: Asked<T> }
+type Eventually<T> = Omit<Asked<T>, 'not'> & { not: Asked<T> }
 
 /** As `expect`, for what a page or a server has yet to reach: `await eventually(() => box.inputValue()).toBe('x')`. */
 export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {
@@ -23,7 +23,8 @@ export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {
           untilItPasses(async () => {
             const said = expect(await read())
             const judge = (negated ? said.not : said) as unknown as Record<string, (...given: unknown[]) => void>
-            judge[name]?.(...given)
+            if (!judge[name]) throw new Error(`expect has no ${name}`)
+            judge[name](...given)
           })
       },
     })

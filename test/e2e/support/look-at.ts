@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { axeFaults, scrollsSideways, untranslated } from './audit.ts'
+import { type AxeRules, axeFaults, scrollsSideways, untranslated } from './audit.ts'
 import type { Console, Visit } from './console.ts'
 import type { Screen } from './screens.ts'
 
@@ -53,7 +53,7 @@ function cutOff(page: Page): Promise<string[]> {
  */
 export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
   const faults: string[] = []
-  const expectedErrors = screen.fails ? /status of 502/ : screen.opens
+  const expectedErrors = screen.fails ? /status of 502/ : (screen.says ?? screen.opens)
   await using visit = await console.visit({
     ...(screen.as && { as: screen.as }),
     ...(expectedErrors && { expectedErrors }),
@@ -69,7 +69,8 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   for (const width of widths) {
     if (screen.only !== undefined && (screen.only === 'narrow') !== (width === 390)) continue
     await page.setViewportSize({ width, height: 860 })
-    const look = async (rules: Parameters<typeof axeFaults>[1], how: string) =>
+    await screen.resized?.(page)
+    const look = async (rules: AxeRules, how: string) =>
       faults.push(...(await axeFaults(page, rules)).map((fault) => `${width} ${how}: ${fault}`))
     await look('all', 'en light')
     await setTheme(page, 'dark')
@@ -77,7 +78,7 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
     await setLanguage(page, 'zh')
     await look('colours', 'zh dark')
     await setTheme(page, 'light')
-    await look('structure', 'zh light')
+    await look('words', 'zh light')
     if (await scrollsSideways(page)) faults.push(`${width} zh: scrolls sideways`)
     faults.push(...(await cutOff(page)).map((part) => `${width} zh: cut off: ${part}`))
     await setLanguage(page, 'en')

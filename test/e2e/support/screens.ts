@@ -1,6 +1,20 @@
 import type { Page } from 'playwright-core'
 import type { Account } from './console.ts'
 import { rootAccount } from './console.ts'
+import {
+  chooseFromEnd,
+  drawer,
+  empty,
+  failed,
+  field,
+  menu,
+  popup,
+  press,
+  refuse,
+  rows,
+  select,
+  toEnd,
+} from './screen-steps.ts'
 
 /** A page of the console in one of its states. */
 export interface Screen {
@@ -17,51 +31,18 @@ export interface Screen {
   fails?: string
   /** Seen on screens of this kind alone. */
   only?: 'wide' | 'narrow'
+  /** What the browser's console says of it. */
+  says?: RegExp
   /** Addresses outside that the page opens because it was told to. */
   opens?: RegExp
   /** Brings the page into the state, whatever its language. */
   prepare?(page: Page): Promise<unknown>
+  /** What is to be done when the window has another size. */
+  resized?(page: Page): Promise<unknown>
 }
 
 export const person: Account = { username: 'person', password: 'a long password' }
 const root = rootAccount
-
-const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
-const empty = (page: Page) => page.locator('.data-table').waitFor({ state: 'detached' })
-const failed = (page: Page) => page.locator('main [role="alert"]').first().waitFor()
-const field = (name: string) => (page: Page) => page.locator(`[name="${name}"]`).waitFor()
-const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
-const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
-
-async function refuse(page: Page): Promise<void> {
-  await page.locator('main button[type="submit"]').last().click()
-  await page.locator('[aria-invalid="true"], [data-toast]').first().waitFor()
-}
-
-/** Opens the menu of the first row. */
-async function menu(page: Page): Promise<void> {
-  await rows(page)
-  await page.locator('.actions-cell button[aria-haspopup="menu"]').first().click()
-  await page.getByRole('menuitem').first().waitFor()
-}
-
-/** Chooses in the menu of the first row, counted from its end, and waits for the question. */
-const chooseFromEnd = (nth: number) => async (page: Page) => {
-  await menu(page)
-  await page.getByRole('menuitem').nth(-nth).click()
-  await popup(page)
-}
-
-async function select(page: Page): Promise<void> {
-  await rows(page)
-  await page.locator('tbody .select-cell input').first().check()
-}
-
-const press = (keys: string) => async (page: Page) => {
-  await page.locator('h1').first().waitFor()
-  await page.keyboard.press(keys)
-  await popup(page)
-}
 
 const auth: Screen[] = [
   { path: '/login' },
@@ -178,7 +159,7 @@ const channel: Screen[] = [
       await page.locator('[role="dialog"]').waitFor()
     },
   },
-  { path: '/channel', state: 'with a selection', as: root, prepare: select },
+  { path: '/channel', state: 'with a selection', as: root, prepare: select, resized: toEnd },
   {
     path: '/channel',
     state: 'with the dialog for several',
@@ -284,7 +265,16 @@ const log: Screen[] = [
   { path: '/log', state: 'empty', as: person, bare: true, prepare: empty },
   { path: '/log?model=nothing&from=0', state: 'found nothing', as: root, prepare: empty },
   { path: '/log', state: 'failed', as: root, fails: '**/api/log/**', prepare: failed },
-  { path: '/log?peek=1', state: 'with a drawer', as: root, prepare: popup },
+  {
+    path: '/log?type=2',
+    state: 'with a drawer',
+    as: root,
+    async prepare(page) {
+      await rows(page)
+      await page.getByRole('rowheader').getByRole('button').first().click()
+      await drawer(page)
+    },
+  },
   {
     path: '/log',
     state: 'with the saved views',
@@ -311,16 +301,27 @@ const log: Screen[] = [
 
 const playground: Screen[] = [
   { path: '/playground', state: 'without a token', as: person, bare: true },
-  { path: '/playground?token=1', as: root, prepare: (page) => page.locator('main textarea').first().waitFor() },
+  { path: '/playground?token=1', as: root, prepare: (page) => page.locator('main textarea').last().waitFor() },
   {
     path: '/playground?token=1&model=gpt-4o&compare=unknown-model',
     state: 'with an answer and a failure',
+    says: /status of 503/,
     as: root,
     async prepare(page) {
       await page.locator('main textarea').last().fill('Hello')
       await page.keyboard.press('Control+Enter')
       await page.locator('article[data-state="done"]').waitFor()
       await page.locator('article[data-state="failed"]').waitFor()
+    },
+  },
+  {
+    path: '/playground?token=1&model=gpt-4o',
+    state: 'with the code of the call',
+    as: root,
+    async prepare(page) {
+      await page.locator('main textarea').last().waitFor()
+      await page.locator('main button:has(.lucide-code), main button:has(.lucide-code-xml)').first().click()
+      await popup(page)
     },
   },
 ]
@@ -368,6 +369,33 @@ const setting: Screen[] = [
   },
   { path: '/setting?tab=other', as: root, prepare: settled('SystemName') },
   { path: '/setting?tab=audit', as: root, prepare: rows },
+  {
+    path: '/setting',
+    state: 'with the dialog for an e-mail address',
+    as: root,
+    async prepare(page) {
+      await page.locator('main section').nth(1).getByRole('button').first().click()
+      await popup(page)
+    },
+  },
+  {
+    path: '/setting',
+    state: 'with the question before an access token is made',
+    as: root,
+    async prepare(page) {
+      await page.locator('main section').nth(2).getByRole('button').first().click()
+      await popup(page)
+    },
+  },
+  {
+    path: '/setting?tab=operation',
+    state: 'with the ratios as they are stored',
+    as: root,
+    async prepare(page) {
+      await page.locator('#ratios fieldset label').nth(2).click()
+      await page.locator('#ModelRatio textarea').waitFor()
+    },
+  },
 ]
 
 /** Every page of the console in every state that looks different. */

@@ -1,0 +1,92 @@
+// What administrators see of all channels beside the list: their share of the calls, models without a price. And choosing
+// several rows at once.
+import { beforeAll, expect, test } from 'bun:test'
+import { openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+import { rowsOf } from './support/lists.ts'
+
+const site = openConsole()
+const ids: Record<string, number> = {}
+
+beforeAll(async () => {
+  for (const name of ['busy', 'calm', 'idle']) {
+    const fields = { name, type: 8, key: 'k', group: 'default', base_url: 'http://127.0.0.1:1' }
+    const [id] = await site.api<number[]>('POST', '/api/channel/', { ...fields, models: 'gpt-4o,own-model-x' })
+    ids[name] = id ?? 0
+  }
+  using database = openDatabase(site)
+  const now = Math.floor(Date.now() / 1000)
+  const insert =
+    database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
+    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
+    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
+    values (1, ?, 2, '', 'root', 'one', 'gpt-4o', 1, 1, 1, ?, ?, 9, 0, 0, 1, 1, 0, 0, 0, ?, '')`)
+  for (let call = 0; call < 4; call++) {
+    const outcome = call === 0 ? 'interrupted' : 'complete'
+    insert.run(
+      now - 600 - call,
+      ids[call < 3 ? 'busy' : 'calm'] ?? 0,
+      `request-${call}`,
+      call < 3 ? outcome : 'complete',
+    )
+  }
+})
+
+test('the health board tells how much of the calls each channel took, and how many succeeded', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel?view=board')
+  const card = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) })
+  await card('busy').getByText('75.0% of calls in 7 days, 66.7% succeeded').waitFor()
+  await card('calm').getByText('25.0% of calls in 7 days, 100.0% succeeded').waitFor()
+  await card('idle').getByText('no calls in 7 days').waitFor()
+})
+
+test('the models map flags what has no price, and leads to the prices', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel?view=models')
+  const row = (model: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: model }) })
+  await row('own-model-x').getByRole('link', { name: 'no price' }).waitFor()
+  expect(await row('gpt-4o').getByRole('link').count()).toBe(0)
+  await page.getByText('Problems only').click()
+  await row('gpt-4o').waitFor({ state: 'detached' })
+  await row('own-model-x').getByRole('link', { name: 'no price' }).click()
+  await page.waitForURL('**/setting?tab=operation#ratios')
+})
+
+test('channels that fail a test of all are disabled by one click, which can be undone', async () => {
+  // Nothing listens there: each of them fails.
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel')
+  await page.getByRole('button', { name: 'Test all' }).click()
+  const disable = page.getByRole('button', { name: 'Disable failed' })
+  await page.getByText('0 ok, 3 failed').waitFor()
+  await disable.click()
+  await page.getByText('3 channels are disabled').waitFor()
+  const statuses = async () =>
+    (await site.api<{ status: number }[]>('GET', '/api/channel/')).map(({ status }) => status)
+  expect(await statuses()).toEqual([2, 2, 2])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await eventually(statuses).toEqual([1, 1, 1])
+})
+
+test('Shift with a click chooses all rows between', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/channel')
+  const boxes = rowsOf(page).getByRole('checkbox')
+  await boxes.nth(0).click()
+  await page.getByText('1 selected').waitFor()
+  await boxes.nth(2).click({ modifiers: ['Shift'] })
+  await page.getByText('3 selected').waitFor()
+  await eventually(() => boxes.evaluateAll((all) => all.map((box) => (box as HTMLInputElement).checked))).toEqual([
+    true,
+    true,
+    true,
+  ])
+  await boxes.nth(1).click({ modifiers: ['Shift'] })
+  await page.getByText('1 selected').waitFor()
+})

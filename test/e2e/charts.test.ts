@@ -1,0 +1,191 @@
+// The chart of the logs as a way to a time range, views of the usage that are kept, names that are suggested.
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { openConsole, rootAccount, type Visit } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+import { rowsOf } from './support/lists.ts'
+
+const site = openConsole()
+const day = 86_400
+const days = 20
+
+beforeAll(() => {
+  using database = openDatabase(site)
+  const now = Math.floor(Date.now() / 1000)
+  const insert =
+    database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
+    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
+    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
+    values (1, ?, 2, '', 'root', ?, ?, 600, 20, 7, 1, ?, 900, 1, 0, 1, 120, 0, 0, 0, 'complete', '')`)
+  for (let index = days; index > 0; index--)
+    insert.run(now - index * day, `token ${index % 2}`, index % 2 ? 'gpt-4o' : 'gpt-4o-mini', `request-${index}`)
+})
+
+const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')
+
+/** How long a bar is, in seconds: the server decides. */
+async function stepOf(page: Page): Promise<number> {
+  const answer = await page.waitForResponse((response) => response.url().includes('/api/log/histogram'))
+  const { data } = (await answer.json()) as { data: { step: number } }
+  return data.step
+}
+
+/** Opens the calls of the log and tells how long a bar is. */
+async function openCalls(visit: Visit): Promise<number> {
+  const step = stepOf(visit.page)
+  await visit.open('/log?type=2')
+  await rowsOf(visit.page).first().waitFor()
+  return step
+}
+
+/** Where the middle of a bar is on the screen, counted from the first. */
+async function barAt(page: Page, nth: number): Promise<{ x: number; y: number }> {
+  const bar = chart(page).locator('rect[fill="transparent"]').nth(nth)
+  await bar.waitFor()
+  const box = await bar.boundingBox()
+  if (!box) throw new Error('the bar is not on the screen')
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+}
+
+const rangeOf = (page: Page) => {
+  const { searchParams } = new URL(page.url())
+  return [Number(searchParams.get('from')), Number(searchParams.get('to'))] as const
+}
+
+describe('the chart of the logs', () => {
+  test('narrows the list to the bars that were dragged over; the browser goes back', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const step = await openCalls(visit)
+    const [from, to] = [await barAt(page, 3), await barAt(page, 7)]
+    await page.mouse.move(from.x, from.y)
+    await page.mouse.down()
+    await page.mouse.move(to.x, to.y, { steps: 5 })
+    await chart(page).locator('[data-range]').waitFor()
+    // Let go outside of the chart: it counts.
+    await page.mouse.move(to.x, to.y + 300)
+    await page.mouse.up()
+    await page.waitForURL(/from=\d+&to=\d+/)
+    const [start, end] = rangeOf(page)
+    expect(end - start).toBe(5 * step - 1)
+    const rows = await site.api<unknown[]>('GET', `/api/log/?type=2&start_timestamp=${start}&end_timestamp=${end}`)
+    expect(rows.length).toBeGreaterThan(0)
+    await page.getByText(new RegExp(`^Page 1 of 1 · ${rows.length} rows?$`)).waitFor()
+    await page.goBack()
+    await page.getByText(new RegExp(`· ${days} rows$`)).waitFor()
+  })
+
+  test('takes a click as one bar', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const step = await openCalls(visit)
+    const { x, y } = await barAt(page, 4)
+    await page.mouse.click(x, y)
+    await page.waitForURL(/from=\d+&to=\d+/)
+    const [start, end] = rangeOf(page)
+    expect(end - start).toBe(step - 1)
+  })
+
+  test('works by the keyboard: arrows, Shift with arrows, Escape, Enter', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const step = await openCalls(visit)
+    await barAt(page, 0)
+    await chart(page).focus()
+    for (const keys of ['ArrowRight', 'ArrowRight', 'Shift+ArrowRight', 'Shift+ArrowRight'])
+      await page.keyboard.press(keys)
+    await chart(page).locator('[data-range]').waitFor()
+    await page.keyboard.press('Escape')
+    await chart(page).locator('[data-range]').waitFor({ state: 'detached' })
+    for (const keys of ['Shift+ArrowLeft', 'Shift+ArrowLeft', 'Shift+ArrowRight']) await page.keyboard.press(keys)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/from=\d+&to=\d+/)
+    const [start, end] = rangeOf(page)
+    expect(end - start).toBe(2 * step - 1)
+  })
+
+  test('can be read as a table', async () => {
+    await using visit = await site.visit({ as: rootAccount, language: 'zh' })
+    const { page } = visit
+    await visit.open('/log?type=2')
+    const figure = page.getByRole('figure').first()
+    await figure.getByRole('button', { name: '以表格显示' }).click()
+    await eventually(() => figure.locator('tbody tr').count()).toBeGreaterThanOrEqual(days)
+  })
+})
+
+test('a chart is saved as a picture, with its title and legend', async () => {
+  await using visit = await site.visit({ as: rootAccount, theme: 'dark' })
+  const { page } = visit
+  await visit.open('/usage?group=model')
+  await page.getByRole('figure').getByRole('img').waitFor()
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as picture' }).click()
+  const download = await saving
+  expect(download.suggestedFilename()).toBe('Spend by day.png')
+  const bytes = new Uint8Array(await Bun.file(await download.path()).arrayBuffer())
+  // Width and height stand in the header of a PNG; the colours prove that shapes were drawn, not only the ground.
+  const header = new DataView(bytes.buffer)
+  const box = await page.getByRole('figure').getByRole('img').boundingBox()
+  expect(header.getUint32(16)).toBe(Math.round(((box?.width ?? 0) + 32) * 2))
+  const colours = await page.evaluate(async (picture) => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(picture), (letter) => letter.charCodeAt(0))]))
+    const canvas = new OffscreenCanvas(image.width, image.height)
+    const context = canvas.getContext('2d')
+    context?.drawImage(image, 0, 0)
+    const { data } = context?.getImageData(0, 0, image.width, image.height) ?? { data: [] }
+    const found = new Map<number, number>()
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = ((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0)
+      found.set(colour, (found.get(colour) ?? 0) + 1)
+    }
+    return [...found.values()].filter((count) => count > 500).length
+  }, Buffer.from(bytes).toString('base64'))
+  // The ground and two models.
+  expect(colours).toBeGreaterThanOrEqual(3)
+})
+
+test('a view of the usage is saved under a name and comes back', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/usage?metric=requests&group=token&range=7d')
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByLabel('Name of the view').fill('my week')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('button', { name: 'my week', exact: true }).waitFor()
+  await visit.open('/usage?cumulative=1')
+  await page.getByRole('button', { name: 'Saved views' }).click()
+  await page.getByRole('button', { name: 'my week', exact: true }).click()
+  await page.waitForURL((url) => url.search === '?metric=requests&group=token&range=7d')
+  await page.getByRole('button', { name: 'Delete view my week' }).click()
+  await page.getByText('No views are saved yet.').waitFor()
+})
+
+test('names that had calls are suggested while a filter is typed', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/log')
+  const box = page.getByLabel('Model name')
+  await box.focus()
+  const id = await box.getAttribute('list')
+  await eventually(() =>
+    page.locator(`[id="${id}"] option`).evaluateAll((options) => options.map((option) => option.getAttribute('value'))),
+  ).toEqual(expect.arrayContaining(['gpt-4o', 'gpt-4o-mini']))
+  await box.fill('gpt-4o-mini')
+  await box.press('Enter')
+  await page.getByText(new RegExp(`· ${days / 2} rows$`)).waitFor()
+})
+
+test('on a phone the boxes for names come when they are asked for', async () => {
+  await using visit = await site.visit({ as: rootAccount, width: 390 })
+  const { page } = visit
+  await visit.open('/log')
+  const box = page.getByLabel('Model name')
+  await rowsOf(page).first().waitFor()
+  expect(await box.isVisible()).toBe(false)
+  await page.getByRole('button', { name: 'Filters', exact: true }).click()
+  await box.fill('gpt-4o')
+  await page.getByRole('button', { name: 'Query' }).click()
+  await page.waitForURL('**/log?model=gpt-4o')
+})

@@ -1,0 +1,51 @@
+// What brings a page into a state, in whatever language it is.
+import type { Page } from 'playwright-core'
+
+/** A list shows its rows. */
+export const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
+/** A list has none. */
+export const empty = (page: Page) => page.locator('.data-table').waitFor({ state: 'detached' })
+/** The page says that something failed. */
+export const failed = (page: Page) => page.locator('main [role="alert"]').first().waitFor()
+/** A form has come with what it edits. */
+export const field = (name: string) => (page: Page) => page.locator(`[name="${name}"]`).waitFor()
+/** A dialog or a question is open. */
+export const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
+/** A drawer shows its thing. */
+export const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
+
+/** Submits what a form does not take. */
+export async function refuse(page: Page): Promise<void> {
+  await page.locator('main button[type="submit"]').last().click()
+  await page.locator('[aria-invalid="true"], [data-toast]').first().waitFor()
+}
+
+/** At the end of the page the bar of a selection stands in its own place, over nothing. */
+export const toEnd = (page: Page) => page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
+
+/** Opens the menu of the first row. */
+export async function menu(page: Page): Promise<void> {
+  await rows(page)
+  await page.locator('.actions-cell button[aria-haspopup="menu"]').first().click()
+  await page.getByRole('menuitem').first().waitFor()
+}
+
+/** Chooses in the menu of the first row, counted from its end, and waits for the question. */
+export const chooseFromEnd = (nth: number) => async (page: Page) => {
+  await menu(page)
+  await page.getByRole('menuitem').nth(-nth).click()
+  await popup(page)
+}
+
+/** Chooses the first row. */
+export async function select(page: Page): Promise<void> {
+  await rows(page)
+  await page.locator('tbody .select-cell input').first().check()
+}
+
+/** Opens something by the keyboard. */
+export const press = (keys: string) => async (page: Page) => {
+  await page.locator('h1').first().waitFor()
+  await page.keyboard.press(keys)
+  await popup(page)
+}
