@@ -158,6 +158,8 @@ export interface Provider {
   readonly realtime?: (upstream: Upstream, model: string) => Target
   /** False where the service refuses `stream_options` or reports usage in every stream without being asked. */
   readonly asksForStreamUsage: boolean
+  /** The service adds texts of its own to a prompt, a bot's instructions or what a knowledge base holds, and charges for them. */
+  readonly addsToPrompt?: true
   /** What is left at the service, in its own currency. Absent = it cannot be asked. */
   readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
   /** The models that the service says it has. Absent = it cannot be asked. */

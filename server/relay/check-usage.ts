@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import { maxOutputTokens } from '../billing/model-limits.ts'
 import type { AnyCall, RelayCall } from './call.ts'
+import type { Channel } from './routing-table.ts'
 
 /** An upstream's prompt count may differ from ours by this factor before it is taken for a mistake. */
 const promptFactor = 10
@@ -15,10 +16,18 @@ const completionFactor = 2
 /** What is known of a model's limit grows old: answers up to this length are believed of every model. */
 const leastCompletionLimit = 65_536
 
+/** A call at the channel that answered it. */
+interface Answered {
+  readonly call: AnyCall
+  readonly channel: Channel
+  readonly upstreamModel: string
+}
+
 /** Says why a reported usage is not believed, or undefined when it is. */
-export function usageFault(call: AnyCall, model: string, usage: Usage): string | undefined {
+export function usageFault({ call, channel, upstreamModel: model }: Answered, usage: Usage): string | undefined {
   const seen = call.promptGuess
-  const promptLimit = seen * promptFactor + (hasUnseenPrompt(call) ? unseenPromptTokens : promptSlack)
+  const isUnseen = channel.provider.addsToPrompt === true || hasUnseenPrompt(call)
+  const promptLimit = seen * promptFactor + (isUnseen ? unseenPromptTokens : promptSlack)
   if (usage.promptTokens > promptLimit) return `${usage.promptTokens} prompt tokens for about ${seen}`
   const perChoice = Math.max(call.facts.maxTokens ?? 0, maxOutputTokens(model) ?? unknownCompletionLimit)
   const completionLimit = Math.max(perChoice * completionFactor, leastCompletionLimit) * call.facts.choices
@@ -52,12 +61,12 @@ const unseenFields = [
 export function forgetBody(call: RelayCall): void {
   const { body } = call
   if (body.kind === 'form') return
-  const kept = unseenFields.filter((field) => isUnseen(field, body.json[field])).map((field) => [field, true])
+  const kept = unseenFields.filter((field) => namesUnseen(field, body.json[field])).map((field) => [field, true])
   call.body = { kind: 'json', text: '', json: Object.fromEntries(kept) }
   call.conversation = undefined
 }
 
-function isUnseen(field: string, value: unknown): boolean {
+function namesUnseen(field: string, value: unknown): boolean {
   // A text is the prompt itself; the Responses API has the name of a stored one there.
   if (field === 'prompt' && (typeof value === 'string' || Array.isArray(value))) return false
   return value !== undefined && value !== null && value !== false
@@ -68,7 +77,7 @@ function hasUnseenPrompt(call: AnyCall): boolean {
   const { json } = call.body
   return (
     call.facts.prompt.hasMedia === true ||
-    unseenFields.some((field) => isUnseen(field, json[field])) ||
+    unseenFields.some((field) => namesUnseen(field, json[field])) ||
     /search|sonar|compound|online|internet|research/.test(call.facts.model)
   )
 }

@@ -28,7 +28,7 @@ export interface Measured {
 /** The upstream's usage when it can be believed, at once; else our own count. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
   const reported = answer.reported ?? readUsage(answer.usage)
-  const fault = reported && (usageFault(open.call, open.upstreamModel, reported) ?? tooLittle(open, reported, answer))
+  const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
   const seconds = secondsOf(answer.usage)
   const extra = seconds === undefined ? undefined : { seconds }
   if (reported && fault === undefined)

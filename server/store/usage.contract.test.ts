@@ -294,6 +294,15 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await balanceFaults(store)).faults.filter(({ kind }) => kind === 'usage')).toEqual([])
   }, 120_000)
 
+  test('more rows than one step takes are each counted once', async () => {
+    await write(5200)
+    await foldUsage(store, end)
+    expect((await usageBacklog(store)).rows).toBe(0)
+    await expectRanking({}, Math.floor(start / hour), Math.floor(end / hour) + 1)
+    await expectBuckets({ userId: 1 }, 1440, 480)
+    expect((await balanceFaults(store)).faults.filter(({ kind }) => kind === 'usage')).toEqual([])
+  }, 120_000)
+
   test('the first hour is that of the first call that matches', async () => {
     await write(5, { type: 1, created_at: start })
     await write(3, { type: 2, created_at: start + 5 * hour, model_name: 'a' })

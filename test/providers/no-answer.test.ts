@@ -1,6 +1,8 @@
 // An answer of status 200 that is none: a relay's own words, or something else altogether. It must never pass for an empty answer.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startWired, type Wired } from './service.ts'
+
+setDefaultTimeout(120_000)
 
 let wired: Wired
 beforeAll(async () => {

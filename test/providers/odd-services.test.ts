@@ -1,9 +1,11 @@
 // What services do that their documentation does not say, or says elsewhere, and what callers send that no header can hold.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { clientsOf } from '../matrix/support/callers.ts'
 import { eventsOf } from '../relay/setup.ts'
 import { events, startWired, type Wired } from './service.ts'
+
+setDefaultTimeout(120_000)
 
 let wired: Wired
 beforeAll(async () => {
@@ -334,6 +336,20 @@ describe('what a service keeps of a prompt is charged, though nobody here sees i
     const [row] = await wired.bench.gateway.logs()
     expect([row?.prompt_tokens, row?.completion_tokens, row?.estimated]).toEqual([90_000, 5, 0])
   })
+})
+
+test('what a bot reads besides is charged, too', async () => {
+  await wired.channel(34, 'bot-1')
+  const named = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+  const said = named('conversation.message.delta', { type: 'answer', content: 'Hello' })
+  const usage = { token_count: 40_003, input_count: 40_000, output_count: 3 }
+  wired.service.answer = () =>
+    new Response(said + named('conversation.chat.completed', { id: 'chat_1', usage }), {
+      headers: { 'content-type': 'text/event-stream' },
+    })
+  expect((await wired.chat()).status).toBe(200)
+  const [row] = await wired.bench.gateway.logs()
+  expect([row?.prompt_tokens, row?.completion_tokens, row?.estimated]).toEqual([40_000, 3, 0])
 })
 
 test('images tell when they were made, also where the service does not', async () => {

@@ -1,5 +1,5 @@
 // What a realtime session asks of the ledger, on each database: holds that grow, limits, a charge that is made once.
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import {
   openSession,
@@ -10,6 +10,8 @@ import {
   textUsage,
 } from '../helpers/realtime-upstream.ts'
 import { type Bench, charged, startBench, until } from './setup.ts'
+
+setDefaultTimeout(120_000)
 
 forEachDatabaseUrl((name, freshUrl) => {
   let bench: Bench

@@ -36,4 +36,5 @@ export const coze: Provider = {
   modes: {},
   chat: (upstream) => [chatOf(upstream)],
   asksForStreamUsage: true,
+  addsToPrompt: true,
 }

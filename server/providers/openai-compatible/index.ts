@@ -22,6 +22,7 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   /** Headers beside the key. */
   headers?: Readonly<Record<string, string>>
   asksForStreamUsage?: boolean
+  addsToPrompt?: true
   balance?: Provider['balance']
   keyFault?: Provider['keyFault']
   /** The service opens sessions by WebSocket, where OpenAI does. */
@@ -98,6 +99,7 @@ export function openaiCompatible(options: Options): Provider {
     modes: modesOf(only, endpoint),
     chat: (_upstream, model) => (responses.length > 0 && answersResponsesOnly(model) ? responses : endpoints),
     asksForStreamUsage,
+    ...(options.addsToPrompt && { addsToPrompt: true }),
     ...(listsModels && { listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix) }),
     ...(options.realtime && {
       realtime: (upstream: Upstream, model: string) => ({

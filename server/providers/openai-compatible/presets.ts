@@ -64,6 +64,7 @@ export const presets: readonly Provider[] = [
     models: ['gpt-3.5-turbo', 'gpt-4o-mini', 'gpt-4o'],
     keyHint: 'fastgpt-…',
     only: ['chat'],
+    addsToPrompt: true,
     listsModels: false,
   }),
   openaiCompatible({

@@ -81,7 +81,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     this.#sessions = sessions
     this.#check = check
     this.#meter = new RealtimeMeter(
-      (usage) => usageFault(open.call, open.upstreamModel, usage),
+      (usage) => usageFault(open, usage),
       (transcription) => transcriptionPrice(deps.prices(), open, transcription),
     )
     this.#silence = new Silence(deps, open)
