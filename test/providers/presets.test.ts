@@ -40,6 +40,7 @@ const places: [type: number, base: string, chat: string, more?: [path: string, p
   [57, '', '/v1/openai/chat/completions', ['/v1/embeddings', '/v1/openai/embeddings']],
   [58, '', '/chat/completions'],
   [59, '', '/v1/chat/completions', ['/v1/responses', '/v1/responses']],
+  [60, '', '/v1/chat/completions', ['/v1/embeddings', '/v1/embeddings']],
 ]
 
 const bodies: Record<string, object> = {

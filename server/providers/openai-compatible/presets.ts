@@ -313,4 +313,15 @@ export const presets: readonly Provider[] = [
     only: ['chat'],
     also: ['responses'],
   }),
+  openaiCompatible({
+    type: 60,
+    name: 'sambanova',
+    label: 'SambaNova',
+    color: 'orange',
+    defaultBaseUrl: 'https://api.sambanova.ai',
+    models: ['gpt-oss-120b', 'DeepSeek-V3.2', 'DeepSeek-R1-0528', 'MiniMax-M2.5'],
+    keyHint: 'API key of SambaCloud',
+    only: ['chat', 'embeddings', 'transcriptions'],
+    also: ['responses'],
+  }),
 ]
