@@ -166,7 +166,7 @@ async function run(options: Options): Promise<void> {
   }
   writeReport(reports, {
     load,
-    command: ['npm run bench:logs', ...process.argv.slice(2)].join(' '),
+    command: ['npm run bench:logs --', ...process.argv.slice(2)].join(' '),
     write: options.write,
   })
 }

@@ -5,6 +5,7 @@ import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
+import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 const ids: Record<string, number> = {}
@@ -68,9 +69,26 @@ test('channels that fail a test of all are disabled by one click, which can be u
   await page.getByText('3 channels are disabled').waitFor()
   const statuses = async () =>
     (await site.api<{ status: number }[]>('GET', '/api/channel/')).map(({ status }) => status)
-  expect(await statuses()).toEqual([2, 2, 2])
+  await eventually(statuses).toEqual([2, 2, 2])
   await page.getByRole('button', { name: 'Undo' }).click()
   await eventually(statuses).toEqual([1, 1, 1])
+})
+
+test('how the tests of all channels went is told, too, when they end before they were seen to run', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  const ended = async () =>
+    !(await site.api<{ running: boolean }>('GET', '/api/channel/test/progress')).running &&
+    (await site.api<{ finished_at: number }>('GET', '/api/channel/test/progress')).finished_at > 0
+  await visit.open('/channel')
+  await rowsOf(page).first().waitFor()
+  await page.route('**/api/channel/test', async (route) => {
+    const response = await route.fetch()
+    await eventually(ended).toBe(true)
+    await route.fulfill({ response })
+  })
+  await page.getByRole('button', { name: 'Test all' }).click()
+  await toastShown(page, 'warning', '0 ok, 3 failed')
 })
 
 test('Shift with a click chooses all rows between', async () => {

@@ -28,14 +28,17 @@ export function TestAllButton() {
     refetchInterval: ({ state }) => (state.data?.running ? pollMs : false),
   })
   const { running = false, done = 0, total = 0 } = progress.data ?? {}
-  useWhileRunning(progress.data)
+  const expectEnd = useWhileRunning(progress.data, progress.dataUpdatedAt)
   const start = async () => {
     setStarting(true)
     try {
       await call(channelApi.testAll, { query: {} })
       toast.info(t('channel.testAll.started'))
       if (classic) look()
-      else await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
+      else {
+        expectEnd()
+        await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
+      }
     } catch {
       // The call has shown what was wrong.
     }
@@ -68,16 +71,20 @@ function useLooking(): () => void {
   return () => setLeft(looks)
 }
 
-/** Asks for the channels again while tests end, and says how it went after the last one. */
-function useWhileRunning(progress: TestProgress | undefined): void {
+/**
+ * Asks for the channels again while tests end, and says how it went after the last one. What it returns is called when
+ * tests were started: they may have ended before they were seen to run.
+ */
+function useWhileRunning(progress: TestProgress | undefined, updatedAt: number): () => void {
   const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}
-  const was = useRef(running)
+  const expected = useRef(running)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each test that ended changes a row
   useEffect(() => {
     if (running) void refreshRows()
   }, [done, running])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the next tests may go as the last ones did
   useEffect(() => {
-    if (was.current && !running) {
+    if (expected.current && !running) {
       void refreshChannels()
       const summary = text('channel.testAll.done', { ok: total - failed, failed })
       if (failed === 0) toast.success(summary)
@@ -87,8 +94,11 @@ function useWhileRunning(progress: TestProgress | undefined): void {
         toast.warning(summary, { action: { label: text('channel.disableFailed'), run } })
       }
     }
-    was.current = running
-  }, [running, total, failed, started_at])
+    expected.current = running
+  }, [running, total, failed, started_at, updatedAt])
+  return () => {
+    expected.current = true
+  }
 }
 
 function refreshRows(): Promise<void> {

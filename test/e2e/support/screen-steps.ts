@@ -20,9 +20,6 @@ export async function refuse(page: Page): Promise<void> {
   await page.locator('[aria-invalid="true"], [data-toast]').first().waitFor()
 }
 
-/** At the end of the page the bar of a selection stands in its own place, over nothing. */
-export const toEnd = (page: Page) => page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
-
 /** Opens the menu of the first row. */
 export async function menu(page: Page): Promise<void> {
   await rows(page)

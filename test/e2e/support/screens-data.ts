@@ -1,7 +1,7 @@
 import { type FakeUpstream, ok, startFakeUpstream } from '../../helpers/fake-upstream.ts'
 import { type Console, rootAccount } from './console.ts'
 import { openDatabase } from './database.ts'
-import { person } from './screens.ts'
+import { person } from './screen.ts'
 
 const day = 86_400
 const models = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-6', 'deepseek-chat', 'gemini-2.5-flash', 'qwen-plus', 'o3']

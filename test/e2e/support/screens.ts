@@ -1,142 +1,10 @@
 import type { Page } from 'playwright-core'
-import type { Account } from './console.ts'
 import { rootAccount } from './console.ts'
-import {
-  chooseFromEnd,
-  drawer,
-  empty,
-  failed,
-  field,
-  menu,
-  popup,
-  press,
-  refuse,
-  rows,
-  select,
-  toEnd,
-} from './screen-steps.ts'
+import { person, type Screen } from './screen.ts'
+import { chooseFromEnd, drawer, empty, failed, field, menu, popup, refuse, rows, select } from './screen-steps.ts'
+import { openPages, waysIn } from './screens-open.ts'
 
-/** A page of the console in one of its states. */
-export interface Screen {
-  path: string
-  /** Where it goes from there, when that is another page. */
-  goes?: string
-  /** The state, when it is not the page as it opens. */
-  state?: string
-  /** Nobody unless given. */
-  as?: Account
-  /** On the installation that has nothing yet. */
-  bare?: boolean
-  /** Calls that are answered with 502, as a glob of their addresses. */
-  fails?: string
-  /** Seen on screens of this kind alone. */
-  only?: 'wide' | 'narrow'
-  /** What the browser's console says of it. */
-  says?: RegExp
-  /** Addresses outside that the page opens because it was told to. */
-  opens?: RegExp
-  /** Brings the page into the state, whatever its language. */
-  prepare?(page: Page): Promise<unknown>
-  /** What is to be done when the window has another size. */
-  resized?(page: Page): Promise<unknown>
-}
-
-export const person: Account = { username: 'person', password: 'a long password' }
 const root = rootAccount
-
-const auth: Screen[] = [
-  { path: '/login' },
-  {
-    path: '/login?expired=true',
-    state: 'after the session ended',
-    prepare: (page) => page.locator('[data-toast]').waitFor(),
-  },
-  {
-    path: '/login',
-    state: 'refused',
-    async prepare(page) {
-      await page.locator('input').nth(0).fill('nobody')
-      await page.locator('input').nth(1).fill('a wrong password')
-      await page.locator('button[type="submit"]').click()
-      await page.locator('[data-toast="error"]').waitFor()
-    },
-  },
-  {
-    path: '/login',
-    state: 'with the WeChat dialog',
-    async prepare(page) {
-      await page.locator('main button:has(.lucide-message-circle)').click()
-      await popup(page)
-    },
-  },
-  { path: '/register?aff=abcd' },
-  {
-    path: '/register',
-    state: 'refused',
-    async prepare(page) {
-      await page.locator('[name="username"]').fill('new')
-      await page.locator('[name="password"]').fill('short')
-      await page.locator('[name="password2"]').fill('other')
-      await refuse(page)
-    },
-  },
-  { path: '/reset' },
-  {
-    path: '/reset',
-    state: 'refused',
-    async prepare(page) {
-      await page.locator('[name="email"]').fill('nobody')
-      await refuse(page)
-    },
-  },
-  { path: '/user/reset?email=a@example.com&token=x' },
-  { path: '/user/reset', state: 'without its link' },
-  {
-    path: '/about',
-    goes: '/oauth/github',
-    state: 'the callback of a login at work',
-    async prepare(page) {
-      await page.route('**/api/oauth/github*', () => undefined)
-      await page.goto('/oauth/github?code=x&state=y')
-      await page.locator('[role="status"]').first().waitFor()
-    },
-  },
-]
-
-const open: Screen[] = [
-  { path: '/', state: 'to visitors' },
-  { path: '/', as: root, prepare: (page) => page.locator('main svg[role="img"]').first().waitFor() },
-  { path: '/', state: 'to a new installation', as: root, bare: true },
-  { path: '/', state: 'to a new account', as: person, bare: true },
-  { path: '/', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
-  { path: '/about', as: root },
-  { path: '/about', state: 'failed', as: root, fails: '**/api/about', prepare: failed },
-  { path: '/no/such/page', as: root },
-  { path: '/channel', state: 'without permission', as: person },
-  { path: '/chat', as: root, bare: true, state: 'without a link' },
-  { path: '/chat', as: root, opens: /chat\.example/, prepare: (page) => page.locator('iframe').waitFor() },
-  {
-    path: '/about',
-    as: root,
-    state: 'with the notices',
-    prepare: async (page) => {
-      await page.locator('header button:has(.lucide-bell)').click()
-      await popup(page)
-    },
-  },
-  { path: '/about', as: root, state: 'with the palette', prepare: press('Control+k') },
-  { path: '/about', as: root, state: 'with the help for keys', prepare: press('?') },
-  {
-    path: '/about',
-    as: root,
-    state: 'with the menu',
-    only: 'narrow',
-    async prepare(page) {
-      await page.locator('header button[aria-expanded]').last().click()
-      await popup(page)
-    },
-  },
-]
 
 const channel: Screen[] = [
   { path: '/channel', as: root, prepare: rows },
@@ -159,7 +27,7 @@ const channel: Screen[] = [
       await page.locator('[role="dialog"]').waitFor()
     },
   },
-  { path: '/channel', state: 'with a selection', as: root, prepare: select, resized: toEnd },
+  { path: '/channel', state: 'with a selection', as: root, prepare: select },
   {
     path: '/channel',
     state: 'with the dialog for several',
@@ -400,8 +268,8 @@ const setting: Screen[] = [
 
 /** Every page of the console in every state that looks different. */
 export const screens: readonly Screen[] = [
-  ...auth,
-  ...open,
+  ...waysIn,
+  ...openPages,
   ...channel,
   ...token,
   ...redemption,
