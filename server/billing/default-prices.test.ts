@@ -130,4 +130,5 @@ const withoutPublicPrice = [
   /^bedrock (?:cohere\.|amazon\.rerank)/,
   /^cloudflare @cf\/black-forest-labs\//,
   /^replicate (?:ibm-granite|deepseek-ai)\//,
+  /^watsonx (?:ibm|meta-llama)\//,
 ]

@@ -27,6 +27,7 @@ import { proxy } from './proxy/index.ts'
 import { replicate } from './replicate/index.ts'
 import { sparkProvider } from './spark/index.ts'
 import { vertex } from './vertex/index.ts'
+import { watsonx } from './watsonx/index.ts'
 import { zhipu } from './zhipu/index.ts'
 
 /** A service that resells the OpenAI API under its own address. */
@@ -111,6 +112,7 @@ export const providers: readonly Provider[] = [
   coze,
   replicate,
   deepl,
+  watsonx,
   relay(13, 'aigc2d', 'AIGC2D', 'purple', 'https://api.aigc2d.com', creditGrants('total_available')),
   palmProvider,
   ernieProvider,

@@ -65,6 +65,7 @@ const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   'ai-proxy-library': [{ setup: { config: '{"library_id":"library"}' } }],
   coze: [{ model: 'bot-7342' }],
   replicate: [{ setup: { basePath: '/v1/models' } }],
+  watsonx: [{ setup: { key: 'project|api-key' } }],
 }
 
 /** The ways a provider is set up in the matrix; most have one that needs nothing but an address. */

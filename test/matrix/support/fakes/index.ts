@@ -6,7 +6,7 @@ import { dashscopeFake, ernieFake, hunyuanFake, sparkFake, zhipuFake } from './c
 import type { Fake, Said } from './fake.ts'
 import { geminiFake, palmFake } from './google.ts'
 import { chatFake, responsesFake } from './openai.ts'
-import { cozeFake, deeplFake, libraryFake, replicateFake } from './others.ts'
+import { cozeFake, deeplFake, libraryFake, replicateFake, watsonxFake } from './others.ts'
 import { cohereFake, converseFake, invokeFake, ollamaFake } from './services.ts'
 
 /** The fake services by the name of their dialect, or by provider and dialect where one wraps it in its own way. */
@@ -31,6 +31,7 @@ const fakes: Readonly<Record<string, Fake>> = {
   deepl: deeplFake,
   replicate: replicateFake,
   'aiproxy-library': libraryFake,
+  watsonx: watsonxFake,
 }
 
 /** The fake of a provider's dialect. Throws for a dialect that nobody has written a fake of. */

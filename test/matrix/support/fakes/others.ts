@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../../../server/lib/json.ts'
 import { asksToStream, events, type Fake, halves, used } from './fake.ts'
+import { chatFake } from './openai.ts'
 
 const noThoughts = { reasoning: 'the service shows no thoughts' }
 
@@ -74,4 +76,25 @@ export const libraryFake: Fake = {
       documents: [],
     }),
   refusal: (status, message) => ({ status, body: { message } }),
+}
+
+/** watsonx.ai: OpenAI's chat by other names, with two addresses and no end mark. */
+export const watsonxFake: Fake = {
+  streams: ({ path }) => path.endsWith('/chat_stream'),
+  whole(said) {
+    const { model: model_id, ...answer } = chatFake.whole(said) as JsonObject
+    return { ...answer, model_id, model_version: '1.0.0' }
+  },
+  pieces: (said) =>
+    (chatFake.pieces(said) as string[])
+      .slice(0, -1)
+      .map((event, at) => `id: ${at + 1}\nevent: message\n${event.replace('"model":', '"model_id":')}`),
+  refusal: (status, message) => ({
+    status,
+    body: {
+      errors: [{ code: status === 429 ? 'rate_limit_exceeded' : 'invalid_request_entity', message }],
+      trace: 'trace-1',
+      status_code: status,
+    },
+  }),
 }

@@ -1,0 +1,78 @@
+import { type ChatRequest, chatKin } from '../../dialects/chat-kin.ts'
+import { kindOfStatus, messageOf } from '../../dialects/failure.ts'
+import { looseList, looseObject, looseText } from '../../dialects/fields.ts'
+import type { Failure } from '../../dialects/reply.ts'
+import { serviceFailure } from '../../dialects/service-failure.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/** Fields that watsonx.ai takes under OpenAI's names (watsonx.ai API reference, "Infer text chat"). */
+const same = [
+  'temperature',
+  'top_p',
+  'n',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'response_format',
+] as const
+
+/** Conversations with watsonx.ai: OpenAI's chat with other names for the model, a forced tool and the end. */
+export const watsonxChat = chatKin({
+  name: 'watsonx',
+  request: requestOut,
+  reply: answerIn,
+  chunks: () => (event) => [answerIn(event)],
+  failureWithin: (wire) => (Array.isArray(wire['errors']) ? failureIn(0, wire) : undefined),
+  decodeFailure: failureIn,
+})
+
+/** Whether it streams is said by the address. The provider adds whose account it is. */
+function requestOut(asked: ChatRequest): JsonObject {
+  const { maxTokens } = asked
+  const stop = asked.takeStop()
+  const given = same.flatMap((name) => {
+    const value = asked.take(name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    model_id: asked.model,
+    messages: asked.messages.map((message) =>
+      message['role'] === 'developer' ? { ...message, role: 'system' } : message,
+    ),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(stop && { stop }),
+    ...toolsOut(asked),
+    ...Object.fromEntries(given),
+  }
+}
+
+function toolsOut(asked: ChatRequest): JsonObject {
+  const tools = asked.functions.map((each) => ({ type: 'function', function: each }))
+  const choice = asked.take('tool_choice')
+  if (tools.length === 0) return {}
+  if (isObject(choice)) return { tools, tool_choice: choice }
+  return { tools, ...(typeof choice === 'string' && { tool_choice_option: choice }) }
+}
+
+function answerIn(wire: JsonObject): JsonObject {
+  const { model_id: model, choices, ...rest } = wire
+  const told = looseList(choices).map((choice) => ({ ...choice, finish_reason: reasonIn(choice['finish_reason']) }))
+  return { ...rest, ...(model !== undefined && { model }), choices: told }
+}
+
+/** Ends of its own: the answer was cut by a limit of time, or given up. */
+function reasonIn(reason: unknown): unknown {
+  return reason === 'time_limit' || reason === 'cancelled' || reason === 'error' ? 'length' : reason
+}
+
+/** Codes that say more than their status (watsonx.ai API reference, "Error handling"). */
+function failureIn(status: number, body: unknown): Failure {
+  const object = looseObject(body)
+  const [first] = looseList(object['errors'])
+  const code = looseText(first?.['code'])
+  const told = typeof object['status_code'] === 'number' ? object['status_code'] : status
+  const kind = code === 'token_quota_reached' ? 'billing' : kindOfStatus(told)
+  return serviceFailure(told, kind, looseText(first?.['message']) || messageOf(body, told), code)
+}
