@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { inTime } from '../lib/body-time.ts'
+import { readAtMost } from '../lib/read-at-most.ts'
 import { ApiFailure } from './api-failure.ts'
 
 /** Largest body of a management call. */
@@ -34,19 +35,12 @@ export async function readJson(request: Request, status: 200 | 400, timeMs: numb
 /** The body as text, never holding more than the limit in memory, whatever Content-Length says. */
 async function readText(request: Request): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
-  const chunks: Uint8Array[] = []
-  let size = 0
   try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.byteLength
-      if (size > maxBodyBytes) throw bodyTooLarge()
-      chunks.push(chunk)
-    }
+    return (await readAtMost(request.body, maxBodyBytes, bodyTooLarge)).toString()
   } catch (error) {
     // Whoever sent it has gone: no fault of the server's, and nothing for its log.
     throw error instanceof ApiFailure ? error : new ApiFailure('The request body broke off.', 400)
   }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function bodyTooLarge(): ApiFailure {

@@ -1,3 +1,4 @@
+import { readAtMost } from '../lib/read-at-most.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
@@ -38,9 +39,10 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
       redirect: 'manual',
       signal,
     })
-    const text = await readLimited(response, limits.answerBytes)
+    const most = limits.answerBytes
+    const text = await readAtMost(response.body, most, () => new Error(`the answer is longer than ${most} bytes`))
     try {
-      return JSON.parse(text)
+      return JSON.parse(text.toString())
     } catch {
       throw new Error(`the answer (status ${response.status}) is not JSON`)
     }
@@ -55,15 +57,4 @@ async function refuseMetadata(url: string, signal: AbortSignal): Promise<void> {
   if (await unlessAborted(leadsToMetadata(hostname), signal)) {
     throw new Error('the address leads to the metadata service of a cloud')
   }
-}
-
-async function readLimited(response: Response, mostBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { readAtMost } from '../lib/read-at-most.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
 /** Most bytes of an answer that are read. */
@@ -26,7 +27,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
         await response.body?.cancel()
         throw new GatewayError('bad_response_status_code', `status code: ${response.status}`)
       }
-      const body = tryParse(await readText(response))
+      const body = tryParse((await readAtMost(response.body, mostBytes, tooLarge)).toString())
       if (!isObject(body)) throw new GatewayError('bad_response_body', 'the upstream answered with something else')
       return body
     } catch (error) {
@@ -39,13 +40,6 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
   }
 }
 
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > mostBytes) throw new GatewayError('bad_response_body', 'the answer of the upstream is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+function tooLarge(): GatewayError {
+  return new GatewayError('bad_response_body', 'the answer of the upstream is too large')
 }

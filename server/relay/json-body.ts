@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { inTime } from '../lib/body-time.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { readAtMost } from '../lib/read-at-most.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -33,20 +34,10 @@ async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Arr
     // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
     if (declared <= shortBodyBytes) return new Uint8Array(await request.arrayBuffer())
     if (declared > 0) return new Uint8Array(await inTime(request.arrayBuffer(), timeMs, tooSlow))
-    return await inTime(readPieces(request, limits.bytes), timeMs, tooSlow)
+    const pieces = readAtMost(request.body, limits.bytes, () => tooLarge(limits.bytes))
+    return await inTime(pieces, timeMs, tooSlow)
   } catch (error) {
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_json', 'the request body broke off', { cause: error })
   }
-}
-
-async function readPieces(request: Request, mostBytes: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of request.body ?? []) {
-    length += part.length
-    if (length > mostBytes) throw tooLarge(mostBytes)
-    parts.push(part.slice())
-  }
-  return Buffer.concat(parts)
 }

@@ -5,6 +5,7 @@ import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
 import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -18,19 +19,23 @@ beforeAll(async () => {
   }
   using database = openDatabase(site)
   const now = Math.floor(Date.now() / 1000)
-  const insert =
-    database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
-    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
-    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-    values (1, ?, 2, '', 'root', 'one', 'gpt-4o', 1, 1, 1, ?, ?, 9, 0, 0, 1, 1, 0, 0, 0, ?, '')`)
+  const insert = logWriter(database)
   for (let call = 0; call < 4; call++) {
     const outcome = call === 0 ? 'interrupted' : 'complete'
-    insert.run(
-      now - 600 - call,
-      ids[call < 3 ? 'busy' : 'calm'] ?? 0,
-      `request-${call}`,
-      call < 3 ? outcome : 'complete',
-    )
+    insert({
+      created_at: now - 600 - call,
+      token_name: 'one',
+      model_name: 'gpt-4o',
+      quota: 1,
+      prompt_tokens: 1,
+      completion_tokens: 1,
+      channel_id: ids[call < 3 ? 'busy' : 'calm'] ?? 0,
+      request_id: `request-${call}`,
+      elapsed_time: 9,
+      token_id: 1,
+      first_byte_time: 1,
+      outcome,
+    })
   }
 })
 

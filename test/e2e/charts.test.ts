@@ -5,6 +5,7 @@ import { openConsole, rootAccount, type Visit } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
 
 const site = openConsole()
 const day = 86_400
@@ -13,13 +14,22 @@ const days = 20
 beforeAll(() => {
   using database = openDatabase(site)
   const now = Math.floor(Date.now() / 1000)
-  const insert =
-    database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
-    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
-    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-    values (1, ?, 2, '', 'root', ?, ?, 600, 20, 7, 1, ?, 900, 1, 0, 1, 120, 0, 0, 0, 'complete', '')`)
+  const insert = logWriter(database)
   for (let index = days; index > 0; index--)
-    insert.run(now - index * day, `token ${index % 2}`, index % 2 ? 'gpt-4o' : 'gpt-4o-mini', `request-${index}`)
+    insert({
+      created_at: now - index * day,
+      token_name: `token ${index % 2}`,
+      model_name: index % 2 ? 'gpt-4o' : 'gpt-4o-mini',
+      quota: 600,
+      prompt_tokens: 20,
+      completion_tokens: 7,
+      channel_id: 1,
+      request_id: `request-${index}`,
+      elapsed_time: 900,
+      is_stream: 1,
+      token_id: 1,
+      first_byte_time: 120,
+    })
 })
 
 const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')

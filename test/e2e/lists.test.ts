@@ -6,6 +6,7 @@ import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
 import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -76,11 +77,16 @@ beforeAll(async () => {
     `insert into users (username, role, quota, aff_code, ${kept}) select ?, 1, ?, ?, ${kept} from users where id = 1`,
   )
   for (let index = 1; index <= count; index++) copy.run(`number ${index}`, index * 300_000, `aff${index}`)
-  const log = database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
-    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
-    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-    values (1, ?, 2, '', 'root', 'number', 'm', ?, 1, 1, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 'complete', '')`)
-  for (let index = 1; index <= count; index++) log.run(1_700_000_000 + index, index * 700)
+  const log = logWriter(database)
+  for (let index = 1; index <= count; index++)
+    log({
+      created_at: 1_700_000_000 + index,
+      token_name: 'number',
+      model_name: 'm',
+      quota: index * 700,
+      prompt_tokens: 1,
+      completion_tokens: 1,
+    })
 })
 
 /** Only rows that were loaded page by page are on the screen after the skeleton. */

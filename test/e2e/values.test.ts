@@ -6,6 +6,7 @@ import { type Account, openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowOf, rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
 
 const site = openConsole()
 const dot = (line: Locator, color: string, text: string) => line.locator(`[data-color="${color}"]`, { hasText: text })
@@ -207,12 +208,9 @@ describe('redemption codes', () => {
 describe('logs', () => {
   test('spec 4: types in their colours, zero values blank, an unknown type in words', async () => {
     using database = openDatabase(site)
-    const add =
-      database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
-      quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
-      token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-      values (1, ?, ?, ?, 'root', '', '', 0, 0, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, '', '')`)
-    for (const type of [1, 2, 3, 4, 77]) add.run(1_700_000_000 + type, type, `of type ${type}`)
+    const add = logWriter(database)
+    for (const type of [1, 2, 3, 4, 77])
+      add({ created_at: 1_700_000_000 + type, type, content: `of type ${type}`, outcome: '' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?from=1700000000&to=1700000100')

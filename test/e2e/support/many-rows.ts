@@ -1,5 +1,6 @@
 import type { Console } from './console.ts'
 import { openDatabase } from './database.ts'
+import { logWriter } from './log-rows.ts'
 
 export interface Amounts {
   logs: number
@@ -38,11 +39,19 @@ export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Ma
     for (let index = 1; index <= count; index++) statement.run(...names.map((name) => own[name]?.(index) ?? ''))
   }
   // Rows are copies of the first one of their table.
-  database.run(`insert into logs (user_id, created_at, type, content, username, token_name, model_name, quota,
-    prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset, token_id,
-    first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-    values (1, ${nowSeconds}, 2, 'ratio: 1.25 × 4 × 1', 'root', 'first', 'gpt-4o', 60, 20, 1, 1, '', 900, 0, 0, 1, 120, 0,
-    0, 0, 'complete', '')`)
+  logWriter(database)({
+    created_at: nowSeconds,
+    content: 'ratio: 1.25 × 4 × 1',
+    token_name: 'first',
+    model_name: 'gpt-4o',
+    quota: 60,
+    prompt_tokens: 20,
+    completion_tokens: 1,
+    channel_id: 1,
+    elapsed_time: 900,
+    token_id: 1,
+    first_byte_time: 120,
+  })
   database.transaction(() => {
     copies(
       'users',

@@ -1,5 +1,5 @@
 // What brings a page into a state, in whatever language it is.
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
 /** A list shows its rows. */
 export const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
@@ -13,6 +13,12 @@ export const field = (name: string) => (page: Page) => page.locator(`[name="${na
 export const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
 /** A drawer shows its thing. */
 export const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
+
+/** Clicks on something that opens a dialog or asks a question. */
+export const opens = (find: (page: Page) => Locator) => async (page: Page) => {
+  await find(page).click()
+  await popup(page)
+}
 
 /** Submits what a form does not take. */
 export async function refuse(page: Page): Promise<void> {

@@ -1,6 +1,7 @@
 import { type FakeUpstream, ok, startFakeUpstream } from '../../helpers/fake-upstream.ts'
 import { type Console, rootAccount } from './console.ts'
 import { openDatabase } from './database.ts'
+import { logWriter } from './log-rows.ts'
 import { person } from './screen.ts'
 
 const day = 86_400
@@ -74,34 +75,31 @@ const options = {
 function writeRows(site: Console): void {
   using database = openDatabase(site)
   const now = Math.floor(Date.now() / 1000)
-  const log = database.prepare(`insert into logs (user_id, created_at, type, content, username, token_name, model_name,
-    quota, prompt_tokens, completion_tokens, channel_id, request_id, elapsed_time, is_stream, system_prompt_reset,
-    token_id, first_byte_time, cached_tokens, reasoning_tokens, estimated, outcome, attempts)
-    values (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, 0, ?, '')`)
+  const log = logWriter(database)
   database.transaction(() => {
     for (let index = 400; index > 0; index--) {
       const consumes = index % 29 !== 0
       const kind = consumes ? 2 : 1 + ((index / 29) % 4)
       const spent = consumes ? ((index * 7919) % 60_000) + 200 : 0
-      log.run(
-        now - index * 6571,
-        consumes || kind === 2 ? 2 : kind,
-        consumes ? 'ratio: 1.25 × 4 × 1' : 'topped up $10.00 by redemption code',
-        ['root', 'mei', 'ken'][index % 3] ?? '',
-        consumes ? (tokens[index % 3]?.[0] ?? '') : '',
-        consumes ? (models[(index * index) % models.length] ?? '') : '',
-        spent,
-        consumes ? (index * 31) % 9000 : 0,
-        consumes ? (index * 17) % 900 : 0,
-        1 + (index % 4),
-        `request-${index}`,
-        400 + ((index * 97) % 9000),
-        index % 2,
-        1 + (index % 3),
-        90 + ((index * 13) % 900),
-        index % 5 === 0 ? 128 : 0,
-        index % 41 === 0 ? 'interrupted' : 'complete',
-      )
+      log({
+        created_at: now - index * 6571,
+        type: consumes || kind === 2 ? 2 : kind,
+        content: consumes ? 'ratio: 1.25 × 4 × 1' : 'topped up $10.00 by redemption code',
+        username: ['root', 'mei', 'ken'][index % 3] ?? '',
+        token_name: consumes ? (tokens[index % 3]?.[0] ?? '') : '',
+        model_name: consumes ? (models[(index * index) % models.length] ?? '') : '',
+        quota: spent,
+        prompt_tokens: consumes ? (index * 31) % 9000 : 0,
+        completion_tokens: consumes ? (index * 17) % 900 : 0,
+        channel_id: 1 + (index % 4),
+        request_id: `request-${index}`,
+        elapsed_time: 400 + ((index * 97) % 9000),
+        is_stream: index % 2,
+        token_id: 1 + (index % 3),
+        first_byte_time: 90 + ((index * 13) % 900),
+        cached_tokens: index % 5 === 0 ? 128 : 0,
+        outcome: index % 41 === 0 ? 'interrupted' : 'complete',
+      })
     }
     const byName = (table: string, column: string) => database.prepare(`update ${table} set ${column} where name = ?`)
     for (const [name, type, status, ms] of channels) {

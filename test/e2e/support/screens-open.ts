@@ -1,6 +1,6 @@
 import { rootAccount } from './console.ts'
 import { person, type Screen } from './screen.ts'
-import { failed, popup, press, refuse } from './screen-steps.ts'
+import { failed, opens, press, refuse } from './screen-steps.ts'
 
 const root = rootAccount
 
@@ -25,10 +25,7 @@ export const waysIn: readonly Screen[] = [
   {
     path: '/login',
     state: 'with the WeChat dialog',
-    async prepare(page) {
-      await page.locator('main button:has(.lucide-message-circle)').click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('main button:has(.lucide-message-circle)')),
   },
   { path: '/register?aff=abcd' },
   {
@@ -81,10 +78,7 @@ export const openPages: readonly Screen[] = [
     path: '/about',
     as: root,
     state: 'with the notices',
-    prepare: async (page) => {
-      await page.locator('header button:has(.lucide-bell)').click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('header button:has(.lucide-bell)')),
   },
   { path: '/about', as: root, state: 'with the palette', prepare: press('Control+k') },
   { path: '/about', as: root, state: 'with the help for keys', prepare: press('?') },
@@ -93,9 +87,6 @@ export const openPages: readonly Screen[] = [
     as: root,
     state: 'with the menu',
     only: 'narrow',
-    async prepare(page) {
-      await page.locator('header button[aria-expanded]').last().click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('header button[aria-expanded]').last()),
   },
 ]

@@ -1,7 +1,19 @@
 import type { Page } from 'playwright-core'
 import { rootAccount } from './console.ts'
 import { person, type Screen } from './screen.ts'
-import { chooseFromEnd, drawer, empty, failed, field, menu, popup, refuse, rows, select } from './screen-steps.ts'
+import {
+  chooseFromEnd,
+  drawer,
+  empty,
+  failed,
+  field,
+  menu,
+  opens,
+  popup,
+  refuse,
+  rows,
+  select,
+} from './screen-steps.ts'
 import { openPages, waysIn } from './screens-open.ts'
 
 const root = rootAccount
@@ -202,10 +214,7 @@ const setting: Screen[] = [
     path: '/setting',
     state: 'with the question before an account is deleted',
     as: root,
-    async prepare(page) {
-      await page.locator('main section').last().getByRole('button').last().click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('main section').last().getByRole('button').last()),
   },
   { path: '/setting?tab=operation', as: root, prepare: settled('RetryTimes') },
   {
@@ -230,10 +239,7 @@ const setting: Screen[] = [
     path: '/setting?tab=system',
     state: 'with a warning',
     as: root,
-    async prepare(page) {
-      await page.locator('#PasswordLoginEnabled [role="switch"]').click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('#PasswordLoginEnabled [role="switch"]')),
   },
   { path: '/setting?tab=other', as: root, prepare: settled('SystemName') },
   { path: '/setting?tab=audit', as: root, prepare: rows },
@@ -241,19 +247,13 @@ const setting: Screen[] = [
     path: '/setting',
     state: 'with the dialog for an e-mail address',
     as: root,
-    async prepare(page) {
-      await page.locator('main section').nth(1).getByRole('button').first().click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('main section').nth(1).getByRole('button').first()),
   },
   {
     path: '/setting',
     state: 'with the question before an access token is made',
     as: root,
-    async prepare(page) {
-      await page.locator('main section').nth(2).getByRole('button').first().click()
-      await popup(page)
-    },
+    prepare: opens((page) => page.locator('main section').nth(2).getByRole('button').first()),
   },
   {
     path: '/setting?tab=operation',
