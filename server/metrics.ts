@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Events } from './events.ts'
+import type { Events, Outcome } from './events.ts'
 import type { Logger } from './log.ts'
 
 /** Live figures that are read when somebody asks for the metrics. */
@@ -24,11 +24,15 @@ const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 export function createMetrics(log: Logger): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'tollgate_' })
+  const { callEnded, addUp } = callEvents(registry, log)
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text() {
+      addUp()
+      return registry.metrics()
+    },
     bind: (gauges) => bindGauges(registry, gauges),
-    events: { ...callEvents(registry, log), ...rareEvents(registry, log) },
+    events: { callEnded, ...rareEvents(registry, log) },
   }
 }
 
@@ -47,8 +51,8 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
 }
 
-/** What every call moves. */
-function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> {
+/** What every call moves. `addUp` puts into the counters what was counted since the last time. */
+function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> & { addUp(): void } {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers })
@@ -61,21 +65,44 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
   const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
   const firstByte = histogram('tollgate_first_byte_seconds', 'Time to the first byte of answers', firstByteBuckets)
+  // Sums until somebody asks: a counter finds its labels anew each time, which costs more than all else here.
+  let sums = noSums()
   return {
     callEnded(event) {
+      const ofMode = sums.calls.get(event.mode) ?? new Map<Outcome, number>()
+      sums.calls.set(event.mode, ofMode.set(event.outcome, (ofMode.get(event.outcome) ?? 0) + 1))
+      sums.quota += event.quota
+      sums.uncovered += event.uncovered
+      sums.promptTokens += event.promptTokens
+      sums.completionTokens += event.completionTokens
+      if (event.estimated) sums.estimated++
       const mode = { mode: event.mode }
-      calls.inc({ mode: event.mode, outcome: event.outcome })
-      quota.inc(event.quota)
-      if (event.uncovered > 0) uncovered.inc(event.uncovered)
-      tokens.inc({ class: 'prompt' }, event.promptTokens)
-      tokens.inc({ class: 'completion' }, event.completionTokens)
-      if (event.estimated) estimated.inc()
       seconds.observe(mode, event.elapsedMs / 1000)
       if (event.firstByteMs > 0) firstByte.observe(mode, event.firstByteMs / 1000)
       if (log.isLevelEnabled('debug')) log.debug(event, 'call ended')
     },
+    addUp() {
+      for (const [mode, outcomes] of sums.calls)
+        for (const [outcome, count] of outcomes) calls.inc({ mode, outcome }, count)
+      quota.inc(sums.quota)
+      uncovered.inc(sums.uncovered)
+      tokens.inc({ class: 'prompt' }, sums.promptTokens)
+      tokens.inc({ class: 'completion' }, sums.completionTokens)
+      estimated.inc(sums.estimated)
+      sums = noSums()
+    },
   }
 }
+
+/** Of calls that ended. */
+const noSums = () => ({
+  calls: new Map<string, Map<Outcome, number>>(),
+  quota: 0,
+  uncovered: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  estimated: 0,
+})
 
 /** What goes wrong; each with a line in the log. */
 function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> {

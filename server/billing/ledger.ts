@@ -112,7 +112,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       known.delete(id)
       return result
     }
-    return new OpenHold(deps, holds, id, request, result.amount)
+    return new OpenHold(deps, holds, id, request, result)
   }
 
   async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
@@ -248,11 +248,14 @@ class OpenHold implements Hold {
   readonly #userId: number
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
+  /** Whether the token's balance was taken from, too, where that is known. */
+  readonly #limited: boolean | undefined
   #isClosed = false
 
-  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, amount: number) {
+  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, taken: Extract<Taken, { ok: true }>) {
     this.id = id
-    this.amount = amount
+    this.amount = taken.amount
+    this.#limited = taken.limited
     this.#deps = deps
     this.#holds = holds
     this.#userId = request.userId
@@ -296,12 +299,17 @@ class OpenHold implements Hold {
   async #close(op: SettleOp): Promise<SettleResult> {
     if (this.#isClosed) throw new Error('a hold was closed twice')
     this.#isClosed = true
-    const result = await settleUntilDone(this.#deps, op)
+    const limited = this.#limited
+    const known = limited === undefined ? op : { ...op, held: { amount: this.amount, limited } }
+    const result = await settleUntilDone(this.#deps, known)
     this.#holds.open--
     if (result) this.#holds.known.delete(this.id)
     else this.#holds.known.set(this.id, 'unsettled')
-    this.#deps.returns.returned(`t${this.#tokenId}`)
-    this.#deps.returns.returned(`u${this.#userId}`)
+    const { returns } = this.#deps
+    if (returns.isWaitedFor()) {
+      returns.returned(`t${this.#tokenId}`)
+      returns.returned(`u${this.#userId}`)
+    }
     return result ?? { charged: 0, found: false }
   }
 }

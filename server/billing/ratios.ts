@@ -58,7 +58,7 @@ interface Priced {
 }
 
 const defaultGroups: RatioTable = new Map(['default', 'vip', 'svip'].map((group) => [group, ratioOne]))
-/** Model names come from requests, so the cache starts again when it holds this many. */
+/** Model names come from requests, so the cache of a channel type starts again when it holds this many. */
 const cacheLimit = 5000
 
 /** Builds the price book of one version of the settings. Never throws: what cannot be read is in `problems`. */
@@ -73,15 +73,17 @@ export function createPriceBook(
     options.UnpricedModelPolicy === 'fallback'
       ? readNumber(options, 'UnpricedModelRatio', 30n * ratioOne, problems)
       : undefined
-  const cache = new Map<string, Priced | undefined>()
+  /** By type, then by model: a key made of both would have to be put together for each call. */
+  const caches = new Map<number, Map<string, Priced | undefined>>()
 
   const priced = (model: string, channelType: number): Priced | undefined => {
-    const key = `${channelType} ${model}`
-    const known = cache.get(key)
-    if (known || cache.has(key)) return known
+    const cache = caches.get(channelType) ?? new Map<string, Priced | undefined>()
+    const known = cache.get(model)
+    if (known || cache.has(model)) return known
     if (cache.size >= cacheLimit) cache.clear()
     const made = priceModel(pricedName(model), channelType, { tables, quotaPerUnit, fallback })
-    cache.set(key, made)
+    cache.set(model, made)
+    caches.set(channelType, cache)
     return made
   }
 

@@ -7,6 +7,8 @@ export interface ReturnQueue {
   wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
   /** Tells that an account got quota back. */
   returned(account: string): void
+  /** True while calls of any account wait. */
+  isWaitedFor(): boolean
 }
 
 /** What one try found. */
@@ -64,6 +66,7 @@ export function createReturnQueue(nowMs: () => number): ReturnQueue {
         leave()
       }
     },
+    isWaitedFor: () => lines.size > 0,
     returned(account) {
       const line = lines.get(account)
       if (!line) return

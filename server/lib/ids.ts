@@ -29,8 +29,12 @@ export function requestId(nowMs: number): string {
     secondText = new Date(nowSecond * 1000).toISOString().replace(/\D/g, '').slice(0, 14)
   }
   lastId = (lastId + 1) % 1_000_000
-  const below = (nowMs - nowSecond * 1000) * 1_000_000 + lastId
+  const ms = Math.floor(nowMs - nowSecond * 1000)
   const random = Math.floor(Math.random() * 100_000_000)
-  // Adding a leading 1 and cutting it off pads with zeros.
-  return secondText + String(1_000_000_000 + Math.floor(below)).slice(1) + String(100_000_000 + random).slice(1)
+  return secondText + padded(1_000, ms) + padded(1_000_000, lastId) + padded(100_000_000, random)
+}
+
+/** A whole number as a text as long as `limit` has zeros; adding a leading 1 and cutting it off pads it. */
+function padded(limit: number, value: number): string {
+  return String(limit + value).slice(1)
 }

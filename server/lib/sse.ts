@@ -166,6 +166,18 @@ function splitEvents(text: string): SseEvent[] {
   return events
 }
 
+/** True when one of a block's events is as asked; what comes after it is not even cut. */
+export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): boolean {
+  const { text } = block
+  if (block.firstRest || text.includes('\r')) return block.events.some(isIt)
+  for (let from = 0; from < text.length; ) {
+    const event = eventAt(text, from)
+    if (isIt(event)) return true
+    from = event.to
+  }
+  return false
+}
+
 /** The event that begins at `from` in a text of whole events without CR. */
 export function eventAt(text: string, from: number): SseEvent {
   const line = text.indexOf('\n', from)

@@ -39,9 +39,13 @@ export function createBreaker(nowMs: () => number): Breaker {
     return health
   }
 
+  // Mostly every channel is well, and then no key has to be made.
+  const known = (channelId: number, model: string) =>
+    states.size === 0 ? undefined : states.get(keyOf(channelId, model))
+
   return {
     allows(channelId, model) {
-      const health = states.get(keyOf(channelId, model))
+      const health = known(channelId, model)
       if (!health) return true
       const now = nowMs()
       if (now < health.restUntilMs || now < health.openUntilMs) return false
@@ -51,9 +55,10 @@ export function createBreaker(nowMs: () => number): Breaker {
       return true
     },
     succeeded(channelId, model) {
-      const key = keyOf(channelId, model)
-      const restUntilMs = states.get(key)?.restUntilMs ?? 0
-      states.delete(key)
+      const health = known(channelId, model)
+      if (!health) return
+      const { restUntilMs } = health
+      states.delete(keyOf(channelId, model))
       // A call that was under way before says nothing about a pause asked for since.
       if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
     },
@@ -69,7 +74,7 @@ export function createBreaker(nowMs: () => number): Breaker {
       }
     },
     undecided(channelId, model) {
-      const health = states.get(keyOf(channelId, model))
+      const health = known(channelId, model)
       if (health) health.trialSinceMs = 0
     },
     rest(channelId, model, pauseMs) {

@@ -88,14 +88,15 @@ function asked(
 /** Fields that decide what is served and charged. */
 const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])
 
+const decisiveInAll = ['model']
 /** The price of images is known before they are made, by these beside the model. */
-const decisiveForImages = ['n', 'size', 'quality']
+const decisiveInImages = ['model', 'n', 'size', 'quality']
 
 /** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const isTwice = (name: string) =>
     body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
-  const twice = ['model', ...(mode.startsWith('image') ? decisiveForImages : [])].find(isTwice)
+  const twice = (mode.startsWith('image') ? decisiveInImages : decisiveInAll).find(isTwice)
   if (twice !== undefined)
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
   // Some parsers ignore case: a second spelling could be the one that counts upstream.

@@ -108,5 +108,5 @@ async function deliverEvents(
   } else {
     stream = new RelayStream({ ...options, reader, meter: newMeter(), opening })
   }
-  return new Response(stream as unknown as ReadableStream, { status: 200, headers: streamHeaders(response.headers) })
+  return new Response(await stream.body(), { status: 200, headers: streamHeaders(response.headers) })
 }

@@ -101,7 +101,7 @@ async function deliverStream(
     withholdUsage: askedForUsage,
     opening,
   })
-  return new Response(stream as unknown as ReadableStream, { status: 200, headers: streamHeaders(response.headers) })
+  return new Response(await stream.body(), { status: 200, headers: streamHeaders(response.headers) })
 }
 
 async function deliverSound(

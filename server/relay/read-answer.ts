@@ -54,9 +54,10 @@ export async function readWhole(
   response: Response,
   sentAtMs: number,
 ): Promise<string> {
-  if (!response.body) return ''
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
   if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
+  // Not before: asked for its body, a response makes a stream of it.
+  if (!response.body) return ''
   const { bytes, ending } = await readerOf(deps, response.body, limits).collect(replyBytes)
   if (ending === 'end') return bytes.toString('utf8')
   throw noWholeAnswer(ending, open, response.status)

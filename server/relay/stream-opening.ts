@@ -1,7 +1,7 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { SseSplitter, sseData } from '../lib/sse.ts'
+import { SseSplitter, someEvent, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, errorWithin, failedAttempt, failureWithin } from './error-answer.ts'
@@ -68,7 +68,7 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
         return [...pieces, piece]
       case 'chunk': {
         const block = splitter.push(piece.bytes)
-        const begun = block.events.some(({ data }) => data !== undefined && isSpeaking(opening, meter, data))
+        const begun = someEvent(block, ({ data }) => data !== undefined && isSpeaking(opening, meter, data))
         if (begun || block.early || opening.clock.nowMs() >= opening.untilMs) return [...pieces, piece]
         // The runtime may reuse the memory of a piece when the next is read.
         pieces.push({ kind: 'chunk', bytes: piece.bytes.slice() })

@@ -8,6 +8,7 @@ import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { countUsage, measure } from './measure.ts'
 import { type OpenCall, settle } from './settlement.ts'
+import { endings, unreadablePart } from './stream-endings.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
@@ -18,14 +19,6 @@ const keepAlive = encoder.encode(': keep-alive\n\n')
 const drainMs = 1_000
 /** Characters that are surely a token or more; what the running estimate divides by. */
 const charactersPerToken = 3
-
-/** What the caller is told when the upstream's answer ends before it is complete. */
-const endings = {
-  end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
-  broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
-  stalled: ['upstream_timeout', 'the upstream stopped sending in the middle of its answer'],
-  overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
-} as const
 
 /**
  * What came next for the caller. `ready`: events in the caller's dialect, metered by who read them. `last`: the end of
@@ -78,6 +71,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   readonly #opening: UpstreamPiece[]
   readonly #splitter = new SseSplitter()
   #ended = false
+  /** The first step, when it was made before the runtime asked for it. */
+  #begun: Promise<Step> | undefined
   /** What is sent after the charge is durable. */
   #settling: Promise<void> | undefined
   #firstByteMs = 0
@@ -110,8 +105,21 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   }
 
   next(): Promise<Step> {
+    const begun = this.#begun
+    if (begun !== undefined) {
+      this.#begun = undefined
+      return begun
+    }
     this.dueAtMs = never
     return new Promise(this.#waiter)
+  }
+
+  /** The body for an answer, once its first bytes are there: the runtime then sends them together with the head. */
+  async body(): Promise<ReadableStream> {
+    const first = this.next()
+    await first
+    this.#begun = first
+    return this as unknown as ReadableStream
   }
 
   readonly #waiter = (resolve: (step: Step | Promise<Step>) => void, reject: (error: unknown) => void): void => {
@@ -377,10 +385,6 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #elapsedMs(): number {
     return this.#deps.clock.nowMs() - this.#open.call.startedAtMs
   }
-}
-
-function unreadablePart(): GatewayError {
-  return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')
 }
 
 function joined(a: Bytes, b: Bytes): Bytes {

@@ -10,8 +10,8 @@ import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 const encoder = new TextEncoder()
 
 /**
- * Reads an upstream's stream and gives it out in the caller's dialect: whole events, already metered, and the end apart
- * from what comes before it, so that it can wait for the charge.
+ * Reads an upstream's stream and gives it out in the caller's dialect: whole events, already metered. The end is told
+ * apart, so that it can wait for the charge.
  */
 export class TranslatingReader implements StreamReader {
   /** What the stream has said so far. */
@@ -88,7 +88,8 @@ export class TranslatingReader implements StreamReader {
     for (const event of events) {
       this.#tally.take(event)
       const out = event.type === 'error' && event.failure === unreadable ? '' : this.#encoder.push(event)
-      if (event.type === 'end') return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome: 'done' }]
+      // What came with the end waits for the charge with it: one write to the caller in place of two.
+      if (event.type === 'end') return [{ kind: 'last', bytes: encoder.encode(text + out), outcome: 'done' }]
       if (event.type === 'error') {
         const outcome = event.failure === unreadable ? 'garbage' : 'error'
         return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome }]

@@ -142,6 +142,7 @@ function prepare(database: Database) {
     ),
     growHold: statement('UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited'),
     findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
+    endKnownHold: statement('DELETE FROM holds WHERE id = ? AND amount = ? AND token_limited = ? AND counted = 0'),
     endHold: statement(
       'DELETE FROM holds WHERE id = ? RETURNING amount, token_limited, counted, window_second, window_tokens',
     ),
@@ -220,8 +221,15 @@ interface EndedHold {
   window_tokens: number
 }
 
+/** Deletes a hold; null when it is not there any more. To delete what is known costs half of having it told. */
+function endHold(statements: Statements, { id, held }: SettleOp): EndedHold | null {
+  if (held && statements.endKnownHold.run(id, held.amount, held.limited ? 1 : 0).changes === 1)
+    return { amount: held.amount, token_limited: held.limited ? 1 : 0, counted: 0, window_second: 0, window_tokens: 0 }
+  return statements.endHold.get(id) as EndedHold | null
+}
+
 function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResult {
-  const held = statements.endHold.get(op.id) as EndedHold | null
+  const held = endHold(statements, op)
   if (!held) return { charged: 0, found: false }
   if (held.counted > 0 && op.tokens !== undefined) {
     const { counted: mask, window_second: second, window_tokens: tokens } = held
@@ -337,7 +345,7 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
   } else {
     statements.addHold.run(...row)
   }
-  return result
+  return { ...result, limited }
 }
 
 function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult {

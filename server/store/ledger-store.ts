@@ -77,6 +77,8 @@ export interface SettleOp {
   log: LogRow | undefined
   /** Epoch seconds. */
   at: number
+  /** The hold as its owner has it; the store goes by its own row where that differs. */
+  held?: { amount: number; limited: boolean }
   /** What a call with limits used; takes the place of what was reserved. Left out: that stays. */
   tokens?: number
   /** Only the budgets count: a charge above the hold goes no further than they do. */
@@ -85,9 +87,12 @@ export interface SettleOp {
 
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
 
-/** Outcome of a hold or an extension. `minutes`: of a hold with limits, those of each owner that has a limit per minute. */
+/**
+ * Outcome of a hold or an extension. `minutes`: of a hold with limits, those of each owner that has a limit per minute.
+ * `limited`: whether the token's balance was taken from, too; left out where the store does not tell.
+ */
 export type TakeResult = { minutes?: Minutes } & (
-  | { ok: true; amount: number }
+  | { ok: true; amount: number; limited?: boolean }
   | {
       ok: false
       /** Whose balance, or budget, did not suffice. `gone`: the account or the hold does not exist (any more). */

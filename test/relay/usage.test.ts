@@ -96,3 +96,35 @@ describe('an upstream that ignores max_tokens', () => {
     await charged(bench, caller, Math.min(40, 10 + cap), 40)
   })
 })
+
+test('what calls used is told in the metrics, however often they are read', async () => {
+  const figures = async () => {
+    const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
+    const figure = (name: string) =>
+      Number(
+        metrics
+          .split('\n')
+          .find((line) => line.startsWith(`tollgate_${name} `))
+          ?.split(' ')[1] ?? 0,
+      )
+    return {
+      calls: figure('calls_total{mode="chat",outcome="complete"}'),
+      quota: figure('quota_charged_total'),
+      prompt: figure('tokens_total{class="prompt"}'),
+      completion: figure('tokens_total{class="completion"}'),
+      estimated: figure('estimated_calls_total'),
+    }
+  }
+  const before = await figures()
+  await call('plain', fake.missingUsage({ text, chunks: words }))
+  await figures()
+  await call('stream', fake.duplicateUsage({ chunks: words }))
+  await figures()
+  expect(await figures()).toEqual({
+    calls: before.calls + 2,
+    quota: before.quota + promptTokens + textTokens + 15,
+    prompt: before.prompt + promptTokens + 10,
+    completion: before.completion + textTokens + 5,
+    estimated: before.estimated + 1,
+  })
+})

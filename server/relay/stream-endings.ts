@@ -1,0 +1,14 @@
+import { GatewayError } from '../errors.ts'
+
+/** What the caller is told when the upstream's answer ends before it is complete. */
+export const endings = {
+  end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
+  broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
+  stalled: ['upstream_timeout', 'the upstream stopped sending in the middle of its answer'],
+  overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
+} as const
+
+/** What the caller is told of a part that is no event of its dialect. */
+export function unreadablePart(): GatewayError {
+  return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')
+}
