@@ -188,6 +188,8 @@ export const userApi = {
     path: '/api/user/{id}',
     access: 'admin',
     params: idParams,
+    envelope: 'empty',
     summary: 'Delete a user of a lower role',
+    description: 'A success has an empty body; a refusal is told as everywhere.',
   }),
 }

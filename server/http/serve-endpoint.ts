@@ -150,6 +150,7 @@ async function parseBody<E extends Endpoint>(
 }
 
 function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
+  if (endpoint.envelope === 'empty') return c.body(null)
   if (endpoint.envelope === 'bare') return c.json(data as object)
   if (endpoint.envelope === 'flat') return c.json({ success: true, message: '', ...(data as object) })
   const message = c.get('successMessage') ?? ''

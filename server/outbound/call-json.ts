@@ -37,6 +37,8 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
       headers: { accept: 'application/json', ...call.headers },
       ...(call.body !== undefined && { body: call.body }),
       redirect: 'manual',
+      // Such calls are rare: a connection that was kept could be closed by the other side just as it is used again.
+      keepalive: false,
       signal,
     })
     const most = limits.answerBytes

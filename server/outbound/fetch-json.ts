@@ -21,6 +21,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
         headers,
         signal,
         redirect: 'manual',
+        // Such calls are rare: a connection that was kept could be closed by the other side just as it is used again.
+        keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
       })
       if (response.status !== 200) {

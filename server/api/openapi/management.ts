@@ -116,6 +116,7 @@ function answerContent(writer: SchemaWriter, { media, data, envelope: form }: En
   if (media !== undefined) {
     return { ...json(refused), [media]: { schema: { type: media === 'application/json' ? 'object' : 'string' } } }
   }
+  if (form === 'empty') return json(refused)
   const type = data._zod.def.type
   if (type === 'undefined') return json({ oneOf: [{ $ref: '#/components/schemas/Done' }, refused] })
   const schema = writer.write(data, 'output')
