@@ -16,7 +16,7 @@ export interface LogJobDeps {
 
 const foldMs = 5_000
 /** So many rows are read as they are by every question about usage, at most. */
-const mostUncounted = 4000
+const mostUncounted = 2000
 const retentionMs = 600_000
 const hourSeconds = 3600
 const daySeconds = 86_400

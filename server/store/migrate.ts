@@ -8,6 +8,7 @@ import { limits } from './migrations/0005-limits.ts'
 import { usage } from './migrations/0006-usage.ts'
 import { sealedOptions } from './migrations/0007-sealed-options.ts'
 import { accessTokens } from './migrations/0008-access-tokens.ts'
+import { usageInAll } from './migrations/0009-usage-in-all.ts'
 import type { Db, Store } from './store.ts'
 
 const migrations: readonly Migration[] = [
@@ -19,6 +20,7 @@ const migrations: readonly Migration[] = [
   usage,
   sealedOptions,
   accessTokens,
+  usageInAll,
 ]
 
 /** Any number: it names the lock that keeps two starting nodes from migrating at once. */

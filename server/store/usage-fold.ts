@@ -14,7 +14,7 @@ import {
 import type { UsageStateTable } from './usage-tables.ts'
 
 /** Log rows per transaction: on SQLite the calls that are charged meanwhile wait for it, on PostgreSQL nobody does. */
-const rowsPerStep = { sqlite: 1000, postgres: 5000 }
+const rowsPerStep = { sqlite: 750, postgres: 5000 }
 
 const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
@@ -55,8 +55,9 @@ export async function foldUsage(store: Store, nowSeconds: number): Promise<void>
         trx,
       )
       await addLateRows(trx, state)
+      const first_slot = await firstSlot(trx)
       await sql`delete from usage_fold`.execute(trx)
-      await trx.updateTable('usage_state').set({ folded_to: to, folded_at: nowSeconds }).execute()
+      await trx.updateTable('usage_state').set({ folded_to: to, folded_at: nowSeconds, first_slot }).execute()
       return to < upTo
     })
     if (!more) break
@@ -153,30 +154,48 @@ const wider = `
   first_id = case when excluded.first_id < usage_hours.first_id then excluded.first_id else usage_hours.first_id end,
   last_id = case when excluded.last_id > usage_hours.last_id then excluded.last_id else usage_hours.last_id end`
 
-/** Adds what is staged to the hours of a kind. */
-async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
-  await splitBySeries(trx, kind)
-  await sql`
-    insert into usage_hours (day, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
-    select ${dayOf('slot')}, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id from usage_part where true
-    on conflict (day, series_id, slot) do update set ${sql.raw(added('usage_hours', [...figureColumns, 'log_rows']))}, ${sql.raw(wider)}
+/** The first hour of what is staged and of what was counted before. */
+async function firstSlot(trx: Trx): Promise<number | null> {
+  const { rows } = await sql<{ slot: number | null }>`
+    select min(slot) as slot from (select slot from usage_fold union all select first_slot from usage_state) counted
   `.execute(trx)
-  await sql`delete from usage_part`.execute(trx)
+  return rows[0]?.slot ?? null
 }
 
-/** What is staged, by the series of a kind; a series that is new is made. */
-async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
+/** Adds what is staged to the hours of a kind. */
+async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
+  await makeSeries(trx, kind)
+  await sql`
+    insert into usage_hours (day, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
+    select ${dayOf('slot')}, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id
+    from (${partsOf(kind)}) part where true
+    on conflict (day, series_id, slot) do update set ${sql.raw(added('usage_hours', [...figureColumns, 'log_rows']))}, ${sql.raw(wider)}
+  `.execute(trx)
+}
+
+/** Makes the series of a kind that what is staged is the first of. */
+async function makeSeries(trx: Trx, kind: SeriesKind): Promise<void> {
   const kept = names(seriesKinds[kind])
   await sql`
-    insert into usage_series (kind, ${kept}) select distinct ${sql.lit(kind)}, ${kept} from usage_fold where true
-    on conflict do nothing`.execute(trx)
+    insert into usage_series (kind, ${kept}) select distinct ${sql.lit(kind)}, ${kept} from usage_fold f
+    where ${seriesOf(kind)} is null`.execute(trx)
+}
+
+/** What is staged, by the series of a kind, all of which there are. */
+function partsOf(kind: SeriesKind): RawBuilder<unknown> {
+  const kept = names(seriesKinds[kind])
   const rows = sql.raw(
     `${summed(figureColumns, '')}, ${summed(['log_rows'], '')}, min(first_id) as first_id, max(last_id) as last_id`,
   )
+  return sql`
+    select ${seriesOf(kind)} as series_id, f.slot, ${names(figureColumns, 'f.')}, f.log_rows, f.first_id, f.last_id
+    from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${kept}, ${rows} from usage_fold group by slot, ${kept})`} f`
+}
+
+/** Writes down what is staged by the series of a kind, to be used more than once. */
+async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
   await sql`
-    insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
-    select ${seriesOf(kind)}, f.slot, ${names(figureColumns, 'f.')}, f.log_rows, f.first_id, f.last_id
-    from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${kept}, ${rows} from usage_fold group by slot, ${kept})`} f
+    insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id) ${partsOf(kind)}
   `.execute(trx)
 }
 
@@ -193,20 +212,35 @@ async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
       await splitBySeries(trx, kind)
       await sql`
         insert into ${sql.table(table)} (series_id, slot, ${names(figureColumns)})
-        select series_id, ${slot}, ${sql.raw(summed(figureColumns, ''))} from usage_part where slot < ${end}
+        select series_id, ${slot}, ${sumsOfAll} from usage_part where slot < ${end}
         group by series_id, ${slot}
         on conflict (series_id, slot) do update set ${sql.raw(added(table, figureColumns))}`.execute(trx)
+      if (table === 'usage_days')
+        await addToSeries(
+          trx,
+          sql`select series_id, ${sumsOfAll} from usage_part where slot < ${end} group by series_id`,
+        )
       await sql`delete from usage_part`.execute(trx)
     }
   }
+}
+
+const sumsOfAll = sql.raw(summed(figureColumns, ''))
+
+/** Adds rows `series_id` and figures to what these series have in all. */
+async function addToSeries(trx: Trx, rows: RawBuilder<unknown>): Promise<void> {
+  const raised = figureColumns.map((name) => `${name} = usage_series.${name} + more.${name}`)
+  await sql`
+    update usage_series set ${sql.raw(raised.join(', '))} from (${rows}) more where usage_series.id = more.series_id
+  `.execute(trx)
 }
 
 async function addDay(trx: Trx, day: number): Promise<void> {
   await putInOrder(trx, 'usage_hours', sql`day = ${day}`)
   await sql`
     insert into usage_days (series_id, slot, ${names(figureColumns)})
-    select series_id, day, ${sql.raw(summed(figureColumns, ''))} from usage_hours where day = ${day}
-    group by day, series_id`.execute(trx)
+    select series_id, day, ${sumsOfAll} from usage_hours where day = ${day} group by day, series_id`.execute(trx)
+  await addToSeries(trx, sql`select series_id, ${sumsOfAll} from usage_hours where day = ${day} group by series_id`)
 }
 
 async function addWeek(trx: Trx, week: number): Promise<void> {

@@ -251,7 +251,7 @@ export async function usageNames(
     group === 'channel_id'
       ? sql``
       : sql`union all
-          select ${id}, ${sql.ref(name)}, 1, id from usage_series where kind = 'token' and ${id} ${among}
+          select ${id}, ${sql.ref(name)}, 1, id from usage_series where kind = ${kindFor({}, [group])} and ${id} ${among}
           union all
           select ${id}, ${sql.ref(name)}, 2, id from logs l where ${uncounted} and ${id} ${among}`
   const answer = await sql<{ id: number; name: string }>`

@@ -6,6 +6,7 @@ import {
   figureColumns,
   figureOfRow,
   type HourRange,
+  holdsAllDays,
   hourSeconds,
   hoursOf,
   matches,
@@ -38,7 +39,7 @@ type Figure = keyof UsageFigures
 interface Piece {
   slots: RawBuilder<unknown>
   hour: string
-  /** The hour that tells from which bucket the slot is taken away, being in another piece too. */
+  /** The hour that tells from which bucket a `day` of slots is taken away, being in another piece too. */
   takenFrom?: string
 }
 
@@ -58,13 +59,22 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const lastDay = Math.floor(to / dayHours)
   const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
   if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
-  const [first, last] = [firstDay * dayHours, lastDay * dayHours]
+  const first = firstDay * dayHours
+  // Of days that are not summed up yet, and of the day that the range cuts at its end.
+  const unsummed = sql`d.day >= case when ${daysTo} < ${lastDay} then ${daysTo} else ${lastDay} end`
   return [
-    ...hours(from, first),
-    ...(bucket === undefined ? daysAndWeeks(firstDay, lastDay) : daysByParts(firstDay, lastDay, bucket.shift)),
-    ...hours(first, last).map((piece) => ({ ...piece, slots: sql`${piece.slots} and d.day >= ${daysTo}` })),
-    ...hours(last, to),
+    ...(bucket === undefined
+      ? orInAll({ from, to }, [...hours(from, first), ...daysAndWeeks(firstDay, lastDay)])
+      : [...hours(from, first), ...daysByParts(firstDay, lastDay, bucket.shift)]),
+    { slots: sql`${hoursOf({ from: first, to })} and ${unsummed}`, hour: 'u.slot' },
   ]
+}
+
+/** What the series have in all where that can stand for the pieces; of these then not a row is read. */
+function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
+  const some = sql`cross join usage_series u where u.id = s.id and u.requests > 0`
+  const inAll = { slots: sql`${some} and ${holdsAllDays(range)}`, hour: '0' }
+  return [inAll, ...pieces.map((piece) => ({ ...piece, slots: sql`${piece.slots} and not ${holdsAllDays(range)}` }))]
 }
 
 /**
@@ -86,8 +96,8 @@ function daysByParts(from: number, to: number, shift: number): Piece[] {
         where u.day = d.day and u.series_id = s.id and d.day >= ${from} and d.day < ${to} and d.day < ${daysTo}
           and u.slot >= d.day * ${sql.lit(dayHours)} + ${sql.lit(lower)}
           and u.slot < d.day * ${sql.lit(dayHours)} + ${sql.lit(upper)}`,
-      hour: 'u.slot',
-      takenFrom: `d.day * ${dayHours} + ${inDay}`,
+      hour: `day * ${dayHours} + ${lower}`,
+      takenFrom: `day * ${dayHours} + ${inDay}`,
     },
   ]
 }
@@ -126,9 +136,14 @@ export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
 function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<unknown> {
   const figures = figuresOf(ask, (name) => `u.${name}`)
   if (takenFrom === undefined) return sql`select s.g, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
+  // Added up by day, in the order in which they are found, before each is counted twice.
   return sql`
-    select g, case when sign = 1 then own else other end as bucket, ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
-    from (select s.g, ${bucketOf(ask, hour)} as own, ${bucketOf(ask, takenFrom)} as other, ${figures} from s ${slots}) moved
+    select g, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
+      ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
+    from (
+      select s.g, d.day, ${figuresOf(ask, (name) => `cast(sum(u.${name}) as bigint) as ${name}`)} from s ${slots}
+      group by d.day, s.id, s.g
+    ) moved
     cross join (select 1 as sign union all select -1) signs`
 }
 

@@ -13,6 +13,8 @@ export type Dimension = (typeof dimensions)[number]
 export const seriesKinds = {
   all: ['type'],
   route: ['type', 'model_name', 'channel_id'],
+  user: ['type', 'user_id', 'username'],
+  user_model: ['type', 'user_id', 'username', 'model_name'],
   token: ['type', 'user_id', 'username', 'token_id', 'token_name'],
   call: dimensions,
 } as const satisfies Record<string, readonly Dimension[]>
@@ -90,6 +92,15 @@ export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${
 /** Days before this one are counted in days, weeks before this one in weeks. */
 export const daysTo = state('days_to')
 export const weeksTo = state('weeks_to')
+
+/**
+ * Whether the range holds all days that are summed up, and nothing of it comes before days that are not: what the series
+ * have in all then stands for its hours before `daysTo`.
+ */
+export function holdsAllDays({ from, to }: HourRange): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(select coalesce(first_slot >= ${from}, true) and days_to >= ${Math.ceil(from / dayHours)}
+    and days_to <= ${Math.floor(to / dayHours)} from usage_state)`
+}
 
 export const hourSeconds = 3600
 export const dayHours = 24

@@ -1,7 +1,10 @@
 import type { Generated } from 'kysely'
 
-/** A kind of log row whose figures are added up; columns that its `kind` does not keep apart are 0 or ''. */
-export interface UsageSeriesTable {
+/**
+ * A kind of log row whose figures are added up; columns that its `kind` does not keep apart are 0 or ''. Its own figures
+ * are those of all days that are summed up.
+ */
+export interface UsageSeriesTable extends UsageFigures {
   id: Generated<number>
   kind: string
   type: number
@@ -51,11 +54,16 @@ export interface UsageSlotsTable extends UsageFigures {
   slot: number
 }
 
-/** One row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` in days, days before week `weeks_to` in weeks. */
+/**
+ * One row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` in days and in series, days before
+ * week `weeks_to` in weeks.
+ */
 export interface UsageStateTable {
   folded_to: number
   /** Epoch seconds. */
   folded_at: number
   days_to: number
   weeks_to: number
+  /** The first hour in which rows are counted; null while there is none. */
+  first_slot: number | null
 }

@@ -68,17 +68,15 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
   const ask = { filter, group, metric }
   const ranking = await rankUsage(db, { ...ask, range: read, limit })
   const keys = ranking.top.map(({ g }) => g)
-  const before =
-    query.compare === undefined || query.start_timestamp === 0
-      ? undefined
-      : await rankUsage(db, {
-          ...ask,
-          range: { from: Math.max(0, 2 * range.from - range.to), to: range.from },
-          limit,
-          only: keys,
-        })
-  const curves = curvesOf(await usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }), plan)
-  const names = await namesOf(db, query.group_by, keys)
+  const earlier = { from: Math.max(0, 2 * range.from - range.to), to: range.from }
+  const isCompared = query.compare !== undefined && query.start_timestamp !== 0
+  // None needs what the others find: on PostgreSQL they run side by side.
+  const [before, buckets, names] = await Promise.all([
+    isCompared ? rankUsage(db, { ...ask, range: earlier, limit, only: keys }) : undefined,
+    usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }),
+    namesOf(db, query.group_by, keys),
+  ])
+  const curves = curvesOf(buckets, plan)
   const others = ranking.count - ranking.top.length
   const total = curves.get(null)
   return {
