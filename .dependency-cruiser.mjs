@@ -64,7 +64,7 @@ export default {
           '\\.d\\.ts$',
           '(^|/)\\.?[^/]+\\.config\\.[^/]+$',
           '^server/main\\.ts$',
-          '^console/theme-boot\\.js$',
+          '^console/(?:theme|parts)-boot\\.js$',
         ],
       },
       {},

@@ -3,7 +3,14 @@ import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { version } from './server/version.ts'
-import { compiledMessages, endpointsAsData, precompressed, preloadedEntry, themeBoot } from './tools/vite-plugins.ts'
+import {
+  compiledMessages,
+  endpointsAsData,
+  firstScript,
+  plainImports,
+  precompressed,
+  preloadedEntry,
+} from './tools/vite-plugins.ts'
 
 const root = resolve(import.meta.dirname, 'console')
 const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
@@ -11,16 +18,31 @@ const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 const corePackages =
   /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router|router-core|history|react-store|store)|@lingui\/core|clsx|class-variance-authority)\//
 const coreModules =
-  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$/
+  /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
-function isCore(id: string): boolean {
-  return corePackages.test(id) || coreModules.test(id)
-}
+/** What nearly every page has that stands in the frame; the schemas of the contract are not among it. */
+const framePackages = /\/@tanstack\/(?:react-query|query-core)\//
+const frameModules =
+  /\/console\/(?:lib\/(?:csv|download|format|list-source|query-client|read-usage|self|undo)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|redemption|token|usage|user))\.ts$/
 
-/** Parts that most pages want. One file of them compresses better than many small ones, and is asked for at once. */
+/**
+ * Parts that most pages want. One file of them compresses better than many small ones, and a browser asks for few at once.
+ * Without its dependencies where those of others would come along.
+ */
 const chunkGroups = [
-  { name: 'core', test: isCore, priority: 3 },
-  { name: 'query', test: /\/@tanstack\/(?:react-query|query-core)\//, priority: 2 },
+  { name: 'core', test: (id: string) => corePackages.test(id) || coreModules.test(id), priority: 4 },
+  {
+    name: 'frame',
+    test: (id: string) => framePackages.test(id) || frameModules.test(id),
+    priority: 3,
+    includeDependenciesRecursively: false,
+  },
+  {
+    name: 'table',
+    test: /\/console\/components\/data-table\/|\/@tanstack\/(?:react-table|table-core)\//,
+    priority: 2,
+    includeDependenciesRecursively: false,
+  },
   { name: 'icons', test: /\/lucide-react\//, priority: 1, minShareCount: 2 },
 ]
 
@@ -33,10 +55,18 @@ export default defineConfig({
     compiledMessages(resolve(root, 'messages')),
     react(),
     tailwind(),
-    themeBoot(resolve(root, 'theme-boot.js')),
+    firstScript({
+      theme: resolve(root, 'theme-boot.js'),
+      parts: resolve(root, 'parts-boot.js'),
+      routes: resolve(root, 'app/routes.tsx'),
+      ofUsers: { '/': ['../pages/home/start.tsx'] },
+    }),
     preloadedEntry(),
+    plainImports(),
     precompressed(),
   ],
+  // React has had it for long; the package brings another for those that have not.
+  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
   define: { consoleVersion: JSON.stringify(version) },
   build: {
     outDir: process.env['CONSOLE_OUT'] ?? resolve(import.meta.dirname, 'dist/console'),
@@ -45,7 +75,8 @@ export default defineConfig({
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     manifest: 'manifest.json',
     assetsInlineLimit: 0,
-    // Lists of what to preload would cost more script than they save; the entry's own parts are named in the page.
+    // Lists of what to preload would cost more script than they save; the entry's own parts are named in the page,
+    // those of the pages in its first script.
     modulePreload: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,

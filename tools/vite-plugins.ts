@@ -4,33 +4,63 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
-import type { Plugin } from 'vite'
+import type { Plugin, Rolldown } from 'vite'
+import { firstParts } from './first-parts.ts'
 
 /** Loads a module of ours as it is now, also when it was loaded before and has changed. */
 function loadFresh(path: string): Promise<Record<string, unknown>> {
   return import(`${path}?${statSync(path).mtimeMs}`)
 }
 
-/** The theme is set before anything is painted, by a file of its own: the page's policy allows no inline script. */
-export function themeBoot(file: string): Plugin {
-  const source = readFileSync(file, 'utf8')
-  const hash = createHash('sha256').update(source).digest('hex').slice(0, 8)
-  const fileName = `assets/theme-boot-${hash}.js`
+interface FirstScript {
+  theme: string
+  parts: string
+  routes: string
+  /** Modules that pages show only to people who are logged in, by path. */
+  ofUsers: Readonly<Record<string, readonly string[]>>
+}
+
+/**
+ * The page's first script: sets the theme before anything is painted and asks for the parts of the page. A file of its
+ * own, because the page's policy allows no inline script.
+ */
+export function firstScript({ theme, parts, routes, ofUsers }: FirstScript): Plugin {
   let building = false
+  const made = (bundle: Rolldown.OutputBundle) => {
+    const table = JSON.stringify(firstParts(routes, bundle, ofUsers))
+    const lines = (file: string) => readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/.*)?\n?|\s+$/gm, '')
+    const source = `${lines(theme)}\n${lines(parts).replace(/\bfirstParts\b/, () => table)}\n`
+    const hash = createHash('sha256').update(source).digest('hex').slice(0, 8)
+    return { source, fileName: `assets/first-${hash}.js` }
+  }
   return {
-    name: 'theme-boot',
+    name: 'first-script',
     config: (_config, { command }) => {
       building = command === 'build'
     },
-    generateBundle() {
-      this.emitFile({ type: 'asset', fileName, source })
+    generateBundle(_options, bundle) {
+      this.emitFile({ type: 'asset', ...made(bundle) })
     },
     transformIndexHtml: {
       order: 'post',
-      handler: () => [
-        { tag: 'script', attrs: { src: building ? `./${fileName}` : '/theme-boot.js' }, injectTo: 'head-prepend' },
+      handler: (_html, { bundle }) => [
+        {
+          tag: 'script',
+          attrs: { src: building && bundle ? `./${made(bundle).fileName}` : '/theme-boot.js' },
+          injectTo: 'head-prepend',
+        },
       ],
     },
+  }
+}
+
+/** Parts have no style of their own, and the first script asks for what they import: an import needs no help. */
+export function plainImports(): Plugin {
+  return {
+    name: 'plain-imports',
+    apply: 'build',
+    enforce: 'pre',
+    load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null),
   }
 }
 

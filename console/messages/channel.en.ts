@@ -6,6 +6,8 @@ export const channelEn = {
   'channel.addTitle': 'create a channel',
   'channel.editTitle': 'edit channel',
   'channel.search': 'Search by ID or name',
+  'channel.filter.types': 'all types',
+  'channel.filter.statuses': 'all statuses',
   'channel.none': 'none',
   'channel.empty': 'No channels yet',
   'channel.empty.text': 'A channel is an upstream service: its address, its key and the models it serves.',

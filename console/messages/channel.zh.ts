@@ -7,6 +7,8 @@ export const channelZh = {
   'channel.addTitle': '创建新的渠道',
   'channel.editTitle': '更新渠道信息',
   'channel.search': '按 ID 或名称搜索',
+  'channel.filter.types': '所有类型',
+  'channel.filter.statuses': '所有状态',
   'channel.none': '无',
   'channel.empty': '还没有渠道',
   'channel.empty.text': '渠道就是一个上游服务：地址、密钥以及它提供的模型。',

@@ -1,6 +1,7 @@
 /** Texts of lists. */
 export const tableEn = {
   'table.search.clear': 'Clear the search',
+  'table.filters': 'Filters',
   'table.columns': 'Columns',
   'table.columns.reset': 'Reset columns',
   'table.column.up': 'Move {column} to the left',
@@ -23,7 +24,9 @@ export const tableEn = {
   'table.lastPage': 'that was the last page',
   'table.sortedLoaded': 'Sorting {count, plural, one {# loaded row} other {# loaded rows}}',
   'table.empty.filtered': 'No results found.',
-  'table.empty.filteredHint': 'Nothing fits the search or the filters.',
+  'table.empty.sought': 'Nothing fits the search.',
+  'table.empty.filterOn': 'A filter is on, and nothing fits it.',
+  'table.empty.both': 'A search and a filter are on, and nothing fits both.',
   'table.empty.clear': 'Clear filters',
   'table.error': 'The list could not be loaded',
   'table.stale': 'These rows are from before the error.',

@@ -2,6 +2,7 @@ import type { Translation } from './areas.ts'
 
 export const tableZh = {
   'table.search.clear': '清除搜索',
+  'table.filters': '筛选',
   'table.columns': '列',
   'table.columns.reset': '恢复默认列',
   'table.column.up': '将“{column}”左移',
@@ -24,7 +25,9 @@ export const tableZh = {
   'table.lastPage': '已是最后一页',
   'table.sortedLoaded': '正在对已加载的 {count} 行排序',
   'table.empty.filtered': '未找到结果。',
-  'table.empty.filteredHint': '没有符合搜索或筛选条件的内容。',
+  'table.empty.sought': '没有符合搜索的内容。',
+  'table.empty.filterOn': '已启用筛选，没有符合条件的内容。',
+  'table.empty.both': '已启用搜索和筛选，没有同时符合两者的内容。',
   'table.empty.clear': '清除筛选',
   'table.error': '无法加载列表',
   'table.stale': '以下是出错之前的数据。',

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { channelOperations, keyMode } from './channel-operations.ts'
 import { endpoint, idParams, keywordQuery } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
-import { listQuery } from './list-query.ts'
+import { listQuery, numberFilter } from './list-query.ts'
 
 /** A channel as the API shows it; the key is always empty text. */
 export const channelSchema = z.object({
@@ -85,6 +85,20 @@ export const channelSortColumns = [
   'created_time',
 ] as const
 
+/** What channels are narrowed to, in the list and in a search. */
+const filters = {
+  type: numberFilter(1_000_000, 'A number of the catalogue; 0 = all types.'),
+  status: numberFilter(3, '1 enabled, 2 disabled by a person, 3 disabled by the gateway; 0 = all.'),
+  group: z._default(
+    text(200).check(
+      z.trim(),
+      z.regex(/^[^,]*$/, { error: 'must be one group' }),
+      z.describe('A group that may use it, exactly; empty = all.'),
+    ),
+    '',
+  ),
+}
+
 const fields = {
   type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
   name: z.optional(trimmedText(100)),
@@ -127,7 +141,7 @@ export const channelApi = {
     method: 'GET',
     path: '/api/channel/',
     access: 'admin',
-    query: listQuery(channelSortColumns),
+    query: z.extend(listQuery(channelSortColumns), filters),
     data: z.array(channelSchema),
     summary: 'Channels, newest first',
   }),
@@ -135,7 +149,7 @@ export const channelApi = {
     method: 'GET',
     path: '/api/channel/search',
     access: 'admin',
-    query: z.extend(listQuery(channelSortColumns, 100), keywordQuery.shape),
+    query: z.extend(listQuery(channelSortColumns, 100), { ...keywordQuery.shape, ...filters }),
     data: z.array(channelSchema),
     summary: 'Channels with that id or whose name begins with the keyword',
   }),

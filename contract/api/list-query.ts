@@ -21,3 +21,11 @@ export function listQuery<const Columns extends readonly [string, ...string[]]>(
     ),
   })
 }
+
+/**
+ * A number that lists are narrowed to; 0, as nothing, means any. One that cannot be read is refused: the list of all rows
+ * would pass for an answer.
+ */
+export function numberFilter(most: number, description: string) {
+  return z._default(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most), z.describe(description)), 0)
+}

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts'
 import { idField, maxQuota, text, trimmedText } from './fields.ts'
-import { listQuery } from './list-query.ts'
+import { listQuery, numberFilter } from './list-query.ts'
 
 /** A redemption code with what it is worth. `count` belongs to the form that makes codes and is always 0 here. */
 export const redemptionSchema = z.object({
@@ -31,6 +31,9 @@ export const redemptionSortColumns = [
   'redeemed_user_id',
 ] as const
 
+/** What codes are narrowed to, in the list and in a search. */
+const filters = { status: numberFilter(3, '1 unused, 2 disabled, 3 used; 0 = all.') }
+
 /** Most codes that one call makes. */
 export const maxRedemptions = 100
 
@@ -57,7 +60,7 @@ export const redemptionApi = {
     method: 'GET',
     path: '/api/redemption/',
     access: 'admin',
-    query: listQuery(redemptionSortColumns),
+    query: z.extend(listQuery(redemptionSortColumns), filters),
     data: z.array(redemptionSchema),
     summary: 'Redemption codes, newest first',
   }),
@@ -65,7 +68,7 @@ export const redemptionApi = {
     method: 'GET',
     path: '/api/redemption/search',
     access: 'admin',
-    query: z.extend(listQuery(redemptionSortColumns, 100), keywordQuery.shape),
+    query: z.extend(listQuery(redemptionSortColumns, 100), { ...keywordQuery.shape, ...filters }),
     data: z.array(redemptionSchema),
     summary: 'Redemption codes with that id or whose name begins with the keyword',
   }),

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Upd
 import { channelStatus } from '../../contract/statuses.ts'
 import { splitList } from '../lib/split-list.ts'
 import { type Listed, listPage, type Page } from './page.ts'
-import { idOf, needsRowLocks, startsWith } from './search.ts'
+import { idOf, isAmong, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
 import type { ChannelsTable, Tables } from './tables.ts'
 
@@ -48,12 +48,27 @@ function counted(row: ChannelRow & { keys_dead: number | null }): ListedChannel 
   return { ...row, keys_dead: Number(row.keys_dead ?? 0) }
 }
 
-export async function listChannels(db: Db, page: Page<keyof ChannelRow>, keyword = ''): Promise<Listed<ListedChannel>> {
+/** Which channels are listed; 0 and '' mean any. */
+export interface ChannelFilter {
+  keyword?: string
+  type: number
+  status: number
+  group: string
+}
+
+export async function listChannels(
+  db: Db,
+  page: Page<keyof ChannelRow>,
+  { keyword = '', type, status, group }: ChannelFilter,
+): Promise<Listed<ListedChannel>> {
   const matching = db
     .selectFrom('channels')
     .$if(keyword !== '', (query) =>
       query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
     )
+    .$if(type !== 0, (query) => query.where('type', '=', type))
+    .$if(status !== 0, (query) => query.where('status', '=', status))
+    .$if(group !== '', (query) => query.where((eb) => isAmong(eb.ref('group'), group)))
   const { rows, total } = await listPage(db, matching, (query) => query.select(columns).select(deadKeyCount), page)
   return { rows: rows.map(counted), total }
 }

@@ -7,16 +7,23 @@ import type { RedemptionsTable } from './tables.ts'
 
 export type RedemptionRow = Selectable<RedemptionsTable>
 
+/** Which codes are listed; 0 and '' mean any. */
+export interface RedemptionFilter {
+  keyword?: string
+  status: number
+}
+
 export function listRedemptions(
   db: Db,
   page: Page<Exclude<keyof RedemptionRow, 'key'>>,
-  keyword = '',
+  { keyword = '', status }: RedemptionFilter,
 ): Promise<Listed<RedemptionRow>> {
   const matching = db
     .selectFrom('redemptions')
     .$if(keyword !== '', (query) =>
       query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
     )
+    .$if(status !== 0, (query) => query.where('status', '=', status))
   return listPage(db, matching, (query) => query.selectAll(), page)
 }
 

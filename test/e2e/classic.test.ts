@@ -166,3 +166,17 @@ test('spec 7: admins add a channel with the models of its type, test it, make co
   await toastShown(page, 'success', 'operation completed successfully!')
   expect(await complaints(page)).toEqual([])
 })
+
+test('filters that the server does not hear are not offered, and count as none', async () => {
+  await site.api('POST', '/api/redemption/', { name: 'unused', quota: 1, count: 1 })
+  await using visit = await classicVisit(rootAccount)
+  const { page } = visit
+  for (const path of ['/channel?status=2&type=1&group=none', '/redemption?status=3']) {
+    await visit.open(path)
+    await rowsOf(page).first().waitFor()
+    await page.getByRole('group', { name: 'Filters' }).waitFor({ state: 'detached' })
+    expect(await complaints(page)).toEqual([])
+  }
+  const calls = visit.calls().filter((call) => /\/(?:channel|redemption)\/\?/.test(call))
+  expect(calls).toContain('GET /api/redemption/?p=0')
+})

@@ -1,6 +1,5 @@
 // Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations, places).
 import { describe, expect, test } from 'bun:test'
-import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
@@ -143,11 +142,5 @@ describe('the guard', () => {
     await page.waitForURL('**/login')
     await toastShown(page, 'success', 'logged out successfully!')
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
-  })
-})
-
-describe('the look of the login page', () => {
-  test('no finding in any theme, language and width', async () => {
-    expect(await auditPage(site, { path: '/login?expired=true' })).toEqual([])
   })
 })

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { endsEarly, type FakeUpstream, ok, stallsStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
-import { auditPage } from './support/audit.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 
@@ -221,19 +220,4 @@ test('the code of the call holds what would be sent, the key hidden on the scree
   await dialog.getByRole('button', { name: /^Copy/ }).click()
   const copied = () => page.evaluate(() => navigator.clipboard.readText())
   await eventually(copied).toContain(`apiKey: 'sk-${token.key}'`)
-})
-
-test('reads well in both themes and languages, with an answer and with a failure', async () => {
-  upstream.forModel('gpt-4o', status(400, { message: 'refused' }))
-  const faults = await auditPage(site, {
-    path: `${path()}&compare=gpt-4o`,
-    as: user,
-    prepare: async (page) => {
-      await page.locator('textarea').last().fill('Hello')
-      await page.keyboard.press('Control+Enter')
-      await page.locator('article[data-state="done"]').waitFor()
-      await page.locator('article[data-state="failed"]').waitFor()
-    },
-  })
-  expect(faults).toEqual([])
 })

@@ -5,7 +5,6 @@ import type { Page } from 'playwright-core'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { startMailServer } from '../helpers/mail-server.ts'
 import { startService } from '../helpers/outside-services.ts'
-import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
@@ -453,18 +452,4 @@ describe('the audit trail', () => {
     await button(page, 'Retry').click()
     await rowsOf(page).first().waitFor()
   })
-})
-
-describe('the look', () => {
-  for (const [tab, ready] of [
-    ['operation', '#RetryTimes input'],
-    ['system', '#SMTPServer input'],
-    ['other', '#SystemName input'],
-    ['audit', '.data-table tbody tr'],
-  ] as const) {
-    test(`no finding on the tab ${tab} in any theme, language and width`, async () => {
-      const prepare = async (page: Page) => void (await page.locator(ready).first().waitFor())
-      expect(await auditPage(site, { path: `/setting?tab=${tab}`, as: rootAccount, prepare })).toEqual([])
-    })
-  }
 })

@@ -10,7 +10,6 @@ import {
   startWeChatHelper,
   type WeChatHelper,
 } from '../helpers/outside-services.ts'
-import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
@@ -289,13 +288,5 @@ describe('deleting the own account', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete own account' }).click()
     await toastShown(page, 'error', 'Error: ')
     await eventually(() => new URL(page.url()).pathname).toBe('/setting')
-  })
-})
-
-describe('the look', () => {
-  test('no finding in any theme, language and width', async () => {
-    const user = await site.addUser('watcher')
-    const prepare = async (page: Page) => void (await page.getByText('$2.00').waitFor())
-    expect(await auditPage(site, { path: '/setting', as: user, prepare })).toEqual([])
   })
 })

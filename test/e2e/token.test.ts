@@ -3,7 +3,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { auditPage } from './support/audit.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
@@ -444,21 +443,5 @@ describe('the form of a token', () => {
     await visit.page.getByText('This token was not found').waitFor()
     await visit.page.getByRole('link', { name: 'Back' }).click()
     await visit.page.waitForURL('**/token')
-  })
-})
-
-describe('the look of the token pages', () => {
-  test('no finding on the list, the drawer and the form in any theme, language and width', async () => {
-    const user = await site.addUser('looker')
-    const token = await addToken(user, { name: 'program', expired_time: Math.floor(Date.now() / 1000) + 90_000 })
-    await addToken(user, { name: 'other', unlimited_quota: true })
-    const withRows = async (page: Page) => await rows(page).first().waitFor()
-    const withDrawer = async (page: Page) => await page.getByRole('dialog').locator('pre').first().waitFor()
-    const faults = [
-      ...(await auditPage(site, { as: user, path: '/token', prepare: withRows })),
-      ...(await auditPage(site, { as: user, path: `/token?peek=${token.id}`, prepare: withDrawer })),
-      ...(await auditPage(site, { as: user, path: '/token/add' })),
-    ]
-    expect(faults).toEqual([])
   })
 })

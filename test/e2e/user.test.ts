@@ -1,6 +1,5 @@
 // Specification: 2 (user management, user edit form), 4 (user status and role), 5 (user create), 8 (messages).
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { auditPage } from './support/audit.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
@@ -166,15 +165,4 @@ describe('the forms', () => {
     await visit.open('/user')
     await visit.page.getByText('No permission').waitFor()
   })
-})
-
-test('look right to everybody', async () => {
-  expect(
-    await auditPage(site, {
-      path: '/user',
-      as: rootAccount,
-      prepare: (page) => rowsOf(page).first().waitFor(),
-    }),
-  ).toEqual([])
-  expect(await auditPage(site, { path: '/user/add', as: rootAccount })).toEqual([])
 })

@@ -39,6 +39,7 @@ export interface DataTableProps<Row extends object> {
   /** Filters beside the search; `filtered` says whether any is set. */
   filters?: ReactNode
   filtered?: boolean
+  /** Takes away the search and all filters; left out = the search alone. */
   onClearFilters?: () => void
   /** Buttons at the end of the toolbar. */
   toolbar?: ReactNode
@@ -137,11 +138,8 @@ interface BodyProps<Row extends object> extends DataTableProps<Row> {
 function ListBody<Row extends object>(props: BodyProps<Row>) {
   const { caption, list, engine, columns, search, setSearch, filtered = false } = props
   const t = useText()
-  const narrowed = search.q !== undefined || filtered
-  const clear = () => {
-    setSearch({ q: undefined, page: undefined })
-    props.onClearFilters?.()
-  }
+  const sought = search.q !== undefined
+  const clear = props.onClearFilters ?? (() => setSearch({ q: undefined, page: undefined }))
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (
       <Frame>
@@ -152,8 +150,8 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
   if (!list.loading && list.rows.length === 0) {
     return (
       <Frame>
-        {narrowed ? (
-          <EmptyState title={t('table.empty.filtered')} text={t('table.empty.filteredHint')}>
+        {sought || filtered ? (
+          <EmptyState title={t('table.empty.filtered')} text={t(emptyHint(sought, filtered))}>
             <button type="button" className="text-sm text-link underline" onClick={clear}>
               {t('table.empty.clear')}
             </button>
@@ -191,6 +189,11 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
       )}
     </Frame>
   )
+}
+
+function emptyHint(sought: boolean, filtered: boolean) {
+  if (!filtered) return 'table.empty.sought'
+  return sought ? 'table.empty.both' : 'table.empty.filterOn'
 }
 
 function Frame({ busy = false, children }: { busy?: boolean; children: ReactNode }) {

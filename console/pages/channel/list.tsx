@@ -19,6 +19,7 @@ import { useUrlState } from '../../lib/url-state.ts'
 import { channelActions, channelBulk, deleteChannel } from './actions.tsx'
 import { nameOf, useTypeName } from './channel-parts.tsx'
 import { channelColumns } from './columns.tsx'
+import { ChannelFilters, filterOf, isFiltered, noFilters } from './filters.tsx'
 import { AddLink, NoChannels } from './no-channels.tsx'
 import { channels, removeDisabledChannels, updateAllBalances } from './queries.ts'
 import { parseChannelSearch } from './search.ts'
@@ -72,7 +73,9 @@ export function ChannelListPage() {
 function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseChannelSearch)
-  const list = useList(channels, search, setSearch)
+  // A server of fewer calls hears no filter.
+  const classic = useClassicServer()
+  const list = useList(channels, search, setSearch, classic ? {} : filterOf(search))
   const typeName = useTypeName()
   const [ask, question] = useConfirm()
   const [editing, setEditing] = useState<readonly Channel[]>()
@@ -100,6 +103,9 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
         bulk={channelBulk(t, setEditing)}
         peeks
         searchLabel={t('channel.search')}
+        filters={!classic && <ChannelFilters search={search} setSearch={setSearch} ready={!list.loading} />}
+        filtered={!classic && isFiltered(search)}
+        onClearFilters={() => setSearch(noFilters)}
         empty={<NoChannels />}
       />
       {question}

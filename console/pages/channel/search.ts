@@ -1,16 +1,27 @@
-import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText } from '../../lib/url-state.ts'
+import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
 const views = ['board', 'models'] as const
+const statuses = ['1', '2', '3'] as const
 
-/** What the list of channels keeps in its address. */
+/** What the list of channels keeps in its address. Absent means no filter. */
 export interface ChannelSearch extends ListSearch {
   /** Absent: the list. */
   view?: (typeof views)[number] | undefined
-  /** Of the models map: a group. */
+  /** Of the list: the number of a type. */
+  type?: string | undefined
+  /** Of the list: 1 enabled … 3 disabled by the gateway. */
+  status?: string | undefined
+  /** Of the list and of the models map: a group. */
   group?: string | undefined
 }
 
 /** Reads the query of the list of channels. */
 export function parseChannelSearch(raw: RawSearch): ChannelSearch {
-  return { ...parseListSearch(raw), view: oneOf(raw['view'], views), group: someText(raw['group']) }
+  return {
+    ...parseListSearch(raw),
+    view: oneOf(raw['view'], views),
+    type: wholeNumber(raw['type'], 1)?.toString(),
+    status: oneOf(raw['status'], statuses),
+    group: someText(raw['group']),
+  }
 }

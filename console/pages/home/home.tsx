@@ -1,28 +1,41 @@
-import { lazy, Suspense } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { statusApi } from '../../../contract/api/status.ts'
 import { PageHeading } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { WrittenPage } from '../../components/written-page.tsx'
-import { useSessionUser } from '../../lib/session.ts'
+import { loadChunk } from '../../lib/chunk.ts'
+import { type SessionUser, useSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { useNotice } from './notice.ts'
 import { Welcome } from './welcome.tsx'
 
-const StartPage = lazy(() => import('./start.tsx').then((it) => ({ default: it.StartPage })))
+interface StartPart {
+  Start?: ComponentType<{ user: SessionUser }>
+  error?: unknown
+}
+
+/** What people who are logged in see. No boundary waits for it: React shows what one has waited for a while later. */
+function useStartPage(wanted: boolean): StartPart['Start'] {
+  const [{ Start, error }, setPart] = useState<StartPart>({})
+  useEffect(() => {
+    if (!wanted) return
+    loadChunk(() => import('./start.tsx')).then(
+      ({ StartPage }) => setPart({ Start: StartPage }),
+      (failure: unknown) => setPart({ error: failure }),
+    )
+  }, [wanted])
+  if (error !== undefined) throw error
+  return Start
+}
 
 /** `/`: what an administrator wrote; where nothing is, a welcome, or for people who are logged in where to go on. */
 export function HomePage() {
   const t = useText()
   const user = useSessionUser()
+  const Start = useStartPage(user !== undefined)
   useNotice()
   const waiting = <Waiting />
-  const empty = user ? (
-    <Suspense fallback={waiting}>
-      <StartPage user={user} />
-    </Suspense>
-  ) : (
-    <Welcome />
-  )
+  const empty = user ? Start ? <Start user={user} /> : waiting : <Welcome />
   return (
     <div className="mx-auto w-full max-w-[1280px]">
       <PageHeading title={t('home.title')} className="sr-only" />

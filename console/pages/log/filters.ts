@@ -49,8 +49,9 @@ export function isFiltered(search: LogSearch): boolean {
   return [type, token, model, user, channel, from, to].some((value) => value !== undefined)
 }
 
-/** A search without its filters. */
+/** A search that narrows nothing. */
 export const noFilters = {
+  q: undefined,
   type: undefined,
   token: undefined,
   model: undefined,

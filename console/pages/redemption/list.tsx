@@ -10,6 +10,7 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { writeClipboard } from '../../lib/clipboard.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { useUrlState } from '../../lib/url-state.ts'
@@ -18,6 +19,7 @@ import { nameOf } from './code-parts.tsx'
 import { redemptionColumns } from './columns.tsx'
 import { redemptions } from './queries.ts'
 import { parseRedemptionSearch } from './search.ts'
+import { StatusFilter } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
 
@@ -26,7 +28,9 @@ export function RedemptionListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useUrlState(parseRedemptionSearch)
-  const list = useList(redemptions, search, setSearch)
+  // A server of fewer calls hears no filter.
+  const classic = useClassicServer()
+  const list = useList(redemptions, search, setSearch, classic ? {} : { status: search.status })
   const [ask, question] = useConfirm()
 
   const copy = useCallback(
@@ -73,6 +77,9 @@ export function RedemptionListPage() {
         actions={(code) => redemptionActions(code, t, { copy, edit, remove })}
         bulk={redemptionBulk(t)}
         searchLabel={t('redemption.search')}
+        filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
+        filtered={!classic && search.status !== undefined}
+        onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={
           <EmptyState title={t('redemption.empty')} text={t('redemption.empty.text')}>
             {addButton}

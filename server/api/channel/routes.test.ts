@@ -268,6 +268,51 @@ forEachDatabase((_, openFresh) => {
     expect((await get(`search?keyword=${secret}`)).data).toEqual([])
   })
 
+  test('the list and a search are narrowed to a type, a status and a group, exactly', async () => {
+    const named = async (path: string) => {
+      const answer = await api.call('GET', `/api/channel/${path}`, { as: admin.token })
+      const names = answer.json.data.map((each: { name: string }) => each.name).sort()
+      expect(answer.headers.get('x-total-count')).toBe(String(names.length))
+      return names
+    }
+    const { data } = await create({ name: 'off', group: 'vip,default' })
+    await put({ id: data[0], status: 2 })
+    await create({ name: 'on', group: 'default,vip2', type: 8, base_url: 'http://127.0.0.1:1' })
+    await create({ name: 'of all', group: 'a,VIP,b_c' })
+    expect(await named('?type=8')).toEqual(['on'])
+    expect(await named('?status=2')).toEqual(['off'])
+    expect(await named('?status=1')).toEqual(['of all', 'on'])
+    expect(await named('?group=vip')).toEqual(['off'])
+    expect(await named('?group=VIP')).toEqual(['of all'])
+    expect(await named('?group=default')).toEqual(['off', 'on'])
+    expect(await named('?group=%20b_c%20')).toEqual(['of all'])
+    expect(await named('?group=b%25')).toEqual([])
+    expect(await named('?type=0&status=0&group=')).toEqual(['of all', 'off', 'on'])
+    expect(await named('?type=&status=')).toHaveLength(3)
+    expect(await named('?type=1&status=1&group=a')).toEqual(['of all'])
+    expect(await named('search?keyword=o&group=default&status=2')).toEqual(['off'])
+    expect(await named('search?keyword=of&type=8')).toEqual([])
+    expect((await get('?group=default&size=1&p=1&sort=name&order=asc')).data[0].name).toBe('on')
+  })
+
+  test('a filter that cannot be read is refused', async () => {
+    for (const [query, word] of [
+      ['type=OpenAI', 'type'],
+      ['type=-1', 'type'],
+      ['type=1.5', 'type'],
+      ['status=enabled', 'status'],
+      ['status=4', 'status'],
+      ['group=a,b', 'group'],
+      [`group=${'g'.repeat(201)}`, 'group'],
+    ] as const) {
+      for (const path of [`?${query}`, `search?keyword=x&${query}`]) {
+        const answer = await api.call('GET', `/api/channel/${path}`, { as: admin.token })
+        expect([path, answer.status, answer.json.success]).toEqual([path, 200, false])
+        expect(answer.json.message).toContain(word)
+      }
+    }
+  })
+
   test('deleting one is no failure when it is gone; deleting all disabled ones tells how many', async () => {
     const ids = (await create({ key: 'a\nb\nc' })).data
     expect(await remove(`${ids[0]}/`)).toEqual({ success: true, message: '' })

@@ -25,11 +25,11 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   const { store, catalogue, announce } = deps
 
   serve(router, api.channel.list, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query))).map(channelView),
+    listed(context, await listChannels(store.read, pageOf(query), query)).map(channelView),
   )
 
   serve(router, api.channel.search, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query), query.keyword)).map(channelView),
+    listed(context, await listChannels(store.read, pageOf(query), query)).map(channelView),
   )
 
   // The fixed paths come before /api/channel/{id}, which would take them for an id.

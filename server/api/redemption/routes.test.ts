@@ -75,6 +75,27 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '?sort=quota&order=asc&size=3')).data).toHaveLength(3)
   })
 
+  test('the list and a search are narrowed to a status', async () => {
+    const [used] = (await create({ name: 'used' })).data
+    await create({ name: 'off' })
+    await call('PUT', '?status_only=true', { id: (await call('GET', '')).data[0].id, status: 2 })
+    await create({ name: 'open', count: 12 })
+    await redeem(used)
+    const names = async (path: string) => (await call('GET', path)).data.map((each: { name: string }) => each.name)
+    expect(await names('?status=3')).toEqual(['used'])
+    expect(await names('?status=2')).toEqual(['off'])
+    expect(await names('search?keyword=o&status=2')).toEqual(['off'])
+    expect(await names('search?keyword=used&status=1')).toEqual([])
+    const open = await api.call('GET', '/api/redemption/?status=1&p=1', { as: admin.token })
+    expect(open.json.data).toHaveLength(2)
+    expect(open.headers.get('x-total-count')).toBe('12')
+    for (const all of ['?size=100', '?size=100&status=0', '?size=100&status='])
+      expect(await names(all)).toHaveLength(14)
+    for (const wrong of ['?status=used', '?status=4', '?status=-1', 'search?status=1.5']) {
+      expect(await call('GET', wrong)).toMatchObject({ success: false, message: expect.stringContaining('status') })
+    }
+  })
+
   test('refuses bad input, and makes nothing', async () => {
     const cases: [body: object, word: string][] = [
       [{ count: 0 }, 'count'],

@@ -25,11 +25,11 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
   const { store, clock } = deps
 
   serve(router, api.redemption.list, async ({ query, context }) =>
-    listed(context, await listRedemptions(store.read, pageOf(query))).map(redemptionView),
+    listed(context, await listRedemptions(store.read, pageOf(query), query)).map(redemptionView),
   )
 
   serve(router, api.redemption.search, async ({ query, context }) =>
-    listed(context, await listRedemptions(store.read, pageOf(query), query.keyword)).map(redemptionView),
+    listed(context, await listRedemptions(store.read, pageOf(query), query)).map(redemptionView),
   )
 
   serve(router, api.redemption.get, async ({ params }) => {

@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
-import type { Console, VisitOptions } from './console.ts'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-const themes = ['light', 'dark'] as const
-const languages = ['en', 'zh', 'pseudo'] as const
-type Language = (typeof languages)[number]
-const widths = [1366, 390] as const
 
 interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
@@ -62,47 +57,6 @@ export function scrollsSideways(page: Page): Promise<boolean> {
     for (let frame = 0; frame < 2; frame++) await new Promise((done) => requestAnimationFrame(done))
     return document.documentElement.scrollWidth > document.documentElement.clientWidth
   })
-}
-
-interface Audit extends Pick<VisitOptions, 'as' | 'expectedErrors'> {
-  path: string
-  /** Brings the page into the state that is looked at: waits for rows, opens a dialog. */
-  prepare?(page: Page): Promise<void>
-}
-
-/**
- * Looks at a page in both themes, English, Chinese and pseudo-locale, wide and narrow. Returns what is wrong: axe's
- * findings, scrolling sideways (at 320 px, too), and texts that were not translated.
- */
-export async function auditPage(console: Console, audit: Audit): Promise<string[]> {
-  // Beside each other: much of the time of each is waiting.
-  const faults = await Promise.all(languages.map((language) => auditLanguage(console, audit, language)))
-  return faults.flat()
-}
-
-async function auditLanguage(console: Console, audit: Audit, language: Language): Promise<string[]> {
-  const { path, prepare, ...visitor } = audit
-  const faults: string[] = []
-  await using visit = await console.visit({ ...visitor, language })
-  const { page } = visit
-  await visit.open(path)
-  await prepare?.(page)
-  for (const width of widths) {
-    await page.setViewportSize({ width, height: 860 })
-    for (const theme of themes) {
-      const where = `${path} ${language} ${theme} ${width}`
-      await page.evaluate((name) => {
-        document.documentElement.dataset['theme'] = name
-      }, theme)
-      faults.push(...(await axeFaults(page)).map((fault) => `${where}: ${fault}`))
-    }
-    if (await scrollsSideways(page)) faults.push(`${path} ${language} ${width}: scrolls sideways`)
-  }
-  if (language === 'pseudo')
-    faults.push(...(await untranslated(page)).map((text) => `${path}: not translated: ${text}`))
-  await page.setViewportSize({ width: 320, height: 640 })
-  if (await scrollsSideways(page)) faults.push(`${path} ${language} 320: scrolls sideways`)
-  return faults
 }
 
 /** Words on the page that are in no catalogue: in the pseudo-locale every message stands between ⟦ and ⟧. */

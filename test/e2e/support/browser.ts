@@ -1,6 +1,19 @@
 import { type Browser, chromium } from 'playwright-core'
 import { findChromium, howToInstall } from '../../../tools/chromium.mjs'
 
+/**
+ * What every window of a full Chromium starts and no page needs: lists under its address bar that are pages themselves,
+ * and cost as much as the page that is tested. Of two such arguments the browser hears the last one, so that what
+ * Playwright turns off for the sake of tests stands here, too.
+ */
+const withoutFeatures = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+  ...['AimEnabled', 'AvoidCorsURLLoaderRestartOnRedirect', 'AvoidUnnecessaryBeforeUnloadCheckSync'],
+  ...['DestroyProfileOnBrowserClose', 'HttpsFirstBalancedModeAutoEnable', 'HttpsUpgrades', 'LensOverlay'],
+  ...['MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints', 'PaintHolding', 'PreconnectToSearch'],
+  'ThirdPartyStoragePartitioning',
+]
+
 let running: Promise<Browser> | undefined
 let users = 0
 
@@ -21,7 +34,8 @@ function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(howToInstall)
   // The sandbox of the browser needs rights that containers mostly do not have; pages here are our own.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', `--disable-features=${withoutFeatures}`]
+  return chromium.launch({ executablePath, args })
 }
 
 /** Gives the browser back. */

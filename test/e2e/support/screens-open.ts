@@ -71,6 +71,7 @@ export const openPages: readonly Screen[] = [
   { path: '/about', as: root },
   { path: '/about', state: 'failed', as: root, fails: '**/api/about', prepare: failed },
   { path: '/no/such/page', as: root },
+  { path: '/no/such/page', state: 'to visitors' },
   { path: '/channel', state: 'without permission', as: person },
   { path: '/chat', as: root, bare: true, state: 'without a link' },
   { path: '/chat', as: root, opens: /chat\.example/, prepare: (page) => page.locator('iframe').waitFor() },

@@ -23,6 +23,7 @@ const channel: Screen[] = [
   { path: '/channel', state: 'empty', as: root, bare: true, prepare: empty },
   { path: '/channel', state: 'failed', as: root, fails: '**/api/channel/?*', prepare: failed },
   { path: '/channel?q=nothing', state: 'found nothing', as: root, prepare: empty },
+  { path: '/channel?type=999&status=2&group=none', state: 'filtered to nothing', as: root, prepare: empty },
   { path: '/channel', state: 'with a menu', as: root, prepare: menu },
   {
     path: '/channel',
@@ -68,7 +69,12 @@ const token: Screen[] = [
   { path: '/token', state: 'failed', as: root, fails: '**/api/token/?*', prepare: failed },
   { path: '/token', state: 'with a menu', as: root, prepare: menu },
   { path: '/token', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
-  { path: '/token?peek=1', state: 'with a drawer', as: root, prepare: drawer },
+  {
+    path: '/token?peek=1',
+    state: 'with a drawer',
+    as: root,
+    prepare: (page) => page.getByRole('dialog').locator('pre').first().waitFor(),
+  },
   {
     path: '/token?peek=999',
     state: 'with a drawer of nothing',
@@ -96,6 +102,7 @@ const token: Screen[] = [
 const redemption: Screen[] = [
   { path: '/redemption', as: root, prepare: rows },
   { path: '/redemption', state: 'empty', as: root, bare: true, prepare: empty },
+  { path: '/redemption?status=2&q=nothing', state: 'filtered to nothing', as: root, prepare: empty },
   { path: '/redemption', state: 'failed', as: root, fails: '**/api/redemption/?*', prepare: failed },
   { path: '/redemption', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
   { path: '/redemption/add', as: root, prepare: field('name') },
@@ -142,6 +149,7 @@ const user: Screen[] = [
 
 const log: Screen[] = [
   { path: '/log', as: root, prepare: rows },
+  { path: '/log?mine=1', state: 'of one person', as: root, prepare: rows },
   { path: '/log', state: 'empty', as: person, bare: true, prepare: empty },
   { path: '/log?model=nothing&from=0', state: 'found nothing', as: root, prepare: empty },
   { path: '/log', state: 'failed', as: root, fails: '**/api/log/**', prepare: failed },
@@ -210,6 +218,7 @@ const settled = (id: string) => (page: Page) =>
   page.locator(`#${id} input, #${id} select, #${id} textarea`).first().waitFor()
 const setting: Screen[] = [
   { path: '/setting', as: root, prepare: (page) => page.locator('main dl').first().waitFor() },
+  { path: '/setting', state: 'to a user', as: person, prepare: (page) => page.locator('main dl').first().waitFor() },
   {
     path: '/setting',
     state: 'with the question before an account is deleted',

@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import { useText } from '../../lib/text.ts'
+import type { SetSearch } from '../../lib/url-state.ts'
+import { statusText } from './channel-parts.tsx'
+import { groupsQuery, typesQuery } from './queries.ts'
+import type { ChannelSearch } from './search.ts'
+
+/** A search that narrows nothing. */
+export const noFilters = {
+  q: undefined,
+  type: undefined,
+  status: undefined,
+  group: undefined,
+  page: undefined,
+} as const satisfies Partial<ChannelSearch>
+
+/** The filters of a search as the server takes them. */
+export function filterOf({ type, status, group }: ChannelSearch) {
+  return { type, status, group }
+}
+
+/** True when a search narrows the list by more than its text. */
+export function isFiltered(search: ChannelSearch): boolean {
+  return Object.values(filterOf(search)).some((value) => value !== undefined)
+}
+
+interface FiltersProps {
+  search: ChannelSearch
+  setSearch: SetSearch<ChannelSearch>
+  /** The list is on the screen: what the choices need may be asked for. */
+  ready: boolean
+}
+
+/** What the list is narrowed to: a type, a status, a group. */
+export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
+  const t = useText()
+  const types = useQuery(typesQuery).data ?? []
+  const groups = useQuery({ ...groupsQuery, enabled: ready }).data ?? []
+  const narrow = (change: Partial<ChannelSearch>) => setSearch({ ...change, page: undefined })
+  return (
+    <FilterBar
+      onClear={isFiltered(search) ? () => narrow({ type: undefined, status: undefined, group: undefined }) : undefined}
+    >
+      <FilterSelect
+        label={t('channel.type')}
+        all={t('channel.filter.types')}
+        value={search.type}
+        choices={types.map(({ type, label }) => ({ value: String(type), label }))}
+        onChange={(type) => narrow({ type })}
+      />
+      <FilterSelect
+        label={t('channel.status')}
+        all={t('channel.filter.statuses')}
+        value={search.status}
+        choices={Object.values(channelStatus).map((status) => ({
+          value: String(status),
+          label: statusText(status, t),
+        }))}
+        onChange={(status) => narrow({ status })}
+      />
+      <FilterSelect
+        label={t('channel.group')}
+        all={t('channel.map.allGroups')}
+        value={search.group}
+        choices={groups.map((name) => ({ value: name, label: name }))}
+        onChange={(group) => narrow({ group })}
+      />
+    </FilterBar>
+  )
+}

@@ -1,0 +1,108 @@
+// Which files the first look at each page needs, read from the routes of the console and from what the build has made.
+import { readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import type { Rolldown } from 'vite'
+
+type Bundle = Rolldown.OutputBundle
+
+/** As it is written into the page's first script; numbers are places in `files`. */
+export interface FirstParts {
+  /** Names without folder and ending. */
+  files: string[]
+  /** English and Chinese of each area of texts. */
+  words: [number, number][]
+  /** The first whose pattern fits is meant; the last fits everything. */
+  routes: [pattern: string, guarded: 0 | 1, parts: number[], areas: number[], ofUsers?: number[]][]
+}
+
+interface Route {
+  parent: string
+  path: string | undefined
+  guarded: boolean
+  /** Modules with their own folders, as `routes.tsx` names them. */
+  page: string | undefined
+  areas: string[]
+}
+
+const listed = (text: string) => [...text.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')
+
+/** The routes by the names of their constants. */
+function readRoutes(source: string): Map<string, Route> {
+  const all = (pattern: RegExp) =>
+    [...source.matchAll(pattern)].map(([, name = '', value = '']) => [name, value] as const)
+  const groups = new Map(all(/const (\w+): readonly Area\[\] = (\[[^\]]*\])/g))
+  const pages = new Map(all(/const (\w+) = async \(\) => \(await import\('([^']+)'\)\)/g))
+  const routes = new Map<string, Route>()
+  for (const [name, body] of all(/const (\w+) = createRoute\((\{[\s\S]*?\n?\})\)\n/g)) {
+    const [, own, shared, areas = ''] =
+      /lazyPage\(\s*(?:async \(\) => \(await import\('([^']+)'\)\)[.\w]*|(\w+)),\s*(\[[^\]]*\])/.exec(body) ?? []
+    const spread = [...areas.matchAll(/\.\.\.(\w+)/g)].flatMap((match) => listed(groups.get(match[1] ?? '') ?? ''))
+    routes.set(name, {
+      parent: /getParentRoute: \(\) => (\w+)/.exec(body)?.[1] ?? '',
+      path: /\bpath: '([^']+)'/.exec(body)?.[1],
+      guarded: /beforeLoad: guard\b/.test(body),
+      page: own ?? pages.get(shared ?? ''),
+      areas: [...listed(areas), ...spread],
+    })
+  }
+  return routes
+}
+
+/** A route and those around it, from the inside. */
+function withParents(routes: ReadonlyMap<string, Route>, route: Route): Route[] {
+  const parent = routes.get(route.parent)
+  return parent ? [route, ...withParents(routes, parent)] : [route]
+}
+
+/** The table of a build. `ofUsers` are modules that pages show to people who are logged in alone. */
+export function firstParts(
+  routesFile: string,
+  bundle: Bundle,
+  ofUsers: Readonly<Record<string, readonly string[]>>,
+): FirstParts {
+  const chunks = Object.values(bundle).filter((each) => each.type === 'chunk')
+  const byModule = new Map(chunks.flatMap((chunk) => chunk.moduleIds.map((id) => [id, chunk.fileName] as const)))
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
+  const closure = (name: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(name)) return seen
+    seen.add(name)
+    for (const next of byName.get(name)?.imports ?? []) closure(next, seen)
+    return seen
+  }
+  const entry = new Set(chunks.filter((chunk) => chunk.isEntry).flatMap(({ fileName }) => [...closure(fileName)]))
+  const files: string[] = []
+  const place = (name: string) => {
+    const bare = name.replace(/^assets\/|\.js$/g, '')
+    return files.includes(bare) ? files.indexOf(bare) : files.push(bare) - 1
+  }
+  const folder = dirname(routesFile)
+  const fileOf = (module: string) => {
+    const file = byModule.get(resolve(folder, module))
+    if (file === undefined) throw new Error(`${relative('.', resolve(folder, module))} is not in the build`)
+    return file
+  }
+  const placesOf = (modules: readonly string[]) =>
+    [...new Set(modules.flatMap((module) => [...closure(fileOf(module))]))]
+      .filter((name) => !entry.has(name))
+      .map(place)
+
+  const source = readFileSync(routesFile, 'utf8')
+  const routes = readRoutes(source)
+  const areas: string[] = []
+  const areaPlace = (area: string) => (areas.includes(area) ? areas.indexOf(area) : areas.push(area) - 1)
+  const rows = [...routes.values()].flatMap((route): FirstParts['routes'] => {
+    if (route.path === undefined) return []
+    const around = withParents(routes, route)
+    const modules = around.flatMap(({ page }) => page ?? [])
+    const pattern = route.path === '$' ? '.*' : route.path.replaceAll(/\$\w+/g, '[^/]+')
+    const guarded = around.some((each) => each.guarded) ? 1 : 0
+    const words = [...new Set(['common', ...around.flatMap((each) => each.areas)])].map(areaPlace)
+    const more = placesOf(ofUsers[route.path] ?? [])
+    const row = [pattern, guarded, placesOf(modules), words] as const
+    return [more.length > 0 ? [...row, more] : [...row]]
+  })
+  if (rows.length !== source.match(/\bpath: '/g)?.length) throw new Error('a route of the console cannot be read')
+  rows.sort(([a], [b]) => Number(a === '.*') - Number(b === '.*'))
+  const messages = (area: string, language: string) => place(fileOf(`../messages/${area}.${language}.ts`))
+  return { files, words: areas.map((area) => [messages(area, 'en'), messages(area, 'zh')]), routes: rows }
+}
