@@ -15,7 +15,7 @@ export interface Case {
   readonly warmupSeconds: number
   readonly seconds: number
   /** Who takes part; the peer only where it can do the case. */
-  readonly targets: readonly ('direct' | 'gateway' | 'peer')[]
+  readonly targets: readonly ('direct' | 'bare' | 'gateway' | 'peer')[]
   /** Rounds, when not the usual number. */
   readonly rounds?: number
   /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
@@ -24,7 +24,7 @@ export interface Case {
   readonly fresh?: boolean
 }
 
-const ALL = ['direct', 'gateway', 'peer'] as const
+const ALL = ['direct', 'bare', 'gateway', 'peer'] as const
 const PLAIN = {
   mode: 'closed',
   model: 'gpt-4o-mini',
@@ -107,6 +107,7 @@ function openStreams(quick: boolean): Case {
     connections,
     warmupSeconds: quick ? 2 : 5,
     seconds: quick ? 4 : 15,
+    targets: ['direct', 'gateway', 'peer'],
     rounds: 1,
     fresh: true,
   }

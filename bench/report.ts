@@ -103,6 +103,7 @@ function requestTable(rows: readonly Summary[]): string[] {
     'case',
     'target',
     'CPU µs/request',
+    'above bare',
     'peer ÷ gateway',
     'requests/s',
     'p50 ms',
@@ -119,7 +120,10 @@ function requestTable(rows: readonly Summary[]): string[] {
       const peer = rows.find((other) => other.case === row.case && other.target === 'peer')
       const ratio =
         row.target === 'gateway' && peer && row.cpuMicros > 0 ? (peer.cpuMicros / row.cpuMicros).toFixed(1) : ''
-      const own = row.target === 'direct' ? ['', '', ''] : [row.cpuMicros.toFixed(0), ratio, row.residentMb.toFixed(0)]
+      const bare = rows.find((other) => other.case === row.case && other.target === 'bare')
+      const work = row.target === 'gateway' && bare ? (row.cpuMicros - bare.cpuMicros).toFixed(0) : ''
+      const own =
+        row.target === 'direct' ? ['', '', '', ''] : [row.cpuMicros.toFixed(0), work, ratio, row.residentMb.toFixed(0)]
       const times = [row.p50, row.p99, row.firstByteP50, row.firstByteP99].map((ms) => ms.toFixed(2))
       const tools = `${row.mockCpuMicros.toFixed(0)} / ${row.loadCpuMicros.toFixed(0)}`
       return [
@@ -127,9 +131,10 @@ function requestTable(rows: readonly Summary[]): string[] {
         row.target,
         own[0] ?? '',
         own[1] ?? '',
+        own[2] ?? '',
         row.perSecond.toFixed(0),
         ...times,
-        own[2] ?? '',
+        own[3] ?? '',
         String(row.failed),
         tools,
       ]

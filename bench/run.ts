@@ -6,7 +6,7 @@ import { type Measurement, measure } from './measure.ts'
 import { type Options, readOptions } from './options.ts'
 import { ROOT } from './processes.ts'
 import { type Circumstances, machine, markdown, summarise, writePage } from './report.ts'
-import { direct, type Mock, startGateway, startMock, startPeer, type Target } from './targets.ts'
+import { direct, type Mock, startBare, startGateway, startMock, startPeer, type Target } from './targets.ts'
 
 /** Measures the gateway beside its peer and the bare mock, on one machine, in alternating rounds. */
 async function run(options: Options): Promise<void> {
@@ -32,6 +32,7 @@ type Starters = ReadonlyMap<Target['name'], () => Promise<Target>>
 
 function starters(mock: Mock, folder: string, options: Options): Starters {
   const all = new Map<Target['name'], () => Promise<Target>>([['direct', async () => direct(mock)]])
+  if (options.gateway) all.set('bare', () => startBare(mock))
   if (options.gateway) all.set('gateway', () => startGateway(mock, mkdtempSync(join(folder, 'gateway-'))))
   if (options.peer) all.set('peer', () => startPeer(mock))
   return all

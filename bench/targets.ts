@@ -14,7 +14,7 @@ export interface Mock {
 
 /** Something that a load can be put on. */
 export interface Target {
-  readonly name: 'direct' | 'gateway' | 'peer'
+  readonly name: 'direct' | 'bare' | 'gateway' | 'peer'
   /** The process measured; none for `direct`. */
   readonly running: Running | undefined
   readonly port: number
@@ -57,6 +57,21 @@ export function direct(mock: Mock): Target {
     headers: () => ({}),
     model: (model) => model,
     version,
+  }
+}
+
+/** Starts a program on the gateway's runtime that only passes calls on. */
+export async function startBare(mock: Mock): Promise<Target> {
+  const running = start('bare', BUN, ['bench/bare/main.ts', `http://127.0.0.1:${mock.port}`])
+  const { port } = JSON.parse(await running.line((text) => text.startsWith('{'), 10_000)) as { port: number }
+  return {
+    name: 'bare',
+    running,
+    port,
+    path: '/v1/chat/completions',
+    headers: () => ({}),
+    model: (model) => model,
+    version: 'of bench/bare',
   }
 }
 

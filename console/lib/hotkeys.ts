@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { helpOpen, paletteOpen } from './commands.ts'
 import { singleKeysOn } from './preferences.ts'
 
 /** Shortcuts by key: 'n', '/', '?', 'g h' (one after the other), 'mod+k' (Ctrl or Cmd), 'mod+enter'. */
@@ -12,9 +13,13 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null
 }
 
-/** Dialogs and menus have keys of their own. */
+/** Dialogs and menus have keys of their own, also those that are still on their way. */
 function isOverlaid(): boolean {
-  return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]') !== null
+  return (
+    paletteOpen.get() ||
+    helpOpen.get() ||
+    document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]') !== null
+  )
 }
 
 function nameOf(event: KeyboardEvent): string {

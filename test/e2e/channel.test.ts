@@ -284,6 +284,28 @@ describe('the form of a channel', () => {
     expect(page.url()).toEndWith('/token')
   })
 
+  test('saved, but its test fails: the channel is edited from then on, and what went wrong stays in sight', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Name', { exact: true }).fill('out of reach')
+    await page.getByLabel('Key', { exact: true }).fill('sk-x')
+    await page.getByLabel('Proxy').fill('http://127.0.0.1:1')
+    const models = page.getByLabel('Models', { exact: true })
+    await models.fill('gpt-4o')
+    await models.press('Enter')
+    await models.press('Escape')
+    await page.getByRole('button', { name: 'Save and test' }).click()
+    await page.waitForURL(/\/channel\/edit\/\d+$/)
+    const failure = page.getByText('The test failed')
+    await failure.waitFor()
+    await eventually(() => failure.evaluate((it) => it.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
+    await eventually(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('out of reach')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await toastShown(page, 'success', 'channel updated successfully!')
+    await eventually(() => channelsNamed('out of reach')).toHaveLength(1)
+  })
+
   test('spec 5: another type brings its models when none were chosen, and keeps those that were', async () => {
     const types = await site.api<{ type: number; label: string; models: string[]; keyHint: string }[]>(
       'GET',

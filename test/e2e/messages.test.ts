@@ -145,5 +145,7 @@ describe('answers that are none', () => {
     await rowOf(page, 'kept').waitFor()
     await visit.context.setOffline(false)
     await page.getByText('You are offline.').waitFor({ state: 'detached' })
+    // What could not be asked is asked when the network is back.
+    await page.getByText('These rows are from before the error.').waitFor({ state: 'detached' })
   })
 })

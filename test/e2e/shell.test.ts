@@ -329,6 +329,26 @@ describe('parts that are loaded later', () => {
     await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
   })
 
+  test('keys typed while the palette is on its way do nothing to the page', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const part = /\/assets\/palette[^/]*\.js$/
+    const held = Promise.withResolvers<void>()
+    await page.route(part, async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/channel')
+    await page.getByRole('heading', { name: 'channels' }).waitFor()
+    const asked = page.waitForRequest(part)
+    await page.keyboard.press('Control+k')
+    await asked
+    await page.keyboard.type('n')
+    held.resolve()
+    await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
+    expect(page.url()).toEndWith('/channel')
+  })
+
   test('a list that is being left writes nothing more into the address', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

@@ -13,26 +13,26 @@ interface ChannelFormFooterProps {
   onCancel(): void
 }
 
-/** The end of the channel form, with the result of its test. */
+/** The end of the channel form, with the result of its test, which stays in sight. */
 export function ChannelFormFooter({ busy, test, onTest, onCancel }: ChannelFormFooterProps) {
   const t = useText()
   return (
-    <>
-      {test?.state === 'ok' && (
-        <Banner kind="good" live>
-          {t('channel.form.tested', { seconds: test.seconds.toFixed(2) })}
-        </Banner>
-      )}
-      {test?.state === 'failed' && (
-        <Banner kind="bad" live title={t('channel.form.testFailed')}>
-          {test.message}
-        </Banner>
-      )}
-      <FormFooter submit={t('do.submit')} busy={busy && test?.state !== 'running'} onCancel={onCancel}>
+    <FormFooter submit={t('do.submit')} busy={busy && test?.state !== 'running'} onCancel={onCancel}>
+      <div className="grid justify-items-start gap-2">
+        {test?.state === 'ok' && (
+          <Banner kind="good" live>
+            {t('channel.form.tested', { seconds: test.seconds.toFixed(2) })}
+          </Banner>
+        )}
+        {test?.state === 'failed' && (
+          <Banner kind="bad" live title={t('channel.form.testFailed')}>
+            {test.message}
+          </Banner>
+        )}
         <Button busy={test?.state === 'running'} disabled={busy} onClick={onTest}>
           {test?.state === 'running' ? t('channel.form.testing') : t('channel.form.saveAndTest')}
         </Button>
-      </FormFooter>
-    </>
+      </div>
+    </FormFooter>
   )
 }

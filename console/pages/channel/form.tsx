@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { Form } from '../../components/form/form.tsx'
 import { useAppForm } from '../../components/form/use-app-form.ts'
@@ -46,12 +46,18 @@ function EditChannel({ id }: { id: string }) {
   return <ChannelForm channel={query.data} />
 }
 
+/** How the test of a channel went that was made a moment ago; shown where the channel is edited from then on. */
+let tested: { id: number; test: TestState } | undefined
+
 function ChannelForm({ channel }: { channel?: Channel }) {
   const t = useText()
   const navigate = useNavigate()
   const router = useRouter()
   const form = useAppForm<ChannelValues>({ schema: channelFormSchema, values: channelValues(channel) })
-  const [test, setTest] = useState<TestState>()
+  const [test, setTest] = useState(() => (tested && tested.id === channel?.id ? tested.test : undefined))
+  useEffect(() => {
+    tested = undefined
+  }, [])
   const classic = useClassicServer()
 
   /** Saves; gives the id of the channel, undefined where there is none or nothing was saved. */
@@ -71,31 +77,40 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     const { key_append: _append, ...created } = { key_append: false, ...body }
     const [id] = await createChannel(created)
-    form.reset(channelValues())
+    // Saved: whoever leaves now loses nothing.
+    form.reset(values)
     toast.success(t('channel.form.created'))
     return id
+  }
+  const submit = async (values: ChannelValues): Promise<void> => {
+    const id = await save(values)
+    if (id !== undefined && !channel) form.reset(channelValues())
   }
   const saveAndTest = form.handleSubmit(async (values) => {
     const here = router.latestLocation.pathname
     setTest({ state: 'running' })
+    let id: number | undefined
+    let result: TestState
     try {
-      const id = await save(values)
+      id = await save(values)
       if (id === undefined) return setTest(undefined)
       const seconds = await testChannel(id, { quiet: true })
-      setTest({ state: 'ok', seconds })
-      if (channel) return
-      // Who has gone elsewhere meanwhile stays there.
-      if (router.latestLocation.pathname === here)
-        await navigate({ to: '/channel/edit/$id', params: { id: String(id) } })
-      // The result on this form went with it.
-      toast.info(t('channel.test.done', { name: values.name, seconds: seconds.toFixed(2) }))
+      result = { state: 'ok', seconds }
+      if (!channel) toast.info(t('channel.test.done', { name: values.name, seconds: seconds.toFixed(2) }))
     } catch (error) {
-      setTest({ state: 'failed', message: error instanceof Error ? error.message : String(error) })
+      result = { state: 'failed', message: error instanceof Error ? error.message : String(error) }
     }
+    setTest(result)
+    if (channel || id === undefined) return
+    // Who has gone elsewhere meanwhile stays there.
+    if (router.latestLocation.pathname !== here) return
+    // The channel is there, whatever its test said: to save this form again would make a second one.
+    tested = { id, test: result }
+    await navigate({ to: '/channel/edit/$id', params: { id: String(id) }, replace: true })
   })
   return (
     <div className="rounded-lg border border-line bg-surface px-4 pt-4">
-      <Form form={form} label={t(channel ? 'channel.editTitle' : 'channel.addTitle')} onSubmit={save}>
+      <Form form={form} label={t(channel ? 'channel.editTitle' : 'channel.addTitle')} onSubmit={submit}>
         <ProviderSection form={form} />
         <CredentialsSection form={form} channel={channel} />
         <ModelsSection form={form} channel={channel} />

@@ -1,0 +1,27 @@
+// The least that a gateway on this runtime can do: passes calls to one upstream and does nothing else. What it costs is
+// the floor for the gateway, and tells how fast the machine is at the moment.
+const upstream = process.argv[2] ?? ''
+
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  idleTimeout: 0,
+  async fetch(request) {
+    const response = await fetch(upstream + new URL(request.url).pathname, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer bench-key' },
+      body: await request.arrayBuffer(),
+    })
+    const type = response.headers.get('content-type') ?? ''
+    const headers = { 'content-type': type }
+    if (!type.startsWith('text/event-stream')) return new Response(await response.arrayBuffer(), { headers })
+    return new Response(passedOn(response.body) as unknown as ReadableStream, { headers })
+  },
+})
+
+/** With back-pressure, as the gateway's streams have it. */
+async function* passedOn(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  for await (const piece of body ?? []) yield piece
+}
+
+console.log(JSON.stringify({ port: server.port }))
