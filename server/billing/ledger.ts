@@ -112,7 +112,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       known.delete(id)
       return result
     }
-    return new OpenHold(deps, holds, id, request, result)
+    return new OpenHold(deps, holds, id, request, result.amount)
   }
 
   async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
@@ -248,14 +248,11 @@ class OpenHold implements Hold {
   readonly #userId: number
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
-  /** Whether the token's balance was taken from, too, where that is known. */
-  readonly #limited: boolean | undefined
   #isClosed = false
 
-  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, taken: Extract<Taken, { ok: true }>) {
+  constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, amount: number) {
     this.id = id
-    this.amount = taken.amount
-    this.#limited = taken.limited
+    this.amount = amount
     this.#deps = deps
     this.#holds = holds
     this.#userId = request.userId
@@ -299,9 +296,7 @@ class OpenHold implements Hold {
   async #close(op: SettleOp): Promise<SettleResult> {
     if (this.#isClosed) throw new Error('a hold was closed twice')
     this.#isClosed = true
-    const limited = this.#limited
-    const known = limited === undefined ? op : { ...op, held: { amount: this.amount, limited } }
-    const result = await settleUntilDone(this.#deps, known)
+    const result = await settleUntilDone(this.#deps, { ...op, held: this.amount })
     this.#holds.open--
     if (result) this.#holds.known.delete(this.id)
     else this.#holds.known.set(this.id, 'unsettled')

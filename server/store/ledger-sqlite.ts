@@ -222,14 +222,15 @@ interface EndedHold {
 }
 
 /** Deletes a hold; null when it is not there any more. To delete what is known costs half of having it told. */
-function endHold(statements: Statements, { id, held }: SettleOp): EndedHold | null {
-  if (held && statements.endKnownHold.run(id, held.amount, held.limited ? 1 : 0).changes === 1)
-    return { amount: held.amount, token_limited: held.limited ? 1 : 0, counted: 0, window_second: 0, window_tokens: 0 }
+function endHold(statements: Statements, batch: Batch, { id, tokenId, held }: SettleOp): EndedHold | null {
+  const limited = remainOf(statements, batch, tokenId)?.unlimited === false ? 1 : 0
+  if (held !== undefined && statements.endKnownHold.run(id, held, limited).changes === 1)
+    return { amount: held, token_limited: limited, counted: 0, window_second: 0, window_tokens: 0 }
   return statements.endHold.get(id) as EndedHold | null
 }
 
 function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResult {
-  const held = endHold(statements, op)
+  const held = endHold(statements, batch, op)
   if (!held) return { charged: 0, found: false }
   if (held.counted > 0 && op.tokens !== undefined) {
     const { counted: mask, window_second: second, window_tokens: tokens } = held
@@ -345,7 +346,7 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
   } else {
     statements.addHold.run(...row)
   }
-  return { ...result, limited }
+  return result
 }
 
 function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult {

@@ -77,8 +77,8 @@ export interface SettleOp {
   log: LogRow | undefined
   /** Epoch seconds. */
   at: number
-  /** The hold as its owner has it; the store goes by its own row where that differs. */
-  held?: { amount: number; limited: boolean }
+  /** Units held, as the hold's owner has it; the store goes by its own row where that differs. */
+  held?: number
   /** What a call with limits used; takes the place of what was reserved. Left out: that stays. */
   tokens?: number
   /** Only the budgets count: a charge above the hold goes no further than they do. */
@@ -87,12 +87,9 @@ export interface SettleOp {
 
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
 
-/**
- * Outcome of a hold or an extension. `minutes`: of a hold with limits, those of each owner that has a limit per minute.
- * `limited`: whether the token's balance was taken from, too; left out where the store does not tell.
- */
+/** Outcome of a hold or an extension. `minutes`: of a hold with limits, those of each owner that has a limit per minute. */
 export type TakeResult = { minutes?: Minutes } & (
-  | { ok: true; amount: number; limited?: boolean }
+  | { ok: true; amount: number }
   | {
       ok: false
       /** Whose balance, or budget, did not suffice. `gone`: the account or the hold does not exist (any more). */
