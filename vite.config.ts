@@ -23,7 +23,7 @@ const coreModules =
 /** What nearly every page has that stands in the frame; the schemas of the contract are not among it. */
 const framePackages = /\/@tanstack\/(?:react-query|query-core)\//
 const frameModules =
-  /\/console\/(?:lib\/(?:csv|download|format|list-source|query-client|read-usage|self|undo)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|redemption|token|usage|user))\.ts$/
+  /\/console\/(?:lib\/(?:csv|download|format|list-source|query-client|read-usage|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages want. One file of them compresses better than many small ones, and a browser asks for few at once.

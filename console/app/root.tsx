@@ -1,5 +1,6 @@
 import { Outlet } from '@tanstack/react-router'
 import { type ComponentType, lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { importPart } from '../lib/chunk.ts'
 import { helpOpen, paletteOpen } from '../lib/commands.ts'
 import { useHotkeys } from '../lib/hotkeys.ts'
 import { useObservable } from '../lib/observable.ts'
@@ -45,7 +46,7 @@ function SkipLink() {
 /** Loaded with the first message; a page whose line is broken stays as it is, and the next message tries again. */
 function useToaster(): ComponentType | undefined {
   const [loaded, setLoaded] = useState<{ Toaster: ComponentType }>()
-  useEffect(() => onToast(() => void import('./toaster.tsx').then(setLoaded, () => undefined)), [])
+  useEffect(() => onToast(() => void importPart(() => import('./toaster.tsx')).then(setLoaded, () => undefined)), [])
   return loaded?.Toaster
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { formatPercent, useFormatQuota } from '../lib/format.ts'
+import { formatPercent, useFormatSum } from '../lib/format.ts'
 import type { UsageQuery } from '../lib/known-usage.ts'
 import { readUsage } from '../lib/read-usage.ts'
 import { useText } from '../lib/text.ts'
@@ -17,7 +17,7 @@ export type UseFilter = Pick<UsageQuery, 'token_name' | 'username' | 'channel'>
 /** What something spent in the last 14 days: a line by day, and the models that most went to. */
 export function RecentUse({ filter }: { filter: UseFilter }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const { data, error, isPending } = useQuery({
     queryKey: ['usage', 'recent', filter],
     queryFn: ({ signal }) => {
@@ -27,7 +27,7 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
       return readUsage({ ...range, ...filter }, signal)
     },
   })
-  const spent = data ? formatQuota(data.total.quota) : ''
+  const spent = data ? formatSum(data.total.quota) : ''
   return (
     <section aria-label={t('table.use')} className="text-sm">
       <h3 className="mb-1 flex items-baseline justify-between gap-2 font-medium">
@@ -49,7 +49,7 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
                 <span className="text-muted">
                   {data.total.quota > 0 && formatPercent(group.total.quota / data.total.quota, 0)}
                 </span>
-                <span>{formatQuota(group.total.quota)}</span>
+                <span>{formatSum(group.total.quota)}</span>
               </li>
             ))}
           </ul>

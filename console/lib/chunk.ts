@@ -2,7 +2,7 @@
 const chunkLimitMs = 120_000
 
 /** A part of the console could not be loaded. */
-export class ChunkError extends Error {}
+class ChunkError extends Error {}
 
 /** Waits for a dynamic import, but no longer than the limit; every failure becomes a ChunkError. */
 export async function loadChunk<T>(load: () => Promise<T>, limitMs: number = chunkLimitMs): Promise<T> {
@@ -20,12 +20,33 @@ export async function loadChunk<T>(load: () => Promise<T>, limitMs: number = chu
   }
 }
 
-/** True when the server now has another build than the one this page was loaded from. */
-export async function isOutdated(): Promise<boolean> {
+/** How often parts could not be fetched, by their file. */
+const failures = new Map<string, number>()
+
+/**
+ * Imports a part of the console, again after a failure. `load` is an arrow function of one `import` and nothing else: a
+ * browser may keep a module that could not be fetched as failed, so that it is then asked for under another name.
+ */
+export async function importPart<T>(load: () => Promise<T>): Promise<T> {
+  const file = /import\(["'`]([^"'`?]+)["'`]\)/.exec(String(load))?.[1] ?? ''
+  const failed = failures.get(file)
   try {
-    const page = await (await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-cache' })).text()
-    const entry = document.querySelector<HTMLScriptElement>('script[type="module"][src]')?.getAttribute('src')
-    return entry !== null && entry !== undefined && !page.includes(entry)
+    return await (failed ? import(/* @vite-ignore */ `${file}?again=${failed}`) : load())
+  } catch (error) {
+    if (file) failures.set(file, (failed ?? 0) + 1)
+    throw error
+  }
+}
+
+/** True for the failure of an import, in the words of Chromium, Firefox and Safari, and for a ChunkError. */
+export function isChunkFailure(error: unknown): boolean {
+  return error instanceof ChunkError || /dynamically imported module|module script failed/i.test(String(error))
+}
+
+/** True when the server gives the page: to load it anew does not end at the browser's own error. */
+export async function isReachable(): Promise<boolean> {
+  try {
+    return (await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-cache' })).ok
   } catch {
     return false
   }

@@ -13,6 +13,7 @@ export function useFinishLogin(): (user: User) => void {
     setSessionUser(user)
     if (from?.startsWith('/') && !from.startsWith('//')) void navigate({ href: from })
     else void navigate({ to: '/' })
+    toast.closeSince(0)
     toast.success(t('login.done'))
   }
 }

@@ -67,10 +67,21 @@ export function quotaDecimals(largest: number): number {
   return largest < quotaPerUnit() ? 4 : 2
 }
 
+/** A sum as `formatQuota`; one below a cent with as many decimals as a call's, so that little is not taken for nothing. */
+export function formatSum(quota: number): string {
+  return formatQuota(quota, Math.abs(quota) < quotaPerUnit() / 100 && quota !== 0 ? 6 : 2)
+}
+
 /** `formatQuota` for components: they are drawn again when the server's settings change. */
 export function useFormatQuota(): typeof formatQuota {
   useServerStatus()
   return formatQuota
+}
+
+/** `formatSum` for components, as `useFormatQuota`. */
+export function useFormatSum(): typeof formatSum {
+  useServerStatus()
+  return formatSum
 }
 
 /** At most `max` characters; a longer text ends in '...' and is `max` long with it. */

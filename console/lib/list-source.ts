@@ -30,8 +30,13 @@ export interface ListSource<Row> {
   options(request: PageRequest): ReturnType<typeof pageOptions<Row>>
   /** Replaces a row on the pages that are here. */
   patch(matches: (row: Row) => boolean, change: (row: Row) => Row): void
-  /** Asks for the pages that are here again. */
-  refresh(): Promise<void>
+  /** Asks for the pages that are here again, or for those of some requests. */
+  refresh(which?: (request: PageRequest) => boolean): Promise<void>
+}
+
+/** True for a page of rows of one status: a row whose status changes leaves it, or joins it. */
+export function isOfOneStatus({ filters }: PageRequest): boolean {
+  return filters['status'] !== undefined
 }
 
 function pageOptions<Row>(key: string, request: PageRequest, load: (signal: AbortSignal) => Promise<ListPage<Row>>) {
@@ -66,7 +71,8 @@ export function listSourceOf<Row>(
         (page) => page && { ...page, rows: page.rows.map((row) => (matches(row) ? change(row) : row)) },
       )
     },
-    refresh: () => queryClient.invalidateQueries(inCache),
+    refresh: (which = () => true) =>
+      queryClient.invalidateQueries({ ...inCache, predicate: ({ queryKey }) => which(queryKey[2] as PageRequest) }),
   }
 }
 

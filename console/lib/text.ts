@@ -1,5 +1,6 @@
 import { setupI18n } from '@lingui/core'
 import type { Area, MessageKey, Messages } from '../messages/areas.ts'
+import { importPart } from './chunk.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStored, writeStored } from './storage.ts'
 
@@ -47,7 +48,7 @@ function load(area: Area, language: Language): Promise<void> {
 
 async function loadCatalogue(area: Area, language: Language): Promise<Catalogue> {
   const file = files[`../messages/${area}.${language === 'zh' ? 'zh' : 'en'}.ts`]
-  const [catalogue] = file ? Object.values(await file()) : []
+  const [catalogue] = file ? Object.values(await importPart(file)) : []
   if (!catalogue) throw new Error(`There are no messages for ${area}.`)
   if (language !== 'pseudo') return catalogue
   const { pseudo } = await import('./pseudo.ts')

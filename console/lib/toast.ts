@@ -97,4 +97,12 @@ export const toast = {
     waiting = waiting.filter((message) => message.id !== id)
     screen?.close(id)
   },
+  /** Takes back what was complained of since then, in epoch milliseconds. */
+  closeSince(sinceMs: number): void {
+    for (const [key, { id, atMs }] of recent) {
+      if (atMs < sinceMs || !/^[eiw]/.test(key)) continue
+      recent.delete(key)
+      toast.close(id)
+    }
+  },
 }

@@ -1,4 +1,5 @@
 import type { aboutEn } from './about.en.ts'
+import type { auditEn } from './audit.en.ts'
 import type { authEn } from './auth.en.ts'
 import type { channelEn } from './channel.en.ts'
 import type { chatEn } from './chat.en.ts'
@@ -23,6 +24,7 @@ import type { userEn } from './user.en.ts'
 /** Texts by area. English is the reference: its keys are those of every other language. */
 interface Catalogues {
   about: typeof aboutEn
+  audit: typeof auditEn
   auth: typeof authEn
   channel: typeof channelEn
   chat: typeof chatEn

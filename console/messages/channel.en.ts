@@ -7,7 +7,6 @@ export const channelEn = {
   'channel.editTitle': 'edit channel',
   'channel.search': 'Search by ID or name',
   'channel.filter.types': 'all types',
-  'channel.filter.statuses': 'all statuses',
   'channel.none': 'none',
   'channel.empty': 'No channels yet',
   'channel.empty.text': 'A channel is an upstream service: its address, its key and the models it serves.',
@@ -35,6 +34,7 @@ export const channelEn = {
   'channel.status.auto.hint':
     'The gateway switched it off after faults of the upstream. A test that succeeds can bring it back.',
   'channel.untested': 'untested',
+  'channel.testFailed': 'test failed',
   'channel.seconds': '{seconds} s',
   'channel.testedAt': 'tested {time}',
   'channel.balance.azure': 'Azure',
@@ -58,6 +58,7 @@ export const channelEn = {
   'channel.disableFailed': 'Disable failed',
   'channel.disableFailed.done': '{count, plural, one {# channel is} other {# channels are}} disabled',
   'channel.testAll.done': '{ok} ok, {failed} failed',
+  'channel.testAll.which': 'Failed: {names}{more, plural, =0 {} other { and # more}}',
   'channel.balances': 'Update balances',
   'channel.balances.done': 'all enabled channels balances updated',
   'channel.more': 'More actions',
@@ -124,7 +125,7 @@ export const channelEn = {
   'channel.form.key.lines': '{count, plural, =0 {one key per line} one {# key} other {# keys}}',
   'channel.form.key.skipped':
     '{count, plural, one {# empty or repeated line is left out} other {# empty or repeated lines are left out}}',
-  'channel.form.batch': 'Several keys',
+  'channel.form.batch': 'Use of keys',
   'channel.form.batch.one': 'One key',
   'channel.form.batch.each': 'One channel per key',
   'channel.form.batch.multi': 'All keys in one channel',

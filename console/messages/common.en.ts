@@ -13,7 +13,6 @@ export const commonEn = {
   'app.footer': '{name} {version} · powered by Tollgate, MIT licence',
   'app.newVersion': 'New version available: {version}. Reload the page to use it.',
   'app.reload': 'Reload',
-  'app.continueTo': 'Continue to {page}',
 
   'menu.home': 'Home',
   'menu.chat': 'Chat',
@@ -32,7 +31,6 @@ export const commonEn = {
   'do.disable': 'Disable',
   'do.edit': 'Edit',
   'do.enable': 'Enable',
-  'do.export': 'Export CSV',
   'do.hide': 'Hide',
   'do.open': 'Open',
   'do.refresh': 'Refresh',

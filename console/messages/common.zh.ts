@@ -14,7 +14,6 @@ export const commonZh = {
   'app.footer': '{name} {version} · 由 Tollgate 驱动，MIT 许可证',
   'app.newVersion': '新版本可用：{version}，请重新加载页面。',
   'app.reload': '重新加载',
-  'app.continueTo': '继续前往{page}',
 
   'menu.home': '首页',
   'menu.chat': '聊天',
@@ -33,7 +32,6 @@ export const commonZh = {
   'do.disable': '禁用',
   'do.edit': '编辑',
   'do.enable': '启用',
-  'do.export': '导出 CSV',
   'do.hide': '隐藏',
   'do.open': '打开',
   'do.refresh': '刷新',

@@ -11,6 +11,7 @@ export const formEn = {
   'form.mail': 'Enter an e-mail address',
   'form.length': 'Must have {min} to {max} characters',
   'form.letters': 'Letters, digits, dots, hyphens and underscores only',
+  'form.problem': '{field}: {problem}',
   'form.leave.title': 'Leave without saving?',
   'form.leave.text': 'What you changed here is not saved.',
   'form.leave.go': 'Leave',

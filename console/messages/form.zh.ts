@@ -12,6 +12,7 @@ export const formZh = {
   'form.mail': '请输入邮箱地址',
   'form.length': '须为 {min} 到 {max} 个字符',
   'form.letters': '只能包含字母、数字、点、连字符和下划线',
+  'form.problem': '{field}：{problem}',
   'form.leave.title': '不保存就离开？',
   'form.leave.text': '你在此处的修改尚未保存。',
   'form.leave.go': '离开',

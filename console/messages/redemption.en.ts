@@ -21,7 +21,6 @@ export const redemptionEn = {
   'redemption.used.hint': 'This code has been used and cannot be switched on or off.',
   'redemption.noName': 'code {id}',
   'redemption.search': 'Search by ID or name',
-  'redemption.filter.statuses': 'all statuses',
   'redemption.copy': 'Copy code',
   'redemption.clipboard': 'cannot copy to clipboard, please copy manually. The code is in the search box.',
   'redemption.empty': 'No redemption codes yet',

@@ -22,7 +22,6 @@ export const redemptionZh = {
   'redemption.used.hint': '此兑换码已使用，无法再启用或禁用。',
   'redemption.noName': '兑换码 {id}',
   'redemption.search': '按 ID 或名称搜索',
-  'redemption.filter.statuses': '所有状态',
   'redemption.copy': '复制兑换码',
   'redemption.clipboard': '无法复制到剪贴板，请手动复制，已将兑换码填入搜索框。',
   'redemption.empty': '还没有兑换码',

@@ -15,6 +15,8 @@ export const channelSchema = z.object({
   created_time: z.number().check(z.describe('Epoch seconds.')),
   test_time: z.number().check(z.describe('Epoch seconds of the last test.')),
   response_time: z.number().check(z.describe('Milliseconds of the last test.')),
+  /** Ours. */
+  test_error: z.string().check(z.describe('What was wrong at the last test; empty = it passed, or there was none.')),
   base_url: z.string().check(z.describe("Address of the upstream; empty = the type's own.")),
   other: z.string().check(z.describe('What the type needs beyond the key, such as an API version.')),
   balance: z.number().check(z.describe('What the upstream says is left there, in its own currency.')),

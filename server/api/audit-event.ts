@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Person } from '../http/app-env.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { isObject, tryParse } from '../lib/json.ts'
 import type { AuditEvent } from '../store/audit.ts'
 
 /** The record of what the caller does; `detail` must not hold secrets. */
@@ -34,9 +36,22 @@ export function describeFields(fields: Values, shown: readonly string[]): string
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => ({ name, old: typeof value === 'boolean' ? Boolean(before[name]) : before[name], value }))
-    .filter(({ old, value }) => old !== value)
+    .filter(({ old, value }) => !meansTheSame(old, value))
     .map(({ name, old, value }) => (shown.includes(name) ? `${name}=${short(old)} → ${short(value)}` : name))
     .join(' ')
+}
+
+/** Whether two values are alike, or JSON objects with the same entries; an empty text is an object without any. */
+function meansTheSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  const objects = [objectOf(one), objectOf(other)]
+  return objects.every((each) => each !== undefined) && isDeepStrictEqual(objects[0], objects[1])
+}
+
+function objectOf(value: unknown): object | undefined {
+  if (value === '') return {}
+  const object = typeof value === 'string' && value.trimStart().startsWith('{') ? tryParse(value) : undefined
+  return isObject(object) ? object : undefined
 }
 
 const longestValue = 200

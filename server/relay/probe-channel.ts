@@ -1,3 +1,4 @@
+import { isChatModel } from '../../contract/chat-models.ts'
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
@@ -92,14 +93,7 @@ function errorOf(
 
 /** The first model that can be talked to cheaply: a chat model where there is one. */
 function probeModel(channel: Channel): string {
-  return (
-    channel.models.find(
-      (model) =>
-        modeOf(model) === 'chat' && !/image|dall-e|tts|whisper|transcribe|instruct|davinci|babbage/.test(model),
-    ) ??
-    channel.models[0] ??
-    ''
-  )
+  return channel.models.find(isChatModel) ?? channel.models[0] ?? ''
 }
 
 function modeOf(model: string): RelayMode {

@@ -33,8 +33,8 @@ const columns = [
 /** A channel without its key: the management API never reads it. */
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
 
-/** A channel as lists show it, with the number of its keys that are set aside. */
-export type ListedChannel = ChannelRow & { keys_dead: number }
+/** A channel as lists show it: how many of its keys are set aside, and what its last test found wrong ('' = nothing). */
+export type ListedChannel = ChannelRow & { keys_dead: number; test_error: string }
 
 function deadKeyCount(eb: ExpressionBuilder<Tables, 'channels'>) {
   return eb
@@ -44,8 +44,20 @@ function deadKeyCount(eb: ExpressionBuilder<Tables, 'channels'>) {
     .as('keys_dead')
 }
 
-function counted(row: ChannelRow & { keys_dead: number | null }): ListedChannel {
-  return { ...row, keys_dead: Number(row.keys_dead ?? 0) }
+function lastTestError(eb: ExpressionBuilder<Tables, 'channels'>) {
+  return eb
+    .selectFrom('channel_tests')
+    .select(sql<string>`case when ok then '' when message = '' then 'failed' else message end`.as('error'))
+    .whereRef('channel_tests.channel_id', '=', 'channels.id')
+    .orderBy('channel_tests.id', 'desc')
+    .limit(1)
+    .as('test_error')
+}
+
+type CountedRow = ChannelRow & { keys_dead: number | null; test_error: string | null }
+
+function counted(row: CountedRow): ListedChannel {
+  return { ...row, keys_dead: Number(row.keys_dead ?? 0), test_error: row.test_error ?? '' }
 }
 
 /** Which channels are listed; 0 and '' mean any. */
@@ -69,7 +81,12 @@ export async function listChannels(
     .$if(type !== 0, (query) => query.where('type', '=', type))
     .$if(status !== 0, (query) => query.where('status', '=', status))
     .$if(group !== '', (query) => query.where((eb) => isAmong(eb.ref('group'), group)))
-  const { rows, total } = await listPage(db, matching, (query) => query.select(columns).select(deadKeyCount), page)
+  const { rows, total } = await listPage(
+    db,
+    matching,
+    (query) => query.select(columns).select([deadKeyCount, lastTestError]),
+    page,
+  )
   return { rows: rows.map(counted), total }
 }
 
@@ -77,7 +94,7 @@ export async function channelById(db: Db, id: number): Promise<ListedChannel | u
   const row = await db
     .selectFrom('channels')
     .select(columns)
-    .select(deadKeyCount)
+    .select([deadKeyCount, lastTestError])
     .where('id', '=', id)
     .executeTakeFirst()
   return row && counted(row)

@@ -10,6 +10,7 @@ export interface ShownChannel {
   balance_updated_time: number
   response_time: number
   test_time: number
+  test_error: string
   key_count: number
   keys_dead: number
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, status } from '../helpers/fake-upstream.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
-import { type ChannelBench, json, startChannelBench } from './setup.ts'
+import { type ChannelBench, json, type ShownChannel, startChannelBench } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
@@ -46,12 +46,15 @@ forEachDatabaseUrl((_, freshUrl) => {
       message: 'wrong key [key]',
       time: expect.any(Number),
     })
+    expect((await bench.shown(id)).test_error).toBe('wrong key [key]')
+    expect((await bench.shown(other)).test_error).toBe('')
     bench.upstream.always(okChat())
     for (let count = 0; count < 20; count++) {
       bench.time.ms += 1000
       expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
       if (count === 18) expect((await tests(id)).at(-1)).toMatchObject({ ok: false, message: 'wrong key [key]' })
     }
+    expect((await bench.shown(id)).test_error).toBe('')
     const history = await tests(id)
     expect(history).toHaveLength(20)
     expect(history[0]).toEqual({
@@ -109,6 +112,13 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
     expect(await progress()).toMatchObject({ running: false, total: 3, done: 3, failed: 1 })
     expect(await tests(off)).toEqual([])
+    const listed = await bench.gateway.api<ShownChannel[]>('GET', '/api/channel/?sort=id&order=asc')
+    expect(listed.map(({ test_error }) => test_error)).toEqual([
+      '',
+      'The server had an error while processing your request.',
+      '',
+      '',
+    ])
     await bench.until(() => bench.notices().some((text) => text.includes('2 passed, 1 failed')))
     expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
     await finished()

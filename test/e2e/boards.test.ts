@@ -1,6 +1,7 @@
 // What administrators see of all channels beside the list: their share of the calls, models without a price. And choosing
 // several rows at once.
 import { beforeAll, expect, test } from 'bun:test'
+import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
@@ -70,6 +71,8 @@ test('channels that fail a test of all are disabled by one click, which can be u
   await page.getByRole('button', { name: 'Test all' }).click()
   const disable = page.getByRole('button', { name: 'Disable failed' })
   await page.getByText('0 ok, 3 failed').waitFor()
+  await page.getByText('Failed: idle, calm, busy').waitFor()
+  await page.getByRole('row').filter({ hasText: 'busy' }).getByText('test failed').waitFor()
   await disable.click()
   await page.getByText('3 channels are disabled').waitFor()
   const statuses = async () =>
@@ -77,6 +80,19 @@ test('channels that fail a test of all are disabled by one click, which can be u
   await eventually(statuses).toEqual([2, 2, 2])
   await page.getByRole('button', { name: 'Undo' }).click()
   await eventually(statuses).toEqual([1, 1, 1])
+  await using upstream = await startFakeUpstream()
+  upstream.always(ok())
+  await site.api('PUT', '/api/channel/', { id: ids['idle'], base_url: upstream.url })
+  await page.getByRole('row').filter({ hasText: 'idle' }).getByRole('button', { name: 'Test' }).click()
+  await page.getByRole('row').filter({ hasText: 'idle' }).getByText('test failed').waitFor({ state: 'detached' })
+  // Trouble stands before what is well.
+  await page.getByRole('radio', { name: 'Health' }).check({ force: true })
+  const cards = page.getByRole('listitem').filter({ has: page.getByText('gpt-4o').or(page.getByText('OpenAI')) })
+  await eventually(async () => (await cards.allTextContents()).map((card) => /test failed/.test(card))).toEqual([
+    true,
+    true,
+    false,
+  ])
 })
 
 test('how the tests of all channels went is told, too, when they end before they were seen to run', async () => {

@@ -5,7 +5,7 @@ import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstre
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { choose, rowOf } from './support/lists.ts'
-import { toastShown } from './support/toasts.ts'
+import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -93,7 +93,7 @@ describe('the list of channels', () => {
     await eventually(names).toEqual(['narrow on'])
     await page.getByLabel('Search by ID or name').fill('narrow of')
     await page.getByText('No results found.').waitFor()
-    await page.getByRole('button', { name: 'Clear filters' }).last().click()
+    await page.getByRole('button', { name: 'Clear search and filters' }).click()
     await page.waitForURL('**/channel?sort=name')
     await eventually(async () => (await names()).length).toBeGreaterThan(2)
     await visit.open('/channel?status=2&group=inner&view=models')
@@ -188,12 +188,55 @@ describe('the form of a channel', () => {
     expect(made?.models.split(',').every((model) => /^(gpt-3|text-)/.test(model))).toBe(true)
   })
 
+  test('all that is missing is marked at once, and what was said of it goes with the next try', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    const marked = (label: string) => page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')
+    const labels = ['Name', 'Key', 'Models']
+    const all = () => Promise.all(labels.map(marked))
+    await submit(page)
+    await eventually(all).toEqual(['true', 'true', 'true'])
+    const name = page.getByLabel('Name', { exact: true })
+    await eventually(() => name.evaluate((it) => it === document.activeElement)).toBe(true)
+    await page.getByText('please select at least one model!').waitFor()
+    await name.fill('all at once')
+    await page.getByLabel('Key', { exact: true }).fill('k')
+    await page.getByRole('button', { name: 'Fill basic' }).click()
+    await eventually(all).toEqual([null, null, null])
+    // Under the pointer it would stay.
+    await toastOf(page, 'info', 'please fill in channel name and channel key!').hover()
+    await name.press('Control+Enter')
+    await toastShown(page, 'success', 'channel created successfully!')
+    await eventually(() => toastOf(page, 'info', 'please fill in').count()).toBe(0)
+  })
+
+  test('an address that the server refuses is marked in the words of the page, by Submit and by Save and test', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Name', { exact: true }).fill('no address')
+    await page.getByLabel('Key', { exact: true }).fill('k')
+    await page.getByRole('button', { name: 'Fill basic' }).click()
+    const address = page.getByLabel('Proxy')
+    const says = 'Proxy must be an address that begins with https:// or http://.'
+    for (const send of ['Submit', 'Save and test']) {
+      await address.fill(send)
+      await page.getByRole('button', { name: send, exact: true }).click()
+      await toastShown(page, 'error', `Error: ${says}`)
+      await page.getByText(says, { exact: true }).waitFor()
+      await eventually(() => address.getAttribute('aria-invalid')).toBe('true')
+    }
+    await eventually(() => page.getByText('base_url').count()).toBe(0)
+    await eventually(() => channelsNamed('no address')).toEqual([])
+  })
+
   test('spec 2: one key per line makes a channel of each; empty and repeated lines are named', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
     await page.getByLabel('Name', { exact: true }).fill('many')
-    await page.getByLabel('Several keys').selectOption('One channel per key')
+    await page.getByLabel('Use of keys').selectOption('One channel per key')
     await page.getByLabel('Key', { exact: true }).fill('sk-1\n\nsk-2\nsk-2\nsk-3')
     await page.getByText('3 keys · 2 empty or repeated lines are left out').waitFor()
     await page.getByRole('button', { name: 'Fill basic' }).click()

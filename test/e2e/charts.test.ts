@@ -34,12 +34,15 @@ beforeAll(() => {
 
 const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')
 
-/** How long a bar is, in seconds: the server decides. */
-async function stepOf(page: Page): Promise<number> {
+/** The bars as the server counts them. */
+async function barsOf(page: Page): Promise<{ step: number; starts: number[] }> {
   const answer = await page.waitForResponse((response) => response.url().includes('/api/log/histogram'))
-  const { data } = (await answer.json()) as { data: { step: number } }
-  return data.step
+  const { data } = (await answer.json()) as { data: { step: number; starts: number[] } }
+  return data
 }
+
+/** How long a bar is, in seconds: the server decides. */
+const stepOf = async (page: Page) => (await barsOf(page)).step
 
 /** Opens the calls of the log and tells how long a bar is. */
 async function openCalls(visit: Visit): Promise<number> {
@@ -64,6 +67,28 @@ const rangeOf = (page: Page) => {
 }
 
 describe('the chart of the logs', () => {
+  test('ends at now, and its labels have room on a narrow screen', async () => {
+    await using visit = await site.visit({ as: rootAccount, width: 390 })
+    const { page } = visit
+    const now = Math.floor(Date.now() / 1000)
+    const answer = barsOf(page)
+    // Bars of an hour, in two of which nothing can have happened yet.
+    await visit.open(`/log?type=2&from=${now - 2 * day}&to=${now + 7200}`)
+    const { starts } = await answer
+    expect(starts.at(-1)).toBeGreaterThan(now)
+    await eventually(() => chart(page).locator('rect[fill="transparent"]').count()).toBe(
+      starts.filter((start) => start <= Date.now() / 1000).length,
+    )
+    const labels = chart(page).locator('text[text-anchor="middle"]')
+    const overlapping = () =>
+      labels.evaluateAll((all) => {
+        const boxes = all.map((each) => each.getBoundingClientRect())
+        return boxes.filter((box, place) => place > 0 && box.left < (boxes[place - 1]?.right ?? 0) + 4).length
+      })
+    await eventually(() => labels.count()).toBeGreaterThan(1)
+    await eventually(overlapping).toBe(0)
+  })
+
   test('narrows the list to the bars that were dragged over; the browser goes back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

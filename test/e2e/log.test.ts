@@ -123,6 +123,21 @@ describe('the logs', () => {
     await page.waitForURL('**/log?model=gpt-4o')
   })
 
+  test('the drawer says what the request id is, and names the channel to admins, with the way to it', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/log?type=2&token=laptop')
+    await rowWith(page, 'laptop').getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('Request ID', { exact: true }).waitFor()
+    const channel = drawer.getByRole('link', { name: 'serving' })
+    await eventually(() => channel.getAttribute('href')).toMatch(/^\/channel\/edit\/\d+$/)
+    await page.route('**/api/channel/*', (route) => route.fulfill({ status: 404, json: { success: false } }))
+    await page.reload()
+    await drawer.getByText('#1', { exact: true }).waitFor()
+    await eventually(() => channel.count()).toBe(0)
+  })
+
   test('new rows appear while the list is live', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
@@ -173,7 +188,8 @@ describe('the logs', () => {
     const { page } = visit
     await visit.open('/log?token=server')
     await rowWith(page, 'server').waitFor()
-    const address = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
+    await page.getByRole('button', { name: 'Export CSV of this page' }).waitFor()
+    const address = await page.getByRole('link', { name: 'Export CSV of all results' }).getAttribute('href')
     const text = await page.evaluate(async (from) => (await fetch(from)).text(), address ?? '')
     expect(text.trim().split('\r\n')).toHaveLength(2)
     expect(text).toContain('server')

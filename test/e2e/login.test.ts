@@ -42,6 +42,27 @@ describe('logging in', () => {
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
+  test('who came for a page is told so without its address; what was refused before is not said beside the success', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/token?q=mine')
+    await page.waitForURL('**/login')
+    await page.getByText('Log in to continue to the page you opened.').waitFor()
+    await eventually(() => page.locator('main').textContent()).not.toContain('/token')
+    const submit = async (password: string) => {
+      await page.getByLabel('Username').fill('root')
+      await page.getByLabel('Password', { exact: true }).fill(password)
+      await page.keyboard.press('Enter')
+    }
+    await submit('not the password')
+    // Under the pointer it would stay.
+    await page.locator('[data-toast="error"]').hover()
+    await submit(rootAccount.password)
+    await page.waitForURL('**/token?q=mine')
+    await toastShown(page, 'success', 'login succeeded!')
+    await eventually(() => page.locator('[data-toast="error"]').count()).toBe(0)
+  })
+
   test('spec 2: links lead to the forgotten password and to registering', async () => {
     await using visit = await site.visit()
     await visit.open('/login')

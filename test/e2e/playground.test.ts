@@ -64,6 +64,59 @@ describe('choosing', () => {
   })
 })
 
+describe('the model that is asked to begin with', () => {
+  const models = 'a-model-of-ours,babbage-002,gpt-4o-mini'
+  const shown = (page: Page) => page.getByLabel('Model', { exact: true })
+  const personOfLab = async (username: string, role: number) => {
+    const person = await site.addUser(username, { role })
+    await site.api('PUT', '/api/user/', { id: person.id, group: 'lab' })
+    await site.apiAs(person, 'POST', '/api/token/', { name: 'of lab', remain_quota: 500_000, expired_time: -1 })
+    return person
+  }
+
+  beforeAll(() =>
+    site.api('POST', '/api/channel/', { type: 8, name: 'lab', key: 'k', models, group: 'lab', base_url: upstream.url }),
+  )
+
+  test('is one that has a price, as far as that is known', async () => {
+    await using visit = await site.visit({ as: await personOfLab('lab-admin', 10) })
+    await visit.open('/playground')
+    await eventually(() => shown(visit.page).inputValue()).toBe('gpt-4o-mini')
+    await eventually(() => shown(visit.page).locator('option').allTextContents()).toEqual(models.split(','))
+  })
+
+  test('is the one that answered last, in this browser or by the own log in another', async () => {
+    const person = await personOfLab('lab-user', 1)
+    {
+      await using visit = await site.visit({ as: person, expectedErrors: /status of 503/ })
+      const { page } = visit
+      await visit.open('/playground')
+      await eventually(() => shown(page).inputValue()).toBe('a-model-of-ours')
+      await send(page, 'Hello')
+      await card(page, 'a-model-of-ours').getByText('The call failed').waitFor()
+      await shown(page).selectOption('gpt-4o-mini')
+      await send(page, 'Hello')
+      await card(page).getByText('Four words of answer.').waitFor()
+      await card(page).getByText('cost $').waitFor()
+      await visit.open('/playground')
+      await eventually(() => shown(page).inputValue()).toBe('gpt-4o-mini')
+    }
+    await using elsewhere = await site.visit({ as: person })
+    await elsewhere.open('/playground')
+    await eventually(() => shown(elsewhere.page).inputValue()).toBe('gpt-4o-mini')
+  })
+})
+
+test('on a narrow screen nothing stands over what an empty conversation says', async () => {
+  await using visit = await site.visit({ as: user, width: 390, height: 700 })
+  const { page } = visit
+  await visit.open('/playground')
+  const words = page.getByText('Messages are kept until you leave the page, nowhere else.')
+  await words.scrollIntoViewIfNeeded()
+  const [said, box] = [await words.boundingBox(), await page.getByRole('textbox', { name: 'Message' }).boundingBox()]
+  expect((said?.y ?? 0) + (said?.height ?? 0)).toBeLessThanOrEqual(box?.y ?? 0)
+})
+
 describe('a call', () => {
   test('sends what was filled in, streams, and shows tokens and the exact cost', async () => {
     await using visit = await site.visit({ as: user })

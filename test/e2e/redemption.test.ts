@@ -65,7 +65,7 @@ describe('redemption codes', () => {
     await eventually(() => page.getByRole('rowheader').allTextContents()).toEqual(['narrow spent'])
     await status.selectOption('disabled')
     await page.getByText('A search and a filter are on, and nothing fits both.').waitFor()
-    await page.getByRole('button', { name: 'Clear filters' }).last().click()
+    await page.getByRole('button', { name: 'Clear search and filters' }).click()
     await eventually(() => new URL(page.url()).search).toBe('')
     await eventually(() => rowsOf(page).count()).toBe(10)
   })

@@ -258,10 +258,10 @@ describe('texts and numbers', () => {
     await box(page, 'TopUpLink').fill('javascript:alert(1)')
     await box(page, 'RetryTimes').fill('5')
     await save(page)
-    await toastShown(page, 'error', 'Error: TopUpLink must be')
+    await toastShown(page, 'error', 'Error: Top-up link must be')
     await toastShown(page, 'info', '1 saved, 1 failed')
     await eventually(async () => [await stored('RetryTimes'), await stored('TopUpLink')]).toEqual(['5', ''])
-    await eventually(() => page.locator('[id="TopUpLink"]').textContent()).toContain('TopUpLink must be an address')
+    await eventually(() => page.locator('[id="TopUpLink"]').textContent()).toContain('Top-up link must be an address')
     await page.getByRole('region', { name: '1 change' }).waitFor()
     await button(page, 'Discard').click()
   })
@@ -278,6 +278,7 @@ describe('texts and numbers', () => {
       await box(page, 'RetryTimes').fill(value)
       await save(page)
       await page.locator('[id="RetryTimes"]').getByText(problem).waitFor()
+      await toastShown(page, 'error', `Retries on failure: ${problem}`)
     }
     expect(puts(visit.calls())).toEqual([])
     await box(page, 'RetryTimes').fill('')
@@ -440,6 +441,26 @@ describe('the audit trail', () => {
     await button(page, 'Clear filters').click()
     await rowsOf(page).first().waitFor()
     await eventually(() => page.getByLabel('User name or id').inputValue()).toBe('')
+  })
+
+  test('says what was done in the language of the page', async () => {
+    const fields = { type: 1, name: 'a key "weight=1"', key: 'k', models: 'gpt-4o', model_mapping: '{}' }
+    const [id] = await site.api<number[]>('POST', '/api/channel/', fields)
+    await site.api('PUT', '/api/channel/', { ...fields, id, model_mapping: '', priority: 5, weight: 2, key: 'other' })
+    await put('RetryTimes', '3')
+    await using visit = await site.visit({ as: rootAccount, language: 'zh' })
+    const { page } = visit
+    await visit.open('/setting?tab=audit')
+    const kinds = page.getByLabel('操作类别').locator('option')
+    await eventually(() => kinds.allTextContents()).toContain('渠道')
+    const row = (place: number) => rowsOf(page).nth(place).textContent()
+    await eventually(() => row(0)).toContain('修改设置')
+    await eventually(() => row(0)).toContain('失败重试次数')
+    await eventually(() => row(1)).toContain('修改渠道')
+    await eventually(() => row(1)).toContain(`渠道 ${id}`)
+    await eventually(() => row(1)).toContain('权重：0 → 2, 优先级：0 → 5, 密钥')
+    await eventually(() => row(1)).not.toContain('模型映射')
+    await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\"", 模型："gpt-4o"')
   })
 
   test('a list that cannot be loaded says so and can be asked for again', async () => {

@@ -47,6 +47,27 @@ beforeEach(async () => {
 })
 
 describe('the table of models', () => {
+  test('has all of a model in sight on a narrow screen', async () => {
+    await put('ModelRatio', { 'gpt-4o': 2 })
+    await using visit = await site.visit({ as: rootAccount, width: 390 })
+    const { page } = visit
+    await visit.open('/setting?tab=operation')
+    const row = line(page, 'gpt-4o')
+    for (const part of [
+      row.getByLabel('Prompt price of gpt-4o', { exact: true }),
+      row.getByLabel('Completion price of gpt-4o', { exact: true }),
+      row.getByText('your entry'),
+      row.getByRole('button', { name: 'Remove the entry of gpt-4o' }),
+    ]) {
+      await part.waitFor()
+      const box = await part.boundingBox()
+      expect(box?.x).toBeGreaterThanOrEqual(0)
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+    }
+    const region = page.getByRole('region', { name: 'Models, scrollable' })
+    await eventually(() => region.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
+  })
+
   test('shows what each costs for a million tokens and why, and flags models without a price', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

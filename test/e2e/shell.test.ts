@@ -13,6 +13,24 @@ const site = openConsole()
 const option = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
 const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Menu' }).getByRole('link').allTextContents()
 
+/** Holds the palette's part back: `askFor` has it asked for by its keys, `release` lets it come. */
+async function heldPalette(page: Page) {
+  const part = /\/assets\/palette[^/]*\.js$/
+  const held = Promise.withResolvers<void>()
+  await page.route(part, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  return {
+    release: held.resolve,
+    async askFor() {
+      const asked = page.waitForRequest(part)
+      await page.keyboard.press('Control+k')
+      await asked
+    },
+  }
+}
+
 describe('the menu', () => {
   test('spec 2: has the entries of the specification in their order for administrators, and ours after them', async () => {
     await using visit = await site.visit({ as: rootAccount })
@@ -309,22 +327,15 @@ describe('parts that are loaded later', () => {
   test('a message stays in sight while another part is loaded', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    const part = /\/assets\/palette[^/]*\.js$/
-    const held = Promise.withResolvers<void>()
-    await page.route(part, async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const palette = await heldPalette(page)
     await visit.open('/login?expired=1')
     const message = toastOf(page, 'error', 'not logged in')
     await message.hover()
-    const asked = page.waitForRequest(part)
-    await page.keyboard.press('Control+k')
-    await asked
+    await palette.askFor()
     // Once the page has drawn what there is without it.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     expect(await message.isVisible()).toBe(true)
-    held.resolve()
+    palette.release()
     // Its commands come from a page without the frame of the console.
     await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
   })
@@ -332,19 +343,12 @@ describe('parts that are loaded later', () => {
   test('keys typed while the palette is on its way do nothing to the page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    const part = /\/assets\/palette[^/]*\.js$/
-    const held = Promise.withResolvers<void>()
-    await page.route(part, async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const palette = await heldPalette(page)
     await visit.open('/channel')
     await page.getByRole('heading', { name: 'channels' }).waitFor()
-    const asked = page.waitForRequest(part)
-    await page.keyboard.press('Control+k')
-    await asked
+    await palette.askFor()
     await page.keyboard.type('n')
-    held.resolve()
+    palette.release()
     await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
     expect(page.url()).toEndWith('/channel')
   })

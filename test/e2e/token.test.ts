@@ -93,7 +93,7 @@ describe('the list of tokens', () => {
     await box.fill('nothing like this')
     await box.press('Enter')
     await page.getByText('No results found.').waitFor()
-    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'Clear the search' }).last().click()
     await row(page, 'token 23').waitFor()
     await eventually(() => box.inputValue()).toBe('')
   })
@@ -195,7 +195,7 @@ describe('the list of tokens', () => {
     await eventually(() => page.getByRole('columnheader', { name: 'created time' }).count()).toBe(0)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export CSV' }).click(),
+      page.getByRole('button', { name: 'Export CSV of this page' }).click(),
     ])
     expect(download.suggestedFilename()).toBe('tokens.csv')
     const [header, line] = readFileSync(await download.path(), 'utf8').split('\r\n')
@@ -379,6 +379,48 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ unlimited_quota: true })
     await page.getByRole('button', { name: 'Done' }).click()
     await row(page, 'no limit').getByText('unlimited').waitFor()
+  })
+
+  test('spec 5: without a name nothing is sent, and the field alone says so', async () => {
+    const user = await site.addUser('noname')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('  ')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.getByText('This field is required').waitFor()
+    await eventually(() => page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator('[data-toast]').count()).toBe(0)
+    await eventually(() => tokensOf(user)).toEqual([])
+  })
+
+  test('what the server refuses stands at its field in words, and is gone when the next try succeeds', async () => {
+    const user = await site.addUser('refused')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('a token')
+    await page.getByLabel('Quota', { exact: true }).fill('-5')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    const quota = page.getByLabel('Quota', { exact: true })
+    await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
+    await eventually(() => quota.evaluate((it) => it === document.activeElement)).toBe(true)
+    await page.getByText('Must be at least 0', { exact: true }).waitFor()
+    // Under the pointer a message stays until it is taken back.
+    const said = toastOf(page, 'error', 'Error: Quota: Must be at least 0')
+    await said.hover()
+    await quota.fill('5')
+    const networks = page.getByLabel('Networks')
+    await networks.fill('nowhere')
+    await networks.press('Control+Enter')
+    const refused = toastOf(page, 'error', 'Error: Networks has "nowhere", which is not a network')
+    await refused.hover()
+    await eventually(() => said.count()).toBe(0)
+    await networks.fill('')
+    await networks.press('Control+Enter')
+    await page.waitForURL('**/token?*')
+    await toastShown(page, 'success', 'token created successfully, please copy the key from the list!')
+    await eventually(() => page.locator('[data-toast="error"]').count()).toBe(0)
   })
 
   test('spec 5: an expiry that is no time is refused in the words of the product, at the field and as a message', async () => {

@@ -200,8 +200,10 @@ describe('redemption codes', () => {
     await dot(rowOf(page, 'off'), 'red', 'disabled').waitFor()
     await dot(rowOf(page, 'gone'), 'grey', 'used').waitFor()
     await dot(rowOf(page, 'odd'), 'grey', 'unknown status').waitFor()
-    for (const column of ['ID', 'Name', 'Status', 'Quota', 'Created time', 'Redeemed time', 'Actions'])
-      await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
+    const columns = ['ID', 'Name', 'Status', 'Quota', 'Created time', 'Redeemed time', 'Actions']
+    for (const column of columns) await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
+    const shown = await page.getByRole('columnheader').allTextContents()
+    expect(shown.filter((header) => columns.includes(header))).toEqual(columns)
   })
 })
 

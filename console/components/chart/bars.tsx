@@ -21,6 +21,9 @@ const space = { top: 8, right: 0, bottom: 22, left: 52 }
 
 /** Half the width of a letter under the bars, in pixels; a label that would be cut off is left out. */
 const halfLetter = 3.2
+/** Pixels from the middle of a label to that of the next, for short ones, and the room between long ones. */
+const labelStep = 64
+const labelGap = 12
 
 /** Stacked bars along an axis. Arrow keys go from bar to bar; Enter picks one. */
 export function Bars({ labels, series, format, height = 220, onPick, onRange, summary }: BarsProps) {
@@ -42,7 +45,8 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
   }, onRange)
   const keys = { at, setAt, range, setRange, stop, place, onPick, onRange }
   const middle = (index: number) => (x(index) ?? 0) + x.bandwidth() / 2
-  const every = Math.max(1, Math.ceil((labels.length * 64) / Math.max(1, width - space.left)))
+  const labelRoom = Math.max(labelStep, ...labels.map((label) => label.length * 2 * halfLetter + labelGap))
+  const every = Math.max(1, Math.ceil((labels.length * labelRoom) / Math.max(1, width - space.left)))
   return (
     <div ref={box} className="relative" onPointerLeave={() => setAt(undefined)}>
       <svg

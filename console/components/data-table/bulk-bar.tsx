@@ -58,7 +58,7 @@ export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkB
         </Button>
       ))}
       <Button size="small" look="quiet" onClick={() => onExport(rows)}>
-        {t('do.export')}
+        {t('table.selected.export')}
       </Button>
       <IconButton label={t('table.selected.clear')} icon={<X />} onClick={onClear} />
       {asking && question && (

@@ -1,5 +1,5 @@
 import { Download, RotateCw } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, type Ref, useRef, useState } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import { toCsv } from '../../lib/csv.ts'
 import { downloadFile } from '../../lib/download.ts'
@@ -9,7 +9,9 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { ColumnChooser } from './column-chooser.tsx'
+import { focusFirst } from './focus-first.ts'
 import { Pagination } from './pagination.tsx'
+import { ResultNews } from './result-news.tsx'
 import { SearchBox } from './search-box.tsx'
 import { TableBody, TableHead } from './table-parts.tsx'
 import type { BulkAction, Column, RowAction } from './types.ts'
@@ -57,6 +59,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const shown = engine.rows.map((row) => row.original)
   const goTo = (page: number) => setSearch({ page: page > 1 ? page : undefined })
   const open = (row: Row) => props.peeks && setSearch({ peek: rowId(row) })
+  const toolbar = useRef<HTMLDivElement>(null)
+  const clear = () => {
+    // The button goes with what it clears: the focus stays with the controls that narrowed the list.
+    focusFirst(toolbar.current?.querySelector(search.q === undefined ? '[role="group"]' : 'search') ?? toolbar.current)
+    if (props.onClearFilters) props.onClearFilters()
+    else setSearch({ q: undefined, page: undefined })
+  }
   const exportRows = (rows: readonly Row[]) => downloadFile(`${name}.csv`, csvOf(layout.shown, rows), 'text/csv')
 
   useTableKeys({
@@ -72,9 +81,14 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   })
 
   return (
-    <div>
-      <Toolbar {...props} onExport={() => exportRows(shown)} chooser={<ColumnChooser layout={layout} />} />
-      <ListBody {...props} engine={engine} columns={layout.shown} current={current} onOpen={open} />
+    <div data-list tabIndex={-1} className="outline-none">
+      <Toolbar
+        {...props}
+        bar={toolbar}
+        onExport={() => exportRows(shown)}
+        chooser={<ColumnChooser layout={layout} />}
+      />
+      <ListBody {...props} engine={engine} columns={layout.shown} current={current} onOpen={open} onClear={clear} />
       {(list.pages > 1 || shown.length > 0) && (
         <Pagination page={list.page} pages={list.pages} total={list.total} onPage={goTo} onNear={list.prefetch} />
       )}
@@ -87,6 +101,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           onExport={exportRows}
         />
       )}
+      <ResultNews list={list} asked={JSON.stringify([list.narrowing, search.page, search.sort])} />
     </div>
   )
 }
@@ -99,12 +114,18 @@ function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): stri
   )
 }
 
-function Toolbar<Row extends object>(props: DataTableProps<Row> & { onExport(): void; chooser: ReactNode }) {
+interface ToolbarProps<Row extends object> extends DataTableProps<Row> {
+  bar: Ref<HTMLDivElement>
+  chooser: ReactNode
+  onExport(): void
+}
+
+function Toolbar<Row extends object>(props: ToolbarProps<Row>) {
   const { search, setSearch, searchLabel, filters, toolbar, list, onRefresh } = props
   const t = useText()
   const note = list.sortsLoaded && search.sort !== undefined && t('table.sortedLoaded', { count: list.rows.length })
   return (
-    <div className="flex flex-wrap items-center gap-2 pb-3">
+    <div ref={props.bar} className="flex flex-wrap items-center gap-2 pb-3">
       {searchLabel !== undefined && (
         <SearchBox
           value={search.q ?? ''}
@@ -118,7 +139,7 @@ function Toolbar<Row extends object>(props: DataTableProps<Row> & { onExport(): 
         <IconButton label={t('do.refresh')} icon={<RotateCw />} onClick={onRefresh ?? list.retry} />
         {props.chooser}
         <IconButton
-          label={t('do.export')}
+          label={t('table.export')}
           icon={<Download />}
           disabled={list.rows.length === 0}
           onClick={props.onExport}
@@ -133,13 +154,15 @@ interface BodyProps<Row extends object> extends DataTableProps<Row> {
   engine: ReturnType<typeof useTableEngine<Row>>
   current: number
   onOpen(row: Row): void
+  onClear(): void
 }
 
 function ListBody<Row extends object>(props: BodyProps<Row>) {
-  const { caption, list, engine, columns, search, setSearch, filtered = false } = props
+  const { caption, list, engine, columns, search, setSearch, filtered = false, onClear } = props
   const t = useText()
   const sought = search.q !== undefined
-  const clear = props.onClearFilters ?? (() => setSearch({ q: undefined, page: undefined }))
+  // What is left when nothing narrows the list any more is not known before the answer.
+  const loading = list.loading || (list.rows.length === 0 && !sought && !filtered && !list.settled)
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (
       <Frame>
@@ -147,13 +170,13 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
       </Frame>
     )
   }
-  if (!list.loading && list.rows.length === 0) {
+  if (!loading && list.rows.length === 0) {
     return (
       <Frame>
         {sought || filtered ? (
           <EmptyState title={t('table.empty.filtered')} text={t(emptyHint(sought, filtered))}>
-            <button type="button" className="text-sm text-link underline" onClick={clear}>
-              {t('table.empty.clear')}
+            <button type="button" className="text-sm text-link underline" onClick={onClear}>
+              {t(clearLabel(sought, filtered))}
             </button>
           </EmptyState>
         ) : (
@@ -175,14 +198,14 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
         <table
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}
-          aria-busy={list.loading || list.refreshing}
+          aria-busy={loading || list.refreshing}
         >
           <caption className="sr-only">{caption}</caption>
           <TableHead columns={columns} engine={engine} sort={search.sort} setSearch={setSearch} bulk={props.bulk} />
-          <TableBody {...props} rows={list.loading ? undefined : engine.rows} skeletons={pageSize} />
+          <TableBody {...props} rows={loading ? undefined : engine.rows} skeletons={pageSize} />
         </table>
       </section>
-      {list.loading && (
+      {loading && (
         <p role="status" className="sr-only">
           {t('app.loading', { page: caption })}
         </p>
@@ -194,6 +217,11 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
 function emptyHint(sought: boolean, filtered: boolean) {
   if (!filtered) return 'table.empty.sought'
   return sought ? 'table.empty.both' : 'table.empty.filterOn'
+}
+
+function clearLabel(sought: boolean, filtered: boolean) {
+  if (!filtered) return 'table.search.clear'
+  return sought ? 'table.empty.clearBoth' : 'table.filters.clear'
 }
 
 function Frame({ busy = false, children }: { busy?: boolean; children: ReactNode }) {

@@ -1,24 +1,57 @@
-import type { ReactNode } from 'react'
+import { ListFilter } from 'lucide-react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { Button } from '../ui/button.tsx'
 import { Select } from '../ui/input.tsx'
+import { focusFirst } from './focus-first.ts'
 
-/** The choices that narrow a list, beside its search; `onClear` while one is set. */
-export function FilterBar({ onClear, children }: { onClear: (() => void) | undefined; children: ReactNode }) {
+interface FilterBarProps {
+  /** How many of the choices narrow the list. */
+  active: number
+  onClear(): void
+  children: ReactNode
+}
+
+/** The choices that narrow a list, beside its search; on a phone a button opens them. */
+export function FilterBar({ active, onClear, children }: FilterBarProps) {
   const t = useText()
+  const [open, setOpen] = useState(false)
+  const bar = useRef<HTMLDivElement>(null)
+  const choices = useId()
+  const clear = () => {
+    // The button goes with the last choice.
+    focusFirst(bar.current)
+    onClear()
+  }
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset does not shrink as its row does
     <div
+      ref={bar}
       role="group"
       aria-label={t('table.filters')}
-      className="flex max-w-full min-w-0 flex-wrap items-center gap-2 max-sm:grow"
+      className="flex max-w-full min-w-0 flex-wrap items-center gap-2 max-sm:contents"
     >
-      {children}
-      {onClear && (
-        <Button look="quiet" onClick={onClear}>
-          {t('table.empty.clear')}
-        </Button>
-      )}
+      {/* A phone would show nothing but boxes. */}
+      <Button
+        className="sm:hidden"
+        icon={<ListFilter />}
+        aria-expanded={open}
+        aria-controls={choices}
+        onClick={() => setOpen(!open)}
+      >
+        {active === 0 ? t('table.filters') : t('table.filters.on', { count: active })}
+      </Button>
+      <div
+        id={choices}
+        className={`sm:contents ${open ? 'flex basis-full flex-wrap items-center gap-2' : 'max-sm:hidden'}`}
+      >
+        {children}
+        {active > 0 && (
+          <Button look="quiet" onClick={clear}>
+            {t('table.filters.clear')}
+          </Button>
+        )}
+      </div>
     </div>
   )
 }

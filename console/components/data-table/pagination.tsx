@@ -18,7 +18,7 @@ export function Pagination({ page, pages, total, onPage, onNear }: PaginationPro
   const near = (of: number) => ({ onPointerEnter: () => onNear(of), onFocus: () => onNear(of) })
   return (
     <nav aria-label={t('table.pages')} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2">
-      <p role="status" className="num text-sm text-muted">
+      <p className="num text-sm text-muted">
         {total === undefined ? t('table.page', { page }) : t('table.pageOf', { page, pages })}
         {total !== undefined && ` · ${t('table.total', { total })}`}
       </p>

@@ -33,6 +33,7 @@ export function SearchBox(props: { value: string; label: string; onSearch(value:
   const clear = () => {
     setTyped('')
     search('')
+    box.current?.focus()
   }
   return (
     <search className="min-w-40 flex-1 sm:max-w-72">
@@ -59,7 +60,7 @@ export function SearchBox(props: { value: string; label: string; onSearch(value:
               clear()
             }
           }}
-          className={`${inputClass} border-edge! pr-8 pl-8 text-ellipsis`}
+          className={`${inputClass} pr-8 pl-8 text-ellipsis`}
         />
         {typed !== '' && (
           <IconButton

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
-import { type ChangeEvent, type MouseEvent as ReactMouseEvent, useRef } from 'react'
+import { type ChangeEvent, type MouseEvent as ReactMouseEvent, useLayoutEffect, useRef } from 'react'
 import { useText } from '../../lib/text.ts'
 import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
 import { Checkbox } from '../ui/checkbox.tsx'
@@ -144,8 +144,19 @@ function BodyRow<Row extends object>(props: RowProps<Row>) {
   const t = useText()
   const name = rowName(row.original)
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
+  const line = useRef<HTMLTableRowElement>(null)
+  // A row that goes leaves its focus to the list, also that which its menu is about to give back.
+  useLayoutEffect(() => {
+    const element = line.current
+    return () => {
+      const focused = document.activeElement
+      if (element?.contains(focused) || focused?.closest('[role="menu"][data-closed]'))
+        element?.closest<HTMLElement>('[data-list]')?.focus()
+    }
+  }, [])
   return (
     <tr
+      ref={line}
       role="row"
       data-clickable={peeks}
       data-selected={row.getIsSelected()}

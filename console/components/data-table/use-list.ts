@@ -26,6 +26,10 @@ export interface ListState<Row> {
   error: Error | null
   /** Rows stand for an earlier request, because this one failed. */
   stale: boolean
+  /** Changes with the search text and the filters: another list of rows. */
+  narrowing: string
+  /** The rows are those that are asked for, not those from before. */
+  settled: boolean
   retry(): void
   prefetch(page: number): void
 }
@@ -58,7 +62,8 @@ export function useList<Row>(
   )
   // A server that does not count answers a search with all it found.
   const wholeSearch = !serverCounts && keyword !== ''
-  const reached = useReached(page, `${keyword} ${filterKey}`)
+  const narrowing = `${keyword} ${filterKey}`
+  const reached = useReached(page, narrowing)
   const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
   const results = useQueries({ queries: wanted.map((of) => source.options(request(of))) })
   const last = results.at(-1)
@@ -83,6 +88,8 @@ export function useList<Row>(
     refreshing: results.some((result) => result.isFetching && !result.isPending),
     error: results.find((result) => result.error)?.error ?? null,
     stale: results.some((result) => result.error && result.data),
+    narrowing,
+    settled: results.every((result) => result.isSuccess && !result.isPlaceholderData),
     retry: () => void Promise.all(results.map((result) => result.refetch())),
     prefetch: (of) => {
       if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of)))

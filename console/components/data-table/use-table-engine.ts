@@ -35,6 +35,12 @@ interface EngineInput<Row> {
 /** Sorting, paging and selection of a list by TanStack Table; the server's part of it is left to the server. */
 export function useTableEngine<Row extends object>({ list, columns, rowId, sort }: EngineInput<Row>) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({})
+  const [narrowing, setNarrowing] = useState(list.narrowing)
+  // What was selected may be out of sight now, and nothing is done with rows that nobody sees.
+  if (narrowing !== list.narrowing) {
+    setNarrowing(list.narrowing)
+    setRowSelection({})
+  }
   const definitions = useMemo(
     () =>
       columns.map(

@@ -37,7 +37,7 @@ export function Field<T extends FieldValues>(
   const error = fieldState.error?.message
   const describedBy = [error !== undefined && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean)
   return (
-    <div className="flex flex-col gap-1">
+    <div className="flex flex-col gap-1" data-field={name}>
       <label htmlFor={id} className="text-sm font-medium">
         {label}
         {optional && <span className="ml-1.5 font-normal text-muted">{t('form.optional')}</span>}

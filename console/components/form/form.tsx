@@ -3,12 +3,17 @@ import { lazy, type ReactNode, Suspense, useRef } from 'react'
 import type { FieldValues, UseFormReturn } from 'react-hook-form'
 import { useText } from '../../lib/text.ts'
 import { Button } from '../ui/button.tsx'
+import { newTry } from './new-try.ts'
+import { showAtField } from './refusal.ts'
 
 const ConfirmDialog = lazy(() => import('../ui/confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })))
 
 interface FormProps<T extends FieldValues> {
   form: UseFormReturn<T>
-  /** Runs with checked values; a failure has been shown by the call, and the form stays as it is. */
+  /**
+   * Runs with checked values. A failure has been shown by the call, and the form stays as it is; what the server says of
+   * a field comes to stand there.
+   */
   onSubmit(values: T): Promise<unknown>
   /** Runs when a check has failed, after the first bad field got the focus. */
   onInvalid?: (messages: string[]) => void
@@ -33,7 +38,7 @@ export function Form<T extends FieldValues>({
   const element = useRef<HTMLFormElement>(null)
   const { isSubmitting } = form.formState
   const submit = form.handleSubmit(
-    (values) => onSubmit(values).catch(() => undefined),
+    (values) => onSubmit(values).catch((failure: unknown) => showAtField(form, failure)),
     (errors) => onInvalid?.(Object.values(errors).flatMap((error) => (error?.message ? [String(error.message)] : []))),
   )
   return (
@@ -44,8 +49,9 @@ export function Form<T extends FieldValues>({
       onSubmit={(event) => {
         // A dialog of the form is elsewhere on the page, but its events come here, too.
         if (event.target !== element.current) return
-        if (isSubmitting) event.preventDefault()
-        else void submit(event)
+        if (isSubmitting) return event.preventDefault()
+        newTry(form.control)
+        void submit(event)
       }}
       onKeyDown={(event) => {
         const own = event.target instanceof Node && element.current?.contains(event.target)

@@ -10,7 +10,11 @@ const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/have (\d+) to (\d+) characters/, ([, min = '', max = '']) => text('form.length', { min, max })],
   [/e-mail address/, () => text('form.mail')],
   [/letters, digits, dots/, () => text('form.letters')],
-  [/must not be empty/, () => text('form.required')],
+  [/must not be empty|is missing/, () => text('form.required')],
+  [/must be a whole number/, () => text('form.integer')],
+  [/must not be below zero/, () => text('form.min', { min: 0 })],
+  [/must be at least (-?[\d.]+?)\.?$/, ([, min = '']) => text('form.min', { min })],
+  [/must be at most (-?[\d.]+?)\.?$/, ([, max = '']) => text('form.max', { max })],
 ]
 
 /**
@@ -29,7 +33,7 @@ export function issueText(issue: Issue): string {
     case 'too_big':
       return text(issue.origin === 'string' ? 'form.tooLong' : 'form.max', { max: Number(issue.maximum) })
     default:
-      return sentence(issue.message)
+      return knownSentence(issue.message) ?? text('form.invalid')
   }
 }
 
@@ -38,10 +42,11 @@ function tooSmall(min: number, origin: string): string {
   return text(origin === 'string' ? 'form.tooShort' : 'form.min', { min })
 }
 
-function sentence(message: string): string {
+/** What the message for a sentence of the contract or the server is; undefined when it is another sentence. */
+export function knownSentence(sentence: string): string | undefined {
   for (const [pattern, say] of known) {
-    const match = pattern.exec(message)
+    const match = pattern.exec(sentence)
     if (match) return say(match)
   }
-  return text('form.invalid')
+  return undefined
 }

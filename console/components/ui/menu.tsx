@@ -1,7 +1,8 @@
+import { importPart } from '../../lib/chunk.ts'
 import type { MenuProps } from './menu-popup.tsx'
 import { lazyPart, OnDemand } from './on-demand.tsx'
 
-const part = lazyPart<MenuProps>(async () => (await import('./menu-popup.tsx')).MenuPopup)
+const part = lazyPart<MenuProps>(async () => (await importPart(() => import('./menu-popup.tsx'))).MenuPopup)
 
 /** A menu at a button. */
 export function Menu(props: MenuProps) {

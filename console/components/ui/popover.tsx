@@ -1,7 +1,8 @@
+import { importPart } from '../../lib/chunk.ts'
 import { lazyPart, OnDemand } from './on-demand.tsx'
 import type { PopoverProps } from './popover-popup.tsx'
 
-const part = lazyPart<PopoverProps>(async () => (await import('./popover-popup.tsx')).PopoverPopup)
+const part = lazyPart<PopoverProps>(async () => (await importPart(() => import('./popover-popup.tsx'))).PopoverPopup)
 
 /** A small panel at a button. */
 export function Popover(props: PopoverProps) {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatPercent } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
@@ -9,13 +10,14 @@ import { NoChannels } from './no-channels.tsx'
 import { isEnabled, trafficQuery, watchedQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 
-/** What needs a look comes first: switched off by the gateway, then slow, then the rest; disabled ones last. */
+/** What needs a look comes first: switched off by the gateway, failed its test, slow, the rest; disabled ones last. */
 function urgency(channel: Channel): number {
-  if (channel.status > 2) return 0
-  if (!isEnabled(channel)) return 4
+  if (channel.status >= channelStatus.autoDisabled) return 0
+  if (!isEnabled(channel)) return 5
+  if (channel.test_error) return 1
   const color = latencyColor(channel.response_time)
-  if (color === 'red') return 1
-  return color === 'yellow' ? 2 : 3
+  if (color === 'red') return 2
+  return color === 'yellow' ? 3 : 4
 }
 
 /** How much of the calls went there, and how many of them were answered. */
@@ -50,7 +52,7 @@ export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
             type="button"
             onClick={() => onPeek(channel)}
             className={`flex w-full flex-col gap-2 rounded-lg border bg-surface px-4 py-3 text-start hover:bg-hover ${
-              urgency(channel) < 2 ? 'border-bad' : 'border-line'
+              urgency(channel) < 3 ? 'border-bad' : 'border-line'
             }`}
           >
             <span className="flex w-full flex-wrap items-center justify-between gap-2">

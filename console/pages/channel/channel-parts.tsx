@@ -53,10 +53,19 @@ export function secondsOf(ms: number): string {
   return (ms / 1000).toFixed(2)
 }
 
-/** The response time of the last test; when that was is its title. */
+/** How the last test went: its response time, or that it failed; when that was, and what was wrong, is its title. */
 export function ResponseTime({ channel }: { channel: Channel }) {
   const t = useText()
-  const title = channel.test_time > 0 ? t('channel.testedAt', { time: formatTime(channel.test_time) }) : undefined
+  const { test_time, test_error } = channel
+  const tested = test_time > 0 ? t('channel.testedAt', { time: formatTime(test_time) }) : undefined
+  const title = [tested, test_error].filter(Boolean).join('\n') || undefined
+  if (test_error) {
+    return (
+      <Status color="red" {...(title !== undefined && { title })}>
+        {t('channel.testFailed')}
+      </Status>
+    )
+  }
   return (
     <Status color={latencyColor(channel.response_time)} {...(title !== undefined && { title })}>
       {channel.response_time === 0

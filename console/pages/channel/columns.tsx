@@ -161,7 +161,11 @@ function Balance({ channel }: { channel: Channel }) {
   }
   return (
     <span className="inline-flex items-center gap-0.5">
-      <span title={when > 0 ? t('channel.balance.at', { time: formatTime(when) }) : t('channel.balance.never')}>
+      <span
+        // What was never asked for is no balance yet.
+        className={when > 0 ? '' : 'text-muted'}
+        title={when > 0 ? t('channel.balance.at', { time: formatTime(when) }) : t('channel.balance.never')}
+      >
         {balanceText(channel, t)}
       </span>
       <IconButton

@@ -4,15 +4,13 @@ import { runBulk } from '../../components/data-table/run-bulk.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { text } from '../../lib/text.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
-import { isEnabled, setChannelStatus, testsQuery, watchedQuery } from './queries.ts'
+import { failedSince, setChannelStatus, watchedQuery } from './queries.ts'
 
 /** Disables the channels whose last test has failed since then (epoch seconds); all of them can be undone at once. */
 export async function disableFailed(since: number): Promise<void> {
   const channels = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 })
   const disabled: Channel[] = []
-  await runBulk(text('channel.disableFailed'), channels.filter(isEnabled), async (channel) => {
-    const [last] = await queryClient.fetchQuery({ ...testsQuery(channel.id), staleTime: 0 })
-    if (!last || last.ok || last.time < since) return
+  await runBulk(text('channel.disableFailed'), failedSince(channels, since), async (channel) => {
     await setChannelStatus(channel, channelStatus.disabled)
     disabled.push(channel)
   })

@@ -2,28 +2,28 @@ import { useQuery } from '@tanstack/react-query'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
 import { useText } from '../../lib/text.ts'
-import type { SetSearch } from '../../lib/url-state.ts'
+import { oneOf, type SetSearch } from '../../lib/url-state.ts'
 import { statusText } from './channel-parts.tsx'
 import { groupsQuery, typesQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
 
-/** A search that narrows nothing. */
+/** What a search without a filter says of them. */
 export const noFilters = {
-  q: undefined,
   type: undefined,
   status: undefined,
   group: undefined,
-  page: undefined,
 } as const satisfies Partial<ChannelSearch>
 
-/** The filters of a search as the server takes them. */
+const statuses = Object.values(channelStatus).map(String)
+
+/** The filters of a search as the server takes them; a status that does not exist is none. */
 export function filterOf({ type, status, group }: ChannelSearch) {
-  return { type, status, group }
+  return { type, status: oneOf(status, statuses), group }
 }
 
-/** True when a search narrows the list by more than its text. */
-export function isFiltered(search: ChannelSearch): boolean {
-  return Object.values(filterOf(search)).some((value) => value !== undefined)
+/** How many filters narrow the list, beside the text. */
+export function filterCount(search: ChannelSearch): number {
+  return Object.values(filterOf(search)).filter((value) => value !== undefined).length
 }
 
 interface FiltersProps {
@@ -40,9 +40,7 @@ export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
   const groups = useQuery({ ...groupsQuery, enabled: ready }).data ?? []
   const narrow = (change: Partial<ChannelSearch>) => setSearch({ ...change, page: undefined })
   return (
-    <FilterBar
-      onClear={isFiltered(search) ? () => narrow({ type: undefined, status: undefined, group: undefined }) : undefined}
-    >
+    <FilterBar active={filterCount(search)} onClear={() => narrow(noFilters)}>
       <FilterSelect
         label={t('channel.type')}
         all={t('channel.filter.types')}
@@ -52,12 +50,9 @@ export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
       />
       <FilterSelect
         label={t('channel.status')}
-        all={t('channel.filter.statuses')}
-        value={search.status}
-        choices={Object.values(channelStatus).map((status) => ({
-          value: String(status),
-          label: statusText(status, t),
-        }))}
+        all={t('table.filters.statuses')}
+        value={filterOf(search).status}
+        choices={statuses.map((status) => ({ value: status, label: statusText(Number(status), t) }))}
         onChange={(status) => narrow({ status })}
       />
       <FilterSelect

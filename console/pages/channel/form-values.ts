@@ -34,7 +34,7 @@ export interface ChannelValues {
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
 
-/** The rules of single fields; what is missing altogether is said by `problemOf`. */
+/** The rules of single fields; what is missing altogether is said by `problemsOf`. */
 export const channelFormSchema = z.object({
   type: z.string(),
   name: z.string().check(z.maxLength(100)),
@@ -108,12 +108,15 @@ export interface Problem {
   message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
 }
 
-/** The first thing that is missing or wrong, in the order of the product. */
-export function problemOf(values: ChannelValues, isNew: boolean): Problem | undefined {
-  if (isNew && values.name.trim() === '') return { field: 'name', message: 'channel.form.needsName' }
-  if (isNew && values.key.trim() === '') return { field: 'key', message: 'channel.form.needsName' }
-  if (values.models.length === 0) return { field: 'models', message: 'channel.form.needsModel' }
-  return isMapping(values.model_mapping) ? undefined : { field: 'model_mapping', message: 'channel.form.badMapping' }
+/** All that is missing or wrong, in the order of the product. */
+export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
+  const problems: (Problem | false)[] = [
+    isNew && values.name.trim() === '' && { field: 'name', message: 'channel.form.needsName' },
+    isNew && values.key.trim() === '' && { field: 'key', message: 'channel.form.needsName' },
+    values.models.length === 0 && { field: 'models', message: 'channel.form.needsModel' },
+    !isMapping(values.model_mapping) && { field: 'model_mapping', message: 'channel.form.badMapping' },
+  ]
+  return problems.filter((problem) => problem !== false)
 }
 
 /** The lines of a key that count, and how many do not. */

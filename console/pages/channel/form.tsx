@@ -3,6 +3,8 @@ import { Link, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { Form } from '../../components/form/form.tsx'
+import { newTry } from '../../components/form/new-try.ts'
+import { showAtField } from '../../components/form/refusal.ts'
 import { useAppForm } from '../../components/form/use-app-form.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -10,10 +12,11 @@ import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { wayBack } from '../../lib/way-back.ts'
 import { AdvancedSection } from './advanced-section.tsx'
 import { CredentialsSection } from './credentials-section.tsx'
 import { ChannelFormFooter, type TestState } from './form-footer.tsx'
-import { type ChannelValues, channelBody, channelFormSchema, channelValues, problemOf } from './form-values.ts'
+import { type ChannelValues, channelBody, channelFormSchema, channelValues, problemsOf } from './form-values.ts'
 import { MappingField } from './mapping-field.tsx'
 import { ModelsSection } from './models-section.tsx'
 import { ProviderSection } from './provider-section.tsx'
@@ -37,7 +40,7 @@ function EditChannel({ id }: { id: string }) {
   if (query.isError) {
     return (
       <ErrorState title={t('channel.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
-        <Link to="/channel" className={buttonClass()}>
+        <Link {...wayBack('/channel')} className={buttonClass()}>
           {t('do.back')}
         </Link>
       </ErrorState>
@@ -62,10 +65,12 @@ function ChannelForm({ channel }: { channel?: Channel }) {
 
   /** Saves; gives the id of the channel, undefined where there is none or nothing was saved. */
   const save = async (values: ChannelValues): Promise<number | undefined> => {
-    const problem = problemOf(values, channel === undefined)
-    if (problem) {
-      toast.info(t(problem.message))
-      form.setError(problem.field, { message: text(problem.message) }, { shouldFocus: true })
+    const problems = problemsOf(values, channel === undefined)
+    const [first] = problems
+    if (first) {
+      toast.info(t(first.message))
+      for (const { field, message } of problems) form.setError(field, { message: text(message) })
+      form.setFocus(first.field)
       return undefined
     }
     const body = channelBody(values, channel)
@@ -87,6 +92,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     if (id !== undefined && !channel) form.reset(channelValues())
   }
   const saveAndTest = form.handleSubmit(async (values) => {
+    newTry(form.control)
     const here = router.latestLocation.pathname
     setTest({ state: 'running' })
     let id: number | undefined
@@ -98,10 +104,14 @@ function ChannelForm({ channel }: { channel?: Channel }) {
       result = { state: 'ok', seconds }
       if (!channel) toast.info(t('channel.test.done', { name: values.name, seconds: seconds.toFixed(2) }))
     } catch (error) {
+      if (id === undefined) {
+        setTest(undefined)
+        return showAtField(form, error)
+      }
       result = { state: 'failed', message: error instanceof Error ? error.message : String(error) }
     }
     setTest(result)
-    if (channel || id === undefined) return
+    if (channel) return
     // Who has gone elsewhere meanwhile stays there.
     if (router.latestLocation.pathname !== here) return
     // The channel is there, whatever its test said: to save this form again would make a second one.
@@ -120,7 +130,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
           busy={form.formState.isSubmitting}
           test={test}
           onTest={() => void saveAndTest()}
-          onCancel={() => void navigate({ to: '/channel' })}
+          onCancel={() => void navigate(wayBack('/channel'))}
         />
       </Form>
     </div>

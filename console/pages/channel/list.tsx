@@ -16,10 +16,11 @@ import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/way-back.ts'
 import { channelActions, channelBulk, deleteChannel } from './actions.tsx'
 import { nameOf, useTypeName } from './channel-parts.tsx'
 import { channelColumns } from './columns.tsx'
-import { ChannelFilters, filterOf, isFiltered, noFilters } from './filters.tsx'
+import { ChannelFilters, filterCount, filterOf, noFilters } from './filters.tsx'
 import { AddLink, NoChannels } from './no-channels.tsx'
 import { channels, removeDisabledChannels, updateAllBalances } from './queries.ts'
 import { parseChannelSearch } from './search.ts'
@@ -36,7 +37,7 @@ const rowId = (channel: Channel) => String(channel.id)
 export function ChannelListPage() {
   const t = useText()
   const navigate = useNavigate()
-  const [search, setSearch] = useUrlState(parseChannelSearch)
+  const [search, setSearch] = useListState('/channel', parseChannelSearch)
   const edit = (channel: Channel) => void navigate({ to: '/channel/edit/$id', params: { id: rowId(channel) } })
   useHotkeys({ n: () => void navigate({ to: '/channel/add' }) })
   const views = [
@@ -58,7 +59,7 @@ export function ChannelListPage() {
         {search.view === undefined && <ChannelTable edit={edit} />}
         {search.view === 'board' && <HealthBoard onPeek={(channel) => setSearch({ peek: rowId(channel) })} />}
         {search.view === 'models' && (
-          <ModelsMap group={search.group} onGroup={(group) => setSearch({ group }, { replace: true })} />
+          <ModelsMap search={search} onNarrow={(change) => setSearch(change, { replace: true })} />
         )}
       </Suspense>
       <Suspense fallback={null}>
@@ -104,8 +105,8 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
         peeks
         searchLabel={t('channel.search')}
         filters={!classic && <ChannelFilters search={search} setSearch={setSearch} ready={!list.loading} />}
-        filtered={!classic && isFiltered(search)}
-        onClearFilters={() => setSearch(noFilters)}
+        filtered={!classic && filterCount(search) > 0}
+        onClearFilters={() => setSearch({ ...noFilters, q: undefined, page: undefined })}
         empty={<NoChannels />}
       />
       {question}

@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { SearchBox } from '../../components/data-table/search-box.tsx'
 import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
-import { Input, Select } from '../../components/ui/input.tsx'
+import { Select } from '../../components/ui/input.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { listOf, nameOf } from './channel-parts.tsx'
 import { NoChannels } from './no-channels.tsx'
 import { isEnabled, mostWatched, unpricedQuery, watchedQuery } from './queries.ts'
+import type { ChannelSearch } from './search.ts'
 
 const none: ReadonlySet<string> = new Set()
 
@@ -34,14 +36,14 @@ function rowsOf(channels: readonly Channel[], group: string | undefined): ModelR
   return [...rows.values()].sort((a, b) => a.enabled - b.enabled || a.model.localeCompare(b.model))
 }
 
+type Narrowing = Pick<ChannelSearch, 'group' | 'model' | 'problems'>
+
 /** Model → channels that serve it; what has one route or none comes first. */
-export function ModelsMap(props: { group: string | undefined; onGroup(group: string | undefined): void }) {
-  const { group, onGroup } = props
+export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(change: Narrowing): void }) {
+  const { group, model = '', problems } = search
   const t = useText()
   const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
   const unpriced = useQuery(unpricedQuery).data ?? none
-  const [filter, setFilter] = useState('')
-  const [only, setOnly] = useState(false)
   const groups = useMemo(
     () => [...new Set((data ?? []).flatMap((channel) => listOf(channel.group || 'default')))].sort(),
     [data],
@@ -53,25 +55,22 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
   }
   const shown = rows.filter(
     (row) =>
-      row.model.toLowerCase().includes(filter.trim().toLowerCase()) &&
-      (!only || row.enabled < 2 || unpriced.has(row.model)),
+      row.model.toLowerCase().includes(model.toLowerCase()) &&
+      (problems === undefined || row.enabled < 2 || unpriced.has(row.model)),
   )
   return (
     <section aria-label={t('channel.view.models')}>
       <p className="pb-3 text-sm text-muted">{t('channel.map.text')}</p>
       <div className="flex flex-wrap items-center gap-3 pb-3">
-        <Input
-          type="search"
-          aria-label={t('channel.map.filter')}
-          placeholder={t('channel.map.filter')}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-          className="max-w-64"
+        <SearchBox
+          value={model}
+          label={t('channel.map.filter')}
+          onSearch={(text) => onNarrow({ model: text === '' ? undefined : text })}
         />
         <Select
           aria-label={t('channel.map.group')}
           value={group ?? ''}
-          onChange={(event) => onGroup(event.target.value === '' ? undefined : event.target.value)}
+          onChange={(event) => onNarrow({ group: event.target.value === '' ? undefined : event.target.value })}
           className="w-auto!"
         >
           <option value="">{t('channel.map.allGroups')}</option>
@@ -82,7 +81,10 @@ export function ModelsMap(props: { group: string | undefined; onGroup(group: str
           ))}
         </Select>
         <label className="flex items-center gap-2 text-sm">
-          <Checkbox checked={only} onChange={(event) => setOnly(event.target.checked)} />
+          <Checkbox
+            checked={problems !== undefined}
+            onChange={(event) => onNarrow({ problems: event.target.checked ? '1' : undefined })}
+          />
           {t('channel.map.only')}
         </label>
         {data.length >= mostWatched && (

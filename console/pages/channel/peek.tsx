@@ -7,7 +7,7 @@ import { Badge, Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -48,7 +48,7 @@ export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel
 
 function Details({ channel }: { channel: Channel }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const classic = useClassicServer()
   const mapping = channel.model_mapping.trim()
   return (
@@ -61,7 +61,7 @@ function Details({ channel }: { channel: Channel }) {
           <ResponseTime channel={channel} />
         </Fact>
         <Fact name={t('channel.balance')}>{balanceText(channel, t)}</Fact>
-        {!classic && <Fact name={t('channel.used')}>{formatQuota(channel.used_quota)}</Fact>}
+        {!classic && <Fact name={t('channel.used')}>{formatSum(channel.used_quota)}</Fact>}
         <Fact name={t('channel.group')}>
           <Groups group={channel.group} />
         </Fact>

@@ -11,7 +11,7 @@ import { groupApi } from '../../../contract/api/group.ts'
 import { optionApi } from '../../../contract/api/option.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { CallError, call, callFull } from '../../lib/call.ts'
-import { listSource } from '../../lib/list-source.ts'
+import { isOfOneStatus, listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 
@@ -95,7 +95,7 @@ const mostUsed = 50
 export const trafficQuery = queryOptions({
   queryKey: ['channel', 'traffic'],
   queryFn: async ({ signal }) => {
-    const start_timestamp = Math.floor(Date.now() / 1000) - weekSeconds
+    const start_timestamp = nowSeconds() - weekSeconds
     const range = { metric: 'requests', group_by: 'channel', rollup: 'day', start_timestamp, top: mostUsed }
     const { total, groups } = await readUsage(range, signal)
     return new Map(
@@ -139,6 +139,7 @@ const fixed = new Set<unknown>(['types', 'models'])
 export async function setChannelStatus(channel: Channel, status: number): Promise<void> {
   const changed = await call(channelApi.update, { body: { id: channel.id, status } })
   patch(channel.id, { status: changed?.status ?? status })
+  void channels.refresh(isOfOneStatus)
   void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
 }
 
@@ -155,12 +156,18 @@ export async function removeDisabledChannels(): Promise<number> {
   return count
 }
 
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+
 /** Tests a channel; gives the seconds it took. What the list shows follows, also after a failure. */
 export async function testChannel(id: number, options: { quiet?: boolean } = {}): Promise<number> {
   try {
     const { time } = await call(channelApi.test, { params: { id }, query: {} }, options)
-    patch(id, { response_time: Math.round(time * 1000), test_time: Math.floor(Date.now() / 1000) })
+    patch(id, { response_time: Math.round(time * 1000), test_time: nowSeconds(), test_error: '' })
     return time
+  } catch (error) {
+    // Whether it was tested at all, and what is known of it now, is in its row.
+    void channels.refresh()
+    throw error
   } finally {
     void queryClient.invalidateQueries({ queryKey: ['channel', 'tests', id] })
     void queryClient.invalidateQueries({ queryKey: ['channel', 'one', String(id)] })
@@ -171,7 +178,7 @@ export async function testChannel(id: number, options: { quiet?: boolean } = {})
 /** Asks the upstream what is left. */
 export async function updateBalance(channel: Channel): Promise<void> {
   const { balance } = await call(channelApi.updateBalance, { params: { id: channel.id } })
-  patch(channel.id, { balance, balance_updated_time: Math.floor(Date.now() / 1000) })
+  patch(channel.id, { balance, balance_updated_time: nowSeconds() })
 }
 
 /** Asks the upstreams of all enabled channels what is left. */
@@ -217,6 +224,11 @@ export async function careForKeys(id: number, action: 'revive' | 'remove'): Prom
   const count = await call(endpoint, { params: { id } })
   await refreshChannels()
   return count
+}
+
+/** Those that take calls and have failed a test since then (epoch seconds). */
+export function failedSince(rows: readonly Channel[], since: number): Channel[] {
+  return rows.filter((channel) => isEnabled(channel) && channel.test_error && channel.test_time >= since)
 }
 
 /** True for a channel that takes calls. */

@@ -1,7 +1,6 @@
 import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
 const views = ['board', 'models'] as const
-const statuses = ['1', '2', '3'] as const
 
 /** What the list of channels keeps in its address. Absent means no filter. */
 export interface ChannelSearch extends ListSearch {
@@ -13,6 +12,10 @@ export interface ChannelSearch extends ListSearch {
   status?: string | undefined
   /** Of the list and of the models map: a group. */
   group?: string | undefined
+  /** Of the models map: part of the name of a model. */
+  model?: string | undefined
+  /** Of the models map, `1`: only models with a problem. */
+  problems?: string | undefined
 }
 
 /** Reads the query of the list of channels. */
@@ -21,7 +24,9 @@ export function parseChannelSearch(raw: RawSearch): ChannelSearch {
     ...parseListSearch(raw),
     view: oneOf(raw['view'], views),
     type: wholeNumber(raw['type'], 1)?.toString(),
-    status: oneOf(raw['status'], statuses),
+    status: someText(raw['status']),
     group: someText(raw['group']),
+    model: someText(raw['model']?.trim()),
+    problems: oneOf(raw['problems'], ['1']),
   }
 }

@@ -9,7 +9,8 @@ import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import { progressQuery, refreshChannels } from './queries.ts'
+import { nameOf } from './channel-parts.tsx'
+import { failedSince, progressQuery, refreshChannels, watchedQuery } from './queries.ts'
 
 const pollMs = 1000
 /** A server that does not tell how far it is: its rows are looked at so often, so many times. */
@@ -86,19 +87,33 @@ function useWhileRunning(progress: TestProgress | undefined, updatedAt: number):
   useEffect(() => {
     if (expected.current && !running) {
       void refreshChannels()
-      const summary = text('channel.testAll.done', { ok: total - failed, failed })
-      if (failed === 0) toast.success(summary)
-      else {
-        const run = () =>
-          void import('./disable-failed.ts').then((it) => it.disableFailed(started_at)).catch(() => undefined)
-        toast.warning(summary, { action: { label: text('channel.disableFailed'), run } })
-      }
+      if (failed === 0) toast.success(text('channel.testAll.done', { ok: total, failed }))
+      else void warnOfFailed(total - failed, failed, started_at)
     }
     expected.current = running
   }, [running, total, failed, started_at, updatedAt])
   return () => {
     expected.current = true
   }
+}
+
+/** Names that a message has room for. */
+const mostNames = 3
+
+/** Says how many failed since then (epoch seconds), and which; one click disables them. */
+async function warnOfFailed(ok: number, failed: number, since: number): Promise<void> {
+  const rows = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 }).catch(() => [])
+  const names = failedSince(rows, since).map((channel) => nameOf(channel, text))
+  const run = () => void import('./disable-failed.ts').then((it) => it.disableFailed(since)).catch(() => undefined)
+  toast.warning(text('channel.testAll.done', { ok, failed }), {
+    ...(names.length > 0 && {
+      detail: text('channel.testAll.which', {
+        names: names.slice(0, mostNames).join(', '),
+        more: Math.max(0, names.length - mostNames),
+      }),
+    }),
+    action: { label: text('channel.disableFailed'), run },
+  })
 }
 
 function refreshRows(): Promise<void> {

@@ -6,7 +6,7 @@ import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatCount, formatNumber, useFormatQuota } from '../../lib/format.ts'
+import { formatCount, formatNumber, useFormatSum } from '../../lib/format.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { isAdmin, type SessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
@@ -56,7 +56,7 @@ export function StartPage({ user }: { user: SessionUser }) {
 
 function Figures({ username }: { username: string | undefined }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const self = useQuery(selfQuery)
   const week = useQuery(usageQuery(weekDays, username))
   const failed = self.error ?? week.error
@@ -79,14 +79,14 @@ function Figures({ username }: { username: string | undefined }) {
       <Kpi
         label={t('home.remaining')}
         loading={self.isPending}
-        value={self.data && formatQuota(self.data.quota)}
-        note={self.data ? t('home.used', { quota: formatQuota(self.data.used_quota) }) : blank}
+        value={self.data && formatSum(self.data.quota)}
+        note={self.data ? t('home.used', { quota: formatSum(self.data.used_quota) }) : blank}
       />
       <Kpi
         label={t('home.today')}
         loading={week.isPending}
-        value={formatQuota(week.data?.values.at(-1) ?? 0)}
-        note={total ? t('home.week', { quota: formatQuota(total.quota) }) : blank}
+        value={formatSum(week.data?.values.at(-1) ?? 0)}
+        note={total ? t('home.week', { quota: formatSum(total.quota) }) : blank}
       />
       <Kpi
         label={t('home.requests')}
@@ -113,10 +113,10 @@ function Figures({ username }: { username: string | undefined }) {
 
 function Spend({ username }: { username: string | undefined }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const { data, error, refetch, isFetching } = useQuery(usageQuery(spendDays, username))
   const values = data?.values.slice(-spendDays) ?? []
-  const total = formatQuota(data?.total.quota ?? 0)
+  const total = formatSum(data?.total.quota ?? 0)
   return (
     <Card
       title={t('home.spend')}
@@ -142,7 +142,7 @@ function Spend({ username }: { username: string | undefined }) {
             {data && (
               <Spark
                 values={values}
-                summary={t('home.spend.summary', { total, today: formatQuota(values.at(-1) ?? 0) })}
+                summary={t('home.spend.summary', { total, today: formatSum(values.at(-1) ?? 0) })}
               />
             )}
           </div>

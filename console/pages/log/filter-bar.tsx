@@ -1,5 +1,6 @@
 import { ListFilter } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
+import { focusFirst } from '../../components/data-table/focus-first.ts'
 import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Input, Select } from '../../components/ui/input.tsx'
@@ -117,7 +118,14 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
         <Button type="submit">{t('log.filter.query')}</Button>
       </div>
       {isFiltered(search) && (
-        <Button look="quiet" onClick={() => setSearch(noFilters)}>
+        <Button
+          look="quiet"
+          onClick={(event) => {
+            // The button goes with the filters.
+            focusFirst(event.currentTarget.form)
+            setSearch(noFilters)
+          }}
+        >
           {t('log.filter.clear')}
         </Button>
       )}

@@ -5,10 +5,21 @@ import { Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { typeColor, typeText } from './log-parts.tsx'
-import { histogramQuery, type LogFilter } from './queries.ts'
+import { type Histogram as Bins, histogramQuery, type LogFilter } from './queries.ts'
 
 const height = 120
 const daySeconds = 86_400
+
+/** Without the empty bars at the end that have yet to come: the list asks for the next hour, too. */
+function untilNow({ starts, step, types }: Bins): Bins {
+  const now = Date.now() / 1000
+  const end = starts.findLastIndex((start, index) => start <= now || types.some(({ counts }) => counts[index])) + 1
+  return {
+    step,
+    starts: starts.slice(0, end),
+    types: types.map(({ type, counts }) => ({ type, counts: counts.slice(0, end) })),
+  }
+}
 
 /** Rows over time by type; a bar, or several that were dragged over, narrow the list to their time. */
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
@@ -17,7 +28,7 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   const { data: histogram, error, isPending } = useQuery(histogramQuery(filter, everybody))
   if (isPending) return <Skeleton className="mb-3 h-[182px] w-full max-sm:h-[190px] rounded-lg" />
   if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.failed')}</p>
-  const { starts, step, types } = histogram
+  const { starts, step, types } = untilNow(histogram)
   const count = types.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)
   const [first] = starts
   const last = starts.at(-1)

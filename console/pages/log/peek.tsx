@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
@@ -9,6 +11,7 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { formatCount, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { LogTypeLabel } from './log-parts.tsx'
+import { channelNameQuery } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
 const aroundSeconds = 300
@@ -116,11 +119,34 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
         {log.type === logType.consume && (
           <Fact name={t('log.peek.stream')}>{t(log.is_stream ? 'log.peek.yes' : 'log.peek.no')}</Fact>
         )}
-        {everybody && log.channel > 0 && <Fact name={t('log.channel')}>{log.channel}</Fact>}
+        {everybody && log.channel > 0 && (
+          <Fact name={t('log.channel')}>
+            <Served channel={log.channel} />
+          </Fact>
+        )}
         {everybody && log.attempts && <Fact name={t('log.peek.attempts')}>{log.attempts}</Fact>}
       </dl>
       {log.type !== logType.consume && <p className="text-sm break-words">{log.content}</p>}
-      {log.request_id && <CopyField label={t('log.peek.request')} value={log.request_id} />}
+      {log.request_id && (
+        <div className="flex flex-col gap-1">
+          <p className="text-sm text-muted">{t('log.peek.request')}</p>
+          <CopyField label={t('log.peek.request')} value={log.request_id} />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The channel by its name, with the way to it; its number alone when it is gone. */
+function Served({ channel }: { channel: number }) {
+  const { data: name } = useQuery(channelNameQuery(channel))
+  if (!name) return `#${channel}`
+  return (
+    <>
+      <Link to="/channel/edit/$id" params={{ id: String(channel) }} className="text-link hover:underline">
+        {name}
+      </Link>{' '}
+      <span className="text-muted">#{channel}</span>
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { channelApi } from '../../../contract/api/channel.ts'
 import { type Log, logApi } from '../../../contract/api/log.ts'
 import { addressOf, call } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
@@ -21,6 +22,9 @@ export const statQuery = (filter: LogFilter, everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
+/** Rows of each type, by the time that each bar begins. */
+export type Histogram = Awaited<ReturnType<typeof call<typeof logApi.histogram>>>
+
 /** Bars of the histogram. */
 const buckets = 48
 
@@ -35,6 +39,17 @@ export const histogramQuery = (filter: LogFilter, everybody: boolean) =>
         : call(logApi.selfHistogram, { query }, { signal, quiet: true })
     },
     placeholderData: keepPreviousData,
+  })
+
+/** What a channel is called; null when it is gone. */
+export const channelNameQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['channel', 'name', id],
+    queryFn: async ({ signal }) => {
+      const channel = await call(channelApi.get, { params: { id } }, { signal, quiet: true }).catch(() => undefined)
+      return channel?.name ?? null
+    },
+    staleTime: 60_000,
   })
 
 /** Where the browser gets the filtered rows as CSV. */

@@ -37,9 +37,7 @@ export function LoginPage() {
       </div>
       <div className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-6 shadow-control">
         {expired && <Banner kind="warn">{t('login.expired')}</Banner>}
-        {from !== undefined && from !== '/' && (
-          <p className="truncate text-sm text-muted">{t('app.continueTo', { page: from })}</p>
-        )}
+        {from !== undefined && from !== '/' && <p className="text-sm text-muted">{t('login.continue')}</p>}
         <PasswordForm onDone={finish} />
         <OutsideLogins onDone={finish} />
       </div>

@@ -12,17 +12,19 @@ interface ComposerProps {
   onStop(): void
   /** An answer is coming. */
   busy: boolean
+  /** Stays in sight while the page is read; before there is anything to read it would stand over what is said there. */
+  follows: boolean
   disabled: boolean
 }
 
 /** The box for the next message. */
-export function Composer({ draft, setDraft, onSend, onStop, busy, disabled }: ComposerProps) {
+export function Composer({ draft, setDraft, onSend, onStop, busy, follows, disabled }: ComposerProps) {
   const t = useText()
   const id = useId()
   useHotkeys({ 'mod+enter': onSend })
   return (
     <form
-      className="sticky bottom-0 bg-bg pt-3 pb-2"
+      className={`bg-bg pt-3 pb-2 ${follows ? 'sticky bottom-0' : ''}`}
       onSubmit={(event) => {
         event.preventDefault()
         onSend()

@@ -70,7 +70,7 @@ function useFollow(turns: readonly Turn[]): void {
   useEffect(() => {
     const page = document.documentElement
     const fromEnd = page.scrollHeight - page.clientHeight - page.scrollTop
-    if (turns.length > count.current || fromEnd < followPx) page.scrollTop = page.scrollHeight
+    if (turns.length > count.current || (turns.length > 0 && fromEnd < followPx)) page.scrollTop = page.scrollHeight
     count.current = turns.length
   }, [turns])
 }

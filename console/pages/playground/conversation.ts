@@ -7,7 +7,7 @@ import { text } from '../../lib/text.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { ChatFailure, streamChat, type Usage } from './chat-stream.ts'
 import type { Parameters } from './parameters.ts'
-import { costOf } from './queries.ts'
+import { costOf, rememberModel } from './queries.ts'
 
 /** An answer of one model, as far as it has come. */
 export interface Answer {
@@ -150,6 +150,7 @@ async function receive(key: string, request: ChatRequest, signal: AbortSignal, p
       },
     })
     patch((answer) => ({ ...answer, ...ended(), state: 'done' }))
+    rememberModel(request.model)
   } catch (error) {
     if (signal.aborted) patch((answer) => ({ ...answer, ...ended(), state: 'stopped' }))
     else {

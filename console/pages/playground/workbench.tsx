@@ -2,21 +2,37 @@ import { useQuery } from '@tanstack/react-query'
 import { Code, Eraser } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { isChatModel } from '../../../contract/chat-models.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { Button } from '../../components/ui/button.tsx'
+import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { Composer } from './composer.tsx'
 import { requestFor, useConversation } from './conversation.ts'
 import { ConversationView } from './conversation-view.tsx'
 import { emptySettings, isTemperature, isTokenLimit, parametersOf } from './parameters.ts'
-import { modelsQuery } from './queries.ts'
+import { chargeableQuery, lastModel, modelsQuery } from './queries.ts'
 import { parsePlaygroundSearch } from './search.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 
 const CodeDialog = lazy(() => import('./code-dialog.tsx').then((it) => ({ default: it.CodeDialog })))
 
 const isUsable = (token: Token) => token.status === tokenStatus.enabled
+
+/**
+ * The model to begin with: the one that answered last, else the first to talk to whose calls can be charged, else the
+ * first to talk to, else the first.
+ */
+function useUsualModel(models: readonly string[] | undefined, wanted: boolean): string | undefined {
+  const admin = isAdmin(useSessionUser())
+  const [last] = useState(lastModel)
+  const remembered = models?.find((model) => model === last)
+  const chargeable = useQuery({ ...chargeableQuery(admin), enabled: wanted && models !== undefined && !remembered })
+  if (remembered !== undefined || chargeable.isLoading) return remembered
+  const talking = models?.filter(isChatModel) ?? []
+  return talking.find((model) => chargeable.data?.has(model)) ?? talking[0] ?? models?.[0]
+}
 
 /** Settings at the side, the conversation beside them. */
 export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest: Token }) {
@@ -27,7 +43,8 @@ export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest
   const [code, setCode] = useState(false)
   const token = tokens.find(({ id }) => id === search.token) ?? tokens.find(isUsable) ?? newest
   const models = useQuery(modelsQuery(token))
-  const model = search.model ?? models.data?.[0]
+  const usual = useUsualModel(models.data, search.model === undefined)
+  const model = search.model ?? usual
   const chosen = [model, search.compare].filter((each) => each !== undefined)
   const parameters = parametersOf(settings)
   const conversation = useConversation(token, parameters)
@@ -54,7 +71,7 @@ export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest
         settings={settings}
         setSettings={setSettings}
       />
-      <div className="flex min-h-[calc(100dvh-13rem)] min-w-0 flex-col">
+      <div className="flex min-w-0 flex-col lg:min-h-[calc(100dvh-13rem)]">
         <div className="mb-3 flex justify-end gap-2">
           <Button size="small" icon={<Eraser />} disabled={turns.length === 0} onClick={conversation.clear}>
             {t('playground.clear')}
@@ -73,6 +90,7 @@ export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest
           onSend={send}
           onStop={conversation.stop}
           busy={busy}
+          follows={turns.length > 0}
           disabled={!ready || draft.trim() === ''}
         />
       </div>

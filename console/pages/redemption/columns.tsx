@@ -11,6 +11,15 @@ import { CodeStatus, nameOf, statusText } from './code-parts.tsx'
 export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<boolean>): Column<Redemption>[] {
   return [
     {
+      id: 'id',
+      header: t('redemption.id'),
+      cell: (code) => code.id,
+      value: (code) => code.id,
+      sortable: true,
+      align: 'end',
+      skeleton: 'w-8',
+    },
+    {
       id: 'name',
       header: t('redemption.name'),
       cell: (code) => <span className="block max-w-48 truncate">{nameOf(code, t)}</span>,
@@ -19,15 +28,6 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
       required: true,
       card: 'title',
       skeleton: 'w-32',
-    },
-    {
-      id: 'id',
-      header: t('redemption.id'),
-      cell: (code) => code.id,
-      value: (code) => code.id,
-      sortable: true,
-      align: 'end',
-      skeleton: 'w-8',
     },
     {
       id: 'status',

@@ -12,6 +12,7 @@ import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { downloadFile } from '../../lib/download.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { wayBack } from '../../lib/way-back.ts'
 import { type NewCodes, newCodes, newCodesSchema, type RedemptionValues, redemptionSchema } from './form-values.ts'
 import { type Made, MadeCodes } from './made-codes.tsx'
 import { createCodes, redemptionQuery, updateRedemption } from './queries.ts'
@@ -34,7 +35,7 @@ function EditCode({ id }: { id: string }) {
   if (query.isError) {
     return (
       <ErrorState title={t('redemption.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
-        <Link to="/redemption" className={buttonClass()}>
+        <Link {...wayBack('/redemption')} className={buttonClass()}>
           {t('do.back')}
         </Link>
       </ErrorState>
@@ -52,7 +53,7 @@ function EditForm({ code }: { code: Redemption }) {
   })
   const save = async (values: RedemptionValues) => {
     await updateRedemption(code.id, values)
-    await navigate({ to: '/redemption' })
+    await navigate(wayBack('/redemption'))
     toast.success(t('redemption.updated.done'))
   }
   return (
@@ -69,7 +70,7 @@ function EditForm({ code }: { code: Redemption }) {
         <FormFooter
           submit={t('do.submit')}
           busy={form.formState.isSubmitting}
-          onCancel={() => void navigate({ to: '/redemption' })}
+          onCancel={() => void navigate(wayBack('/redemption'))}
         />
       </Form>
     </div>
@@ -116,7 +117,7 @@ function NewCodesForm() {
         <FormFooter
           submit={t('do.submit')}
           busy={form.formState.isSubmitting}
-          onCancel={() => void navigate({ to: '/redemption' })}
+          onCancel={() => void navigate(wayBack('/redemption'))}
         />
       </Form>
     </div>

@@ -13,13 +13,13 @@ import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/way-back.ts'
 import { deleteCode, redemptionActions, redemptionBulk } from './actions.tsx'
 import { nameOf } from './code-parts.tsx'
 import { redemptionColumns } from './columns.tsx'
 import { redemptions } from './queries.ts'
 import { parseRedemptionSearch } from './search.ts'
-import { StatusFilter } from './status-filter.tsx'
+import { StatusFilter, statusOf } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
 
@@ -27,10 +27,10 @@ const rowId = (code: Redemption) => String(code.id)
 export function RedemptionListPage() {
   const t = useText()
   const navigate = useNavigate()
-  const [search, setSearch] = useUrlState(parseRedemptionSearch)
+  const [search, setSearch] = useListState('/redemption', parseRedemptionSearch)
   // A server of fewer calls hears no filter.
   const classic = useClassicServer()
-  const list = useList(redemptions, search, setSearch, classic ? {} : { status: search.status })
+  const list = useList(redemptions, search, setSearch, classic ? {} : { status: statusOf(search) })
   const [ask, question] = useConfirm()
 
   const copy = useCallback(
@@ -78,7 +78,7 @@ export function RedemptionListPage() {
         bulk={redemptionBulk(t)}
         searchLabel={t('redemption.search')}
         filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
-        filtered={!classic && search.status !== undefined}
+        filtered={!classic && statusOf(search) !== undefined}
         onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={
           <EmptyState title={t('redemption.empty')} text={t('redemption.empty.text')}>

@@ -8,6 +8,7 @@ import { copyText } from '../../lib/clipboard.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { wayBack } from '../../lib/way-back.ts'
 
 /** Codes that were just made. */
 export interface Made {
@@ -52,7 +53,7 @@ export function MadeCodes({ made, onMore }: { made: Made; onMore(): void }) {
           </Button>
           <span className="flex-1" />
           <Button onClick={onMore}>{t('redemption.made.more')}</Button>
-          <Link to="/redemption" className={buttonClass()}>
+          <Link {...wayBack('/redemption')} className={buttonClass()}>
             {t('redemption.made.list')}
           </Link>
         </div>

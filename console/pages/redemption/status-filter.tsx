@@ -1,11 +1,17 @@
 import { redemptionStatus } from '../../../contract/statuses.ts'
 import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
 import { useText } from '../../lib/text.ts'
-import type { SetSearch } from '../../lib/url-state.ts'
+import { oneOf, type SetSearch } from '../../lib/url-state.ts'
 import { statusText } from './code-parts.tsx'
-import { parseRedemptionSearch, type RedemptionSearch } from './search.ts'
+import type { RedemptionSearch } from './search.ts'
 
 const { unused, used, disabled } = redemptionStatus
+const statuses = [unused, used, disabled].map(String)
+
+/** The status that a search names; one that does not exist is none. */
+export function statusOf(search: RedemptionSearch): string | undefined {
+  return oneOf(search.status, statuses)
+}
 
 interface StatusFilterProps {
   search: RedemptionSearch
@@ -15,15 +21,15 @@ interface StatusFilterProps {
 /** Which codes are listed: all, or those of one status. */
 export function StatusFilter({ search, setSearch }: StatusFilterProps) {
   const t = useText()
-  const narrow = (status: string | undefined) =>
-    setSearch({ status: parseRedemptionSearch({ status }).status, page: undefined })
+  const value = statusOf(search)
+  const narrow = (status: string | undefined) => setSearch({ status, page: undefined })
   return (
-    <FilterBar onClear={search.status === undefined ? undefined : () => narrow(undefined)}>
+    <FilterBar active={value === undefined ? 0 : 1} onClear={() => narrow(undefined)}>
       <FilterSelect
         label={t('redemption.status')}
-        all={t('redemption.filter.statuses')}
-        value={search.status}
-        choices={[unused, used, disabled].map((status) => ({ value: String(status), label: statusText(status, t) }))}
+        all={t('table.filters.statuses')}
+        value={value}
+        choices={statuses.map((status) => ({ value: status, label: statusText(Number(status), t) }))}
         onChange={narrow}
       />
     </FilterBar>

@@ -2,6 +2,7 @@ import type { AuditRow } from '../../../contract/api/audit.ts'
 import type { Column } from '../../components/data-table/types.ts'
 import { formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
+import { actionWords, detailWords, targetWords } from './audit-words.ts'
 
 /** The columns of the audit trail. */
 export function auditColumns(t: Text): Column<AuditRow>[] {
@@ -25,7 +26,7 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
     {
       id: 'action',
       header: t('audit.action'),
-      cell: (row) => <code className="font-mono text-xs">{row.action}</code>,
+      cell: (row) => <Action action={row.action} />,
       value: (row) => row.action,
       required: true,
       card: 'title',
@@ -42,14 +43,18 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
     {
       id: 'target',
       header: t('audit.target'),
-      cell: (row) => <Cut text={row.target} />,
+      cell: (row) => <Cut text={targetWords(row.target)} />,
       value: (row) => row.target,
       skeleton: 'w-28',
     },
     {
       id: 'detail',
       header: t('audit.detail'),
-      cell: (row) => <span className="block max-w-96 min-w-40 break-words whitespace-normal">{row.detail}</span>,
+      cell: (row) => (
+        <span className="block max-w-96 min-w-40 break-words whitespace-normal">
+          {detailWords(row.action, row.detail)}
+        </span>
+      ),
       value: (row) => row.detail,
       skeleton: 'w-48',
     },
@@ -61,6 +66,17 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
       skeleton: 'w-24',
     },
   ]
+}
+
+/** In words, and as the filter and the API call it. */
+function Action({ action }: { action: string }) {
+  const words = actionWords(action)
+  return (
+    <>
+      {words !== undefined && <span className="block">{words}</span>}
+      <code className={`font-mono text-xs ${words === undefined ? '' : 'text-muted'}`}>{action}</code>
+    </>
+  )
 }
 
 function Cut({ text }: { text: string }) {

@@ -9,8 +9,8 @@ import { auditColumns } from './audit-columns.tsx'
 import { auditTrail } from './queries.ts'
 import { parseSettingSearch, type SettingSearch } from './search.ts'
 
-/** How actions begin. */
-const kinds = ['login', 'user.', 'token.', 'channel.', 'redemption.', 'option.', 'log.'] as const
+/** What actions are about. */
+const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'log'] as const
 
 /** The audit trail: who did what, filtered by person, action and time. */
 export function AuditPanel() {
@@ -74,8 +74,9 @@ function Filters({ search, onFilter }: { search: SettingSearch; onFilter(patch: 
       >
         <option value="">{t('audit.filter.any')}</option>
         {kinds.map((kind) => (
-          <option key={kind} value={kind}>
-            {kind.replace('.', '')}
+          // How such actions begin; logging in is the one that has no verb.
+          <option key={kind} value={kind === 'login' ? kind : `${kind}.`}>
+            {t(`audit.kind.${kind}`)}
           </option>
         ))}
       </Select>

@@ -1,4 +1,4 @@
-import { formatPercent, formatQuota } from '../../lib/format.ts'
+import { formatPercent, formatSum } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { costDifference, type RatioKey, type Ratios } from './ratio-draft.ts'
 import type { RatioState } from './use-ratios.ts'
@@ -25,12 +25,12 @@ export function CostPreview({ state, ratios }: { state: RatioState; ratios: Read
     const uses = (week?.groups ?? []).map(({ key, total }) => ({ model: key, ...total }))
     const own = { prompt: ratios.ModelRatio, completion: ratios.CompletionRatio }
     const difference = Math.round(costDifference(uses, prices ?? [], stored, own))
-    if (difference === 0) return t('ratio.preview.same', { cost: formatQuota(before) })
+    if (difference === 0) return t('ratio.preview.same', { cost: formatSum(before) })
     const percent = before > 0 ? `${difference > 0 ? '+' : ''}${formatPercent(difference / before)}` : ''
     return t('ratio.preview.changed', {
-      before: formatQuota(before),
-      after: formatQuota(before + difference),
-      change: percent || formatQuota(difference),
+      before: formatSum(before),
+      after: formatSum(before + difference),
+      change: percent || formatSum(difference),
     })
   }
 }

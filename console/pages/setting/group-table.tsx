@@ -5,7 +5,7 @@ import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
 import { EditNumber } from './edit-number.tsx'
 import { type RatioKey, type Ratios, withRatio } from './ratio-draft.ts'
-import { AddRow, cellClass, headClass, Multiply, RatioTable } from './ratio-table.tsx'
+import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 import type { RatioState } from './use-ratios.ts'
 
 /** Multipliers of groups; a group exists by standing here. */
@@ -36,22 +36,23 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
         caption={t('ratio.groups')}
         head={
           <>
-            <th scope="col" className={headClass}>
-              {t('ratio.group')}
-            </th>
-            <th scope="col" className={`${headClass} text-right!`}>
-              {t('ratio.multiplier')}
-            </th>
-            <td className={headClass} />
+            <Heading text={t('ratio.group')} />
+            <Heading text={t('ratio.multiplier')} end />
+            <Heading />
           </>
         }
       >
         {shown.map((name) => (
-          <tr key={name}>
-            <th scope="row" className={`${cellClass} text-left font-medium`}>
-              {name}
-            </th>
-            <td className={`${cellClass} text-right`}>
+          <RatioRow
+            key={name}
+            name={name}
+            action={
+              !locked && (
+                <IconButton label={t('form.remove', { name })} icon={<X />} onClick={() => set(name, undefined)} />
+              )
+            }
+          >
+            <Cell label={t('ratio.multiplier')} end>
               <EditNumber
                 label={t('ratio.multiplier.of', { name })}
                 value={groups[name]}
@@ -59,21 +60,10 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
                 // An empty box is on the way to another number; groups are removed by their button.
                 onChange={(value) => value !== undefined && set(name, value)}
               />
-            </td>
-            <td className={`${cellClass} w-9`}>
-              {!locked && (
-                <IconButton label={t('form.remove', { name })} icon={<X />} onClick={() => set(name, undefined)} />
-              )}
-            </td>
-          </tr>
+            </Cell>
+          </RatioRow>
         ))}
-        {shown.length === 0 && (
-          <tr>
-            <td colSpan={3} className="px-2 py-8 text-center text-muted">
-              {t('ratio.none')}
-            </td>
-          </tr>
-        )}
+        {shown.length === 0 && <NoRow columns={3} />}
       </RatioTable>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <AddRow

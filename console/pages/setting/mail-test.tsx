@@ -40,7 +40,7 @@ export function MailTest({ form }: { form: OptionForm }) {
       }}
     >
       <div className="flex flex-wrap items-end gap-2">
-        <label className="flex min-w-0 flex-1 flex-col gap-1 text-sm font-medium sm:max-w-xs">
+        <label className="flex min-w-0 flex-1 basis-48 flex-col gap-1 text-sm font-medium sm:max-w-xs">
           {t('setting.mailTest.to')}
           <Input
             type="email"

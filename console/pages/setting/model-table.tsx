@@ -10,7 +10,7 @@ import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { EditNumber } from './edit-number.tsx'
 import { completionOf, type ModelRow, type PriceSource, promptOf, withRatio } from './ratio-draft.ts'
-import { AddRow, cellClass, headClass, Multiply, RatioTable } from './ratio-table.tsx'
+import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 import type { RatioState } from './use-ratios.ts'
 
 /** Rows that are shown before more are asked for. */
@@ -61,13 +61,7 @@ export function ModelTable({ state }: { state: RatioState }) {
         {shown.map((row) => (
           <Row key={row.model} row={row} unit={unit} state={state} />
         ))}
-        {shown.length === 0 && (
-          <tr>
-            <td colSpan={7} className="px-2 py-8 text-center text-muted">
-              {t('ratio.none')}
-            </td>
-          </tr>
-        )}
+        {shown.length === 0 && <NoRow columns={7} />}
       </RatioTable>
       {shown.length < found.length && (
         <Button className="self-center" onClick={() => setAll(true)}>
@@ -95,25 +89,13 @@ function Head({ unit }: { unit: Unit }) {
   const measure = t(`ratio.unit.${unit}`)
   return (
     <>
-      <th scope="col" className={headClass}>
-        {t('ratio.model')}
-      </th>
-      <th scope="col" className={`${headClass} text-right!`} title={measure}>
-        {t('ratio.prompt')}
-      </th>
-      <th scope="col" className={`${headClass} text-right!`} title={measure}>
-        {t('ratio.completion')}
-      </th>
-      <th scope="col" className={headClass}>
-        {t('ratio.source')}
-      </th>
-      <th scope="col" className={`${headClass} text-right!`}>
-        {t('ratio.channels')}
-      </th>
-      <th scope="col" className={`${headClass} text-right!`}>
-        {t('ratio.calls')}
-      </th>
-      <td className={headClass} />
+      <Heading text={t('ratio.model')} />
+      <Heading text={t('ratio.prompt')} title={measure} end />
+      <Heading text={t('ratio.completion')} title={measure} end />
+      <Heading text={t('ratio.source')} />
+      <Heading text={t('ratio.channels')} end />
+      <Heading text={t('ratio.calls')} end />
+      <Heading />
     </>
   )
 }
@@ -130,12 +112,19 @@ function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioStat
   const scaled = (value: number | undefined, by: number) => (value === undefined ? undefined : value * by)
   const locked = !mayWrite || row.source === 'call'
   const own = row.prompt !== undefined || row.completion !== undefined
+  const reset = own && mayWrite && (
+    <IconButton
+      label={t('ratio.reset', { name })}
+      icon={<RotateCcw />}
+      onClick={() => {
+        if (row.prompt !== undefined) change('ModelRatio', withRatio(ratios.ModelRatio, name, undefined))
+        if (row.completion !== undefined) change('CompletionRatio', withRatio(ratios.CompletionRatio, name, undefined))
+      }}
+    />
+  )
   return (
-    <tr>
-      <th scope="row" className={`${cellClass} max-w-64 truncate text-left font-medium`} title={name}>
-        {name}
-      </th>
-      <td className={`${cellClass} text-right`}>
+    <RatioRow name={name} action={reset}>
+      <Cell label={t('ratio.prompt')} end>
         <EditNumber
           label={t('ratio.prompt.of', { name })}
           value={scaled(row.prompt, scale)}
@@ -143,8 +132,8 @@ function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioStat
           disabled={locked}
           onChange={(value) => change('ModelRatio', withRatio(ratios.ModelRatio, name, scaled(value, 1 / scale)))}
         />
-      </td>
-      <td className={`${cellClass} text-right`}>
+      </Cell>
+      <Cell label={t('ratio.completion')} end>
         <EditNumber
           label={t('ratio.completion.of', { name })}
           value={scaled(row.completion, completionScale)}
@@ -154,26 +143,15 @@ function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioStat
             change('CompletionRatio', withRatio(ratios.CompletionRatio, name, scaled(value, 1 / completionScale)))
           }
         />
-      </td>
-      <td className={cellClass}>{prices && <Source source={row.source} />}</td>
-      <td className={`${cellClass} num text-right`}>
+      </Cell>
+      <Cell label={t('ratio.source')}>{prices && <Source source={row.source} />}</Cell>
+      <Cell label={t('ratio.channels')} end>
         {row.channels > 0 || !prices ? formatCount(row.channels) : <Badge>{t('ratio.unused')}</Badge>}
-      </td>
-      <td className={`${cellClass} num text-right`}>{row.calls === undefined ? '' : formatCount(row.calls)}</td>
-      <td className={`${cellClass} w-9`}>
-        {own && mayWrite && (
-          <IconButton
-            label={t('ratio.reset', { name })}
-            icon={<RotateCcw />}
-            onClick={() => {
-              if (row.prompt !== undefined) change('ModelRatio', withRatio(ratios.ModelRatio, name, undefined))
-              if (row.completion !== undefined)
-                change('CompletionRatio', withRatio(ratios.CompletionRatio, name, undefined))
-            }}
-          />
-        )}
-      </td>
-    </tr>
+      </Cell>
+      <Cell label={t('ratio.calls')} end>
+        {row.calls === undefined ? '' : formatCount(row.calls)}
+      </Cell>
+    </RatioRow>
   )
 }
 

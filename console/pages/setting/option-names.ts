@@ -1,3 +1,4 @@
+import { refusalOf } from '../../components/form/refusal.ts'
 import { textByKey } from '../../lib/text.ts'
 import type { Option } from './drafts.ts'
 
@@ -6,6 +7,11 @@ type Named = Pick<Option, 'key' | 'description' | 'section' | 'section_title'>
 /** What an option is called; one that the console does not know goes by its key. */
 export function optionName({ key }: Named): string {
   return textByKey(`option.${key}`) ?? key
+}
+
+/** What the server says of an option, with its name in place of its key. */
+export function withOptionName(message: string, key: string): string {
+  return refusalOf(message, key, textByKey(`option.${key}`) ?? key)?.sentence ?? message
 }
 
 /** What an option does. */

@@ -3,7 +3,7 @@ import { type AuditRow, auditApi } from '../../../contract/api/audit.ts'
 import { authApi } from '../../../contract/api/auth.ts'
 import { type OptionDefinitionEntry, optionApi } from '../../../contract/api/option.ts'
 import { userApi } from '../../../contract/api/user.ts'
-import { CallError, call } from '../../lib/call.ts'
+import { CallError, call, showFailure } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { readUsage } from '../../lib/read-usage.ts'
@@ -11,6 +11,7 @@ import { selfQuery } from '../../lib/self.ts'
 import { setSessionUser } from '../../lib/session.ts'
 import { loadStatus } from '../../lib/status.ts'
 import type { Option } from './drafts.ts'
+import { withOptionName } from './option-names.ts'
 
 /** Who did what. */
 export const auditTrail = listSource<AuditRow>('audit', { list: auditApi.list })
@@ -43,9 +44,16 @@ async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[]
   }
 }
 
-/** Saves one option, and what is shown follows. */
+/** Saves one option, and what is shown follows. A refusal is told, and thrown, with its name in place of its key. */
 export async function saveOption(key: string, value: string): Promise<void> {
-  await call(optionApi.update, { body: { key, value } })
+  try {
+    await call(optionApi.update, { body: { key, value } }, { quiet: true })
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    const failure = new CallError(error.kind, withOptionName(error.message, key), error.status, error.requestId)
+    if (error.status !== 401) showFailure(failure)
+    throw failure
+  }
   queryClient.setQueryData<Option[]>(optionsKey, (options) =>
     options?.map((option) => (option.key === key ? saved(option, value) : option)),
   )

@@ -4,25 +4,69 @@ import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-export const headClass = 'px-2 py-1.5 text-left text-xs font-medium whitespace-nowrap text-muted'
-export const cellClass = 'px-2 py-1 align-middle'
-
 const regionClass = 'overflow-x-auto rounded-md border border-line'
 
-/** The frame of a table of ratios; it scrolls sideways by itself where the page is narrow. */
+/** A heading of a table of ratios; without words over what needs none. */
+export function Heading({ text, end, title }: { text?: string; end?: boolean; title?: string }) {
+  if (text === undefined) return <td role="cell" className="bg-sunken" />
+  return (
+    <th role="columnheader" scope="col" data-align={end ? 'end' : undefined} title={title}>
+      {text}
+    </th>
+  )
+}
+
+/** A cell under the heading `label`, which stands beside it where rows are cards. */
+export function Cell({ label, end, children }: { label: string; end?: boolean; children: ReactNode }) {
+  return (
+    <td role="cell" data-label={label} data-align={end ? 'end' : undefined} className={end ? 'num' : ''}>
+      {children}
+    </td>
+  )
+}
+
+/** The frame of a table of ratios; its rows are cards where the page is narrow, as those of lists. */
 export function RatioTable({ caption, head, children }: { caption: string; head: ReactNode; children: ReactNode }) {
   const t = useText()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section aria-label={t('table.region', { name: caption })} tabIndex={0} className={regionClass}>
-      <table className="w-full text-sm">
+      <table role="table" className="data-table">
         <caption className="sr-only">{caption}</caption>
-        <thead className="border-b border-line bg-sunken">
-          <tr>{head}</tr>
+        <thead role="rowgroup">
+          <tr role="row">{head}</tr>
         </thead>
-        <tbody className="divide-y divide-line">{children}</tbody>
+        <tbody role="rowgroup">{children}</tbody>
       </table>
     </section>
+  )
+}
+
+/** A row of `Cell`s; `action` stands at its end, or beside the name where it is a card. */
+export function RatioRow(props: { name: string; action: ReactNode; children: ReactNode }) {
+  const { name, action, children } = props
+  return (
+    <tr role="row">
+      <th role="rowheader" scope="row" data-card="title" className="sm:max-w-64 sm:truncate" title={name}>
+        {name}
+      </th>
+      {children}
+      <td role="cell" data-card="badge" className="sm:w-9">
+        {action}
+      </td>
+    </tr>
+  )
+}
+
+/** Stands where no row is found. */
+export function NoRow({ columns }: { columns: number }) {
+  const t = useText()
+  return (
+    <tr role="row">
+      <td role="cell" colSpan={columns} className="py-8! text-center! max-sm:justify-center!">
+        <span className="text-muted">{t('ratio.none')}</span>
+      </td>
+    </tr>
   )
 }
 

@@ -17,7 +17,7 @@ const OptionsPanel = lazy(async () => {
 })
 const SaveBar = lazy(() => import('./save-bar.tsx').then((it) => ({ default: it.SaveBar })))
 const AuditPanel = lazy(async () => {
-  const [{ AuditPanel }] = await Promise.all([import('./audit.tsx'), loadAreas(['table'])])
+  const [{ AuditPanel }] = await Promise.all([import('./audit.tsx'), loadAreas(['audit', 'option', 'table'])])
   return { default: AuditPanel }
 })
 const ConfirmDialog = lazy(() =>

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
+import { newTry } from '../../components/form/new-try.ts'
 import { CallError } from '../../lib/call.ts'
 import { useSessionUser } from '../../lib/session.ts'
-import { useText } from '../../lib/text.ts'
+import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { type Drafts, isChanged, type Option, problemOf, sentValue } from './drafts.ts'
 import { optionName } from './option-names.ts'
@@ -49,6 +50,7 @@ export function useOptionForm(enabled: boolean): OptionForm {
   const changed = options.filter((option) => done.includes(option.key) || isChanged(option, drafts[option.key]))
 
   const save = async (keys?: readonly string[]) => {
+    newTry(setDrafts)
     setBusy(true)
     const wanted = changed.filter(({ key }) => keys === undefined || keys.includes(key))
     const result = await saveAll(wanted, drafts, (key) => setDone((before) => [...before, key]))
@@ -96,7 +98,7 @@ async function saveAll(changed: readonly Option[], drafts: Drafts, onSaved: (key
     const problem = problemOf(option, draft, optionName(option))
     if (problem !== undefined) {
       failed[option.key] = problem
-      toast.error(problem)
+      toast.error(option.kind === 'json' ? problem : text('form.problem', { field: optionName(option), problem }))
       continue
     }
     try {

@@ -17,6 +17,7 @@ import { selfQuery } from '../../lib/self.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { wayBack } from '../../lib/way-back.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
 import { createToken, tokenQuery, updateToken } from './queries.ts'
 
@@ -38,7 +39,7 @@ function EditToken({ id }: { id: string }) {
   if (query.isError) {
     return (
       <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
-        <Link to="/token" className={buttonClass()}>
+        <Link {...wayBack('/token')} className={buttonClass()}>
           {t('do.back')}
         </Link>
       </ErrorState>
@@ -58,15 +59,17 @@ function TokenForm({ token }: { token?: Token }) {
   const save = async (values: TokenValues) => {
     if (token) {
       await updateToken(token.id, values)
-      await navigate({ to: '/token' })
+      await navigate(wayBack('/token'))
       toast.success(t('token.updated.done'))
       return
     }
     const made = await createToken(values)
-    await navigate({ to: '/token', search: made ? { start: String(made.id) } : {} })
+    await navigate({ to: '/token', search: { ...wayBack('/token').search, start: made && String(made.id) } })
     toast.success(t('token.created.done'))
   }
-  const say = ([first]: string[]) => first !== undefined && toast.error(first)
+  // Of what is wrong with a field this alone is said as a message too.
+  const badExpiry = t('token.form.expiry.invalid')
+  const say = (problems: string[]) => problems.includes(badExpiry) && toast.error(badExpiry)
   return (
     <div className="rounded-lg border border-line bg-surface px-4 pt-4">
       <Form form={form} label={t(token ? 'token.editTitle' : 'token.addTitle')} onSubmit={save} onInvalid={say}>
@@ -112,7 +115,7 @@ function TokenForm({ token }: { token?: Token }) {
         <FormFooter
           submit={t('do.submit')}
           busy={form.formState.isSubmitting}
-          onCancel={() => void navigate({ to: '/token' })}
+          onCancel={() => void navigate(wayBack('/token'))}
         />
       </Form>
     </div>

@@ -13,7 +13,7 @@ import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { keyOf } from '../../lib/token-key.ts'
-import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/way-back.ts'
 import { deleteToken, tokenActions, tokenBulk } from './actions.tsx'
 import { tokenColumns } from './columns.tsx'
 import { tokens } from './queries.ts'
@@ -30,7 +30,7 @@ const rowId = (token: Token) => String(token.id)
 export function TokenListPage() {
   const t = useText()
   const navigate = useNavigate()
-  const [search, setSearch] = useUrlState(parseTokenSearch)
+  const [search, setSearch] = useListState('/token', parseTokenSearch)
   const list = useList(tokens, search, setSearch)
   const [ask, question] = useConfirm()
 

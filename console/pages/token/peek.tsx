@@ -8,7 +8,7 @@ import { CopyField } from '../../components/ui/copy-field.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
@@ -41,7 +41,7 @@ export function TokenPeek({ id, onClose, onEdit }: { id: string; onClose(): void
 
 function Details({ token }: { token: Token }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const spent = useQuery(tokenSpentQuery(token.name))
   return (
     <>
@@ -50,9 +50,9 @@ function Details({ token }: { token: Token }) {
         <Kpi
           label={t('token.peek.use')}
           loading={spent.isPending}
-          value={spent.data ? formatQuota(spent.data.quota) : '–'}
+          value={spent.data ? formatSum(spent.data.quota) : '–'}
         />
-        <Kpi label={t('token.used')} value={formatQuota(token.used_quota)} />
+        <Kpi label={t('token.used')} value={formatSum(token.used_quota)} />
       </div>
       <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
         <Fact name={t('token.remaining')}>

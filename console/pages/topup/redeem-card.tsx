@@ -1,5 +1,6 @@
 import { ExternalLink } from 'lucide-react'
 import { useId, useState } from 'react'
+import { newTry } from '../../components/form/new-try.ts'
 import { Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Textarea } from '../../components/ui/input.tsx'
@@ -85,6 +86,7 @@ function useRedeem() {
   const [results, setResults] = useState<Result[]>([])
   const [done, setDone] = useState<number>()
   const run = async (codes: readonly string[]): Promise<string[]> => {
+    newTry(setResults)
     const found: Result[] = []
     for (const [index, code] of codes.entries()) {
       setDone(index)

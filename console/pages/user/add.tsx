@@ -6,6 +6,7 @@ import { useAppForm } from '../../components/form/use-app-form.ts'
 import { Page } from '../../components/ui/page.tsx'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { wayBack } from '../../lib/way-back.ts'
 import { createUser } from './queries.ts'
 
 interface Values {
@@ -52,7 +53,7 @@ export function UserAddPage() {
           <FormFooter
             submit={t('do.submit')}
             busy={formState.isSubmitting}
-            onCancel={() => void navigate({ to: '/user' })}
+            onCancel={() => void navigate(wayBack('/user'))}
           />
         </Form>
       </div>

@@ -13,6 +13,7 @@ import { selfQuery } from '../../lib/self.ts'
 import { isClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
+import { wayBack } from '../../lib/way-back.ts'
 import { Bindings } from './bindings.tsx'
 import { changesOf, classicBody, type UserValues, userFormSchema, userValues } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
@@ -29,6 +30,9 @@ export function UserFormPage() {
   )
 }
 
+/** Where a form is left to: the list of accounts, or the own settings. */
+const leaveTo = (admin: boolean) => (admin ? wayBack('/user') : ({ to: '/setting' } as const))
+
 function LoadedForm({ id }: { id: string | undefined }) {
   const t = useText()
   const other = useQuery({ ...userQuery(id ?? ''), enabled: id !== undefined, staleTime: 0, gcTime: 0 })
@@ -38,7 +42,7 @@ function LoadedForm({ id }: { id: string | undefined }) {
   if (query.isError) {
     return (
       <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()}>
-        <Link to={id === undefined ? '/setting' : '/user'} className={buttonClass()}>
+        <Link {...leaveTo(id !== undefined)} className={buttonClass()}>
           {t('do.back')}
         </Link>
       </ErrorState>
@@ -100,7 +104,7 @@ function UserForm({ user, admin }: { user: User; admin: boolean }) {
         <FormFooter
           submit={t('do.submit')}
           busy={formState.isSubmitting}
-          onCancel={() => void navigate({ to: admin ? '/user' : '/setting' })}
+          onCancel={() => void navigate(leaveTo(admin))}
         />
       </Form>
     </div>

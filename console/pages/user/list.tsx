@@ -11,7 +11,7 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useText } from '../../lib/text.ts'
-import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/way-back.ts'
 import { changeRole, deleteUser, userActions, userBulk } from './actions.tsx'
 import { userColumns } from './columns.tsx'
 import { users } from './queries.ts'
@@ -26,7 +26,7 @@ const rowId = (user: User) => String(user.id)
 export function UserListPage() {
   const t = useText()
   const navigate = useNavigate()
-  const [search, setSearch] = useUrlState(parseUserSearch)
+  const [search, setSearch] = useListState('/user', parseUserSearch)
   const list = useList(users, search, setSearch)
   const [ask, question] = useConfirm()
   const columns = useMemo(() => userColumns(t), [t])

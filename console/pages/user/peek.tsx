@@ -9,7 +9,7 @@ import { Drawer } from '../../components/ui/drawer.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatCount, formatTime, quotaPerUnit, useFormatQuota } from '../../lib/format.ts'
+import { formatCount, formatTime, quotaPerUnit, useFormatQuota, useFormatSum } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { Bindings } from './bindings.tsx'
@@ -41,20 +41,20 @@ export function UserPeek({ id, onClose, onEdit }: { id: string; onClose(): void;
 
 function Details({ user }: { user: User }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const spent = useQuery(userSpentQuery(user.username))
   return (
     <>
       <div className="grid grid-cols-2 gap-3">
         <Kpi
           label={t('user.quota')}
-          value={formatQuota(user.quota)}
-          note={`${t('user.used')}: ${formatQuota(user.used_quota)}`}
+          value={formatSum(user.quota)}
+          note={`${t('user.used')}: ${formatSum(user.used_quota)}`}
         />
         <Kpi
           label={t('user.peek.spent')}
           loading={spent.isPending}
-          value={spent.data === undefined ? '–' : formatQuota(spent.data)}
+          value={spent.data === undefined ? '–' : formatSum(spent.data)}
           note={`${t('user.requests')}: ${formatCount(user.request_count)}`}
         />
       </div>

@@ -100,6 +100,11 @@ forEachDatabase((_, openFresh) => {
     expect(await details(root, 'POST', '/api/channel/batch', { ids, action: 'edit', priority: 3 })).toBe(
       `priority=0 → 3 (${one} ${two})`,
     )
+    const mapped = (model_mapping: string) => details(root, 'PUT', '/api/channel/', { id: one, model_mapping })
+    expect(await mapped('{}')).toBe('')
+    expect(await mapped('{"a":"b","c":"d"}')).toBe('model_mapping')
+    expect(await mapped('{\n  "c": "d",\n  "a": "b"\n}')).toBe('')
+    expect(await mapped('')).toBe('model_mapping')
     await told(root, 'PUT', '/api/channel/', { id: two, status: 2 })
     expect(await details(root, 'POST', '/api/channel/batch', { ids, action: 'enable' })).toBe(
       `(${one}); status=2 → 1 (${two})`,

@@ -66,6 +66,7 @@ forEachDatabase((_, openFresh) => {
       key_mode: 'single',
       key_count: 1,
       keys_dead: 0,
+      test_error: '',
     })
     expect(await abilities(data[0])).toEqual([
       'default/gpt-4 true 3',

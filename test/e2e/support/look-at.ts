@@ -48,8 +48,8 @@ function cutOff(page: Page): Promise<string[]> {
 
 /**
  * Looks at a screen with axe in both themes, English and Chinese, wide and narrow, each time with the rules that what was
- * changed can break; then in the pseudo-locale for texts that were not translated and for what does not fit. Returns what
- * is wrong.
+ * changed can break; then in the pseudo-locale, as narrow as can be, with all rules, for texts that were not translated and
+ * for what does not fit. Returns what is wrong.
  */
 export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
   const faults: string[] = []
@@ -66,24 +66,22 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   if (fails !== undefined) await page.route(fails, (route) => route.fulfill({ status: 502, json: {} }))
   if (opens) await page.route(opens, (route) => route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }))
   await open(visit, screen)
+  // What is under a bar that stays in sight is scrolled from under it.
+  const isCovered = (fault: string) => /size because it is partially obscured/.test(fault)
+  const look = async (rules: AxeRules, how: string) =>
+    faults.push(
+      ...(await axeFaults(page, rules)).filter((fault) => !isCovered(fault)).map((fault) => `${how}: ${fault}`),
+    )
   for (const width of widths) {
     if (screen.only !== undefined && (screen.only === 'narrow') !== (width === 390)) continue
     await page.setViewportSize({ width, height: 860 })
-    // What is under a bar that stays in sight is scrolled from under it.
-    const isCovered = (fault: string) => /size because it is partially obscured/.test(fault)
-    const look = async (rules: AxeRules, how: string) =>
-      faults.push(
-        ...(await axeFaults(page, rules))
-          .filter((fault) => !isCovered(fault))
-          .map((fault) => `${width} ${how}: ${fault}`),
-      )
-    await look('all', 'en light')
+    await look('all', `${width} en light`)
     await setTheme(page, 'dark')
-    await look('colours', 'en dark')
+    await look('colours', `${width} en dark`)
     await setLanguage(page, 'zh')
-    await look('colours', 'zh dark')
+    await look('colours', `${width} zh dark`)
     await setTheme(page, 'light')
-    await look('words', 'zh light')
+    await look('words', `${width} zh light`)
     if (await scrollsSideways(page)) faults.push(`${width} zh: scrolls sideways`)
     faults.push(...(await cutOff(page)).map((part) => `${width} zh: cut off: ${part}`))
     await setLanguage(page, 'en')
@@ -94,5 +92,6 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   await page.setViewportSize({ width: 320, height: 640 })
   if (await scrollsSideways(page)) faults.push('320 pseudo: scrolls sideways')
   faults.push(...(await cutOff(page)).map((part) => `320 pseudo: cut off: ${part}`))
+  await look('all', '320 pseudo')
   return faults
 }

@@ -24,6 +24,17 @@ const channel: Screen[] = [
   { path: '/channel', state: 'failed', as: root, fails: '**/api/channel/?*', prepare: failed },
   { path: '/channel?q=nothing', state: 'found nothing', as: root, prepare: empty },
   { path: '/channel?type=999&status=2&group=none', state: 'filtered to nothing', as: root, prepare: empty },
+  {
+    path: '/channel?status=1',
+    state: 'with the filters',
+    as: root,
+    only: 'narrow',
+    async prepare(page) {
+      await rows(page)
+      await page.locator('main [role="group"] > button[aria-expanded]').click()
+      await page.locator('main [role="group"] select').first().waitFor()
+    },
+  },
   { path: '/channel', state: 'with a menu', as: root, prepare: menu },
   {
     path: '/channel',

@@ -1,0 +1,44 @@
+import { useEffect, useRef, useState } from 'react'
+import { pageSize } from '../../../contract/api/endpoint.ts'
+import { useText } from '../../lib/text.ts'
+import type { ListState } from './use-list.ts'
+
+interface ResultNewsProps {
+  list: ListState<unknown>
+  /** Changes with everything that the list was asked with. */
+  asked: string
+}
+
+interface Result {
+  asked: string
+  text: string
+}
+
+/** Tells those who do not see the list what a search, a filter or another page brought, once it is here. */
+export function ResultNews({ list, asked }: ResultNewsProps) {
+  const { settled } = list
+  const text = useResultText(list)
+  const known = useRef<Result>(undefined)
+  const [news, setNews] = useState<Result>()
+  useEffect(() => {
+    if (!settled) return
+    const before = known.current
+    known.current = { asked, text }
+    // What a page shows first is read as its content; the same again is no news.
+    if (before && (before.asked !== asked || before.text !== text)) setNews({ asked, text })
+  }, [settled, asked, text])
+  return (
+    <p role="status" className="sr-only">
+      {/* Another element for another question: an equal answer is read out, too. */}
+      {news && <span key={news.asked}>{news.text}</span>}
+    </p>
+  )
+}
+
+function useResultText({ rows, page, pages, total }: ListState<unknown>): string {
+  const t = useText()
+  const count = total ?? rows.length
+  if (pages === 1) return t('table.news', { count })
+  const shown = { from: (page - 1) * pageSize + 1, to: Math.min(count, page * pageSize) }
+  return total === undefined ? t('table.news.part', shown) : t('table.news.of', { count, ...shown })
+}

@@ -1,0 +1,37 @@
+import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form'
+import { CallError } from '../../lib/call.ts'
+import { text } from '../../lib/text.ts'
+import { toast } from '../../lib/toast.ts'
+import { knownSentence } from './issue-text.ts'
+import { newTry } from './new-try.ts'
+
+/** A refusal that begins with the name of a field, in the words of the page. */
+interface Refusal {
+  /** What is said at the field. */
+  problem: string
+  /** The same for those who do not see the field. */
+  sentence: string
+}
+
+/** What the server says of a field, with the field's label in place of its name; undefined when it speaks of another. */
+export function refusalOf(message: string, field: string, label: string): Refusal | undefined {
+  if (!message.startsWith(`${field} `)) return undefined
+  const problem = knownSentence(message)
+  if (problem !== undefined) return { problem, sentence: text('form.problem', { field: label, problem }) }
+  const sentence = label + message.slice(field.length)
+  return { problem: sentence, sentence }
+}
+
+/** Brings a refusal to the field that it names; the message of the call is then said in the words of the page. */
+export function showAtField<T extends FieldValues>(form: UseFormReturn<T>, failure: unknown): void {
+  if (!(failure instanceof CallError)) return
+  for (const name of Object.keys(form.getValues())) {
+    const field = document.querySelector(`form [data-field="${name}"]`)
+    if (!field) continue
+    const refusal = refusalOf(failure.message, name, field.querySelector('label')?.firstChild?.textContent ?? name)
+    if (!refusal) continue
+    form.setError(name as FieldPath<T>, { message: refusal.problem }, { shouldFocus: true })
+    newTry(form.control)
+    toast.error(refusal.sentence)
+  }
+}

@@ -1,0 +1,26 @@
+import { useEffect } from 'react'
+import { sessionUser } from './session.ts'
+import { type ListSearch, type RawSearch, type SetSearch, useUrlState } from './url-state.ts'
+
+/** Lists that have forms. */
+type ListPath = '/channel' | '/redemption' | '/token' | '/user'
+
+const left = new Map<string, ListSearch>()
+
+// What one person has searched for is nothing to the next.
+const keyOf = (path: ListPath) => `${sessionUser()?.id} ${path}`
+
+/** As `useUrlState`, for a list that has forms: they lead back to it as it was left. */
+export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
+  const state = useUrlState(parse)
+  const [search] = state
+  useEffect(() => {
+    left.set(keyOf(path), { ...search, peek: undefined })
+  }, [path, search])
+  return state
+}
+
+/** The way from a form to its list as it was left, no drawer open; for links and `navigate`. */
+export function wayBack<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
+  return { to, search: left.get(keyOf(to)) ?? {} }
+}

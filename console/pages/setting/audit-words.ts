@@ -1,0 +1,40 @@
+import { text, textByKey } from '../../lib/text.ts'
+
+/** What was done, in words; undefined for what the console does not know. */
+export function actionWords(action: string): string | undefined {
+  return textByKey(`audit.do.${action}`)
+}
+
+const nouns = ['channel', 'user', 'token', 'redemption', 'channels', 'redemptions', 'logs'] as const
+
+/** What it was done with: `channel 5', '3 channels', 'logs` or the key of an option. */
+export function targetWords(target: string): string {
+  const words = target.split(' ')
+  const noun = nouns.find((each) => words.includes(each))
+  if (noun === undefined) return textByKey(`option.${target}`) ?? target
+  return noun === 'logs'
+    ? text('audit.of.logs')
+    : text(`audit.of.${noun}`, { id: words.find((each) => each !== noun) ?? '' })
+}
+
+/** Details of these actions are a list of fields; those of others are names and numbers, which stay as they are. */
+const writesFields =
+  /^(?:channel\.(?:batch-edit|batch-enable|batch-disable|create|update)|(?:user|token|redemption)\.update|user\.(?:update-self|bind-email)|redemption\.delete)$/
+
+/** Texts in quotes are passed over; what else looks like the name of a field is one, but for the words of JSON. */
+const fields = /"(?:[^"\\]|\\.)*"|(^| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
+
+/** What exactly was done: the fields with their old and new values, by the names of the page. */
+export function detailWords(action: string, detail: string): string {
+  if (detail === 'changed') return text('audit.changed')
+  if (!writesFields.test(action)) return detail
+  return detail.replaceAll(
+    fields,
+    (whole, before: string | undefined, field: string, equals: string, place: number) => {
+      if (before === undefined) return whole
+      const name = textByKey(`audit.field.${field}`) ?? field
+      const apart = before === '' || detail[place - 1] === ';' ? before : ', '
+      return apart + (equals === '' ? name : text('audit.value', { name }))
+    },
+  )
+}
