@@ -157,8 +157,8 @@ function listen(
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use by another program; set PORT to a free one`)
     if (code === 'EACCES') throw new Error(`port ${port} may not be used by this account; set PORT to one above 1023`)
-    // ENOENT: a name that nobody knows.
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOENT')
+    // ENOENT: a name that nobody knows; EINVAL: one that nobody could be asked about.
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOENT' || code === 'EINVAL')
       throw new Error(`HOST is "${host}", which is no address of this machine`)
     throw error
   }

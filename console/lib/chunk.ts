@@ -25,7 +25,8 @@ const failures = new Map<string, number>()
 
 /**
  * Imports a part of the console, again after a failure. `load` is an arrow function of one `import` and nothing else: a
- * browser may keep a module that could not be fetched as failed, so that it is then asked for under another name.
+ * browser may keep a module that could not be fetched as failed, so that it is then asked for under another name. What the
+ * part itself imports keeps its name: where that has failed, only a page that is loaded anew helps.
  */
 export async function importPart<T>(load: () => Promise<T>): Promise<T> {
   const file = /import\(["'`]([^"'`?]+)["'`]\)/.exec(String(load))?.[1] ?? ''
@@ -46,7 +47,13 @@ export function isChunkFailure(error: unknown): boolean {
 /** True when the server gives the page: to load it anew does not end at the browser's own error. */
 export async function isReachable(): Promise<boolean> {
   try {
-    return (await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-cache' })).ok
+    return (
+      await fetch(location.href, {
+        headers: { accept: 'text/html' },
+        cache: 'no-cache',
+        signal: AbortSignal.timeout(10_000),
+      })
+    ).ok
   } catch {
     return false
   }

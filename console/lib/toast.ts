@@ -52,7 +52,7 @@ let screen: ToastScreen | undefined
 let waiting: ToastMessage[] = []
 let wanted: () => void = () => undefined
 let made = 0
-const recent = new Map<string, { id: string; atMs: number; count: number }>()
+const recent = new Map<string, { id: string; atMs: number; count: number; offers: boolean }>()
 
 /** The component that shows messages takes those that have waited for it. */
 export function attachScreen(shown: ToastScreen | undefined): void {
@@ -74,7 +74,7 @@ function show(kind: ToastKind, text: string, options: ToastOptions = {}): string
   const again = last !== undefined && now - last.atMs < mergeMs && options.action === undefined
   const id = options.id ?? (again ? last.id : `toast-${++made}`)
   const count = again ? last.count + 1 : 1
-  recent.set(`${kind}:${text}`, { id, atMs: now, count })
+  recent.set(`${kind}:${text}`, { id, atMs: now, count, offers: options.action !== undefined })
   const message = { durationMs: toastDurationMs[kind], ...options, id, kind, text, count }
   if (screen) screen.show(message)
   else {
@@ -97,10 +97,10 @@ export const toast = {
     waiting = waiting.filter((message) => message.id !== id)
     screen?.close(id)
   },
-  /** Takes back what was complained of since then, in epoch milliseconds. */
+  /** Takes back what was complained of since then, in epoch milliseconds; what offers something to do stays. */
   closeSince(sinceMs: number): void {
-    for (const [key, { id, atMs }] of recent) {
-      if (atMs < sinceMs || !/^[eiw]/.test(key)) continue
+    for (const [key, { id, atMs, offers }] of recent) {
+      if (atMs < sinceMs || offers || !/^[eiw]/.test(key)) continue
       recent.delete(key)
       toast.close(id)
     }

@@ -5,6 +5,9 @@ import { type ListSearch, type RawSearch, type SetSearch, useUrlState } from './
 /** Lists that have forms. */
 type ListPath = '/channel' | '/redemption' | '/token' | '/user'
 
+/** What lies over a list, and is not come back to. */
+const layers = { peek: undefined, qr: undefined, start: undefined }
+
 const left = new Map<string, ListSearch>()
 
 // What one person has searched for is nothing to the next.
@@ -15,12 +18,17 @@ export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: 
   const state = useUrlState(parse)
   const [search] = state
   useEffect(() => {
-    left.set(keyOf(path), { ...search, peek: undefined })
+    left.set(keyOf(path), { ...search, ...layers })
   }, [path, search])
   return state
 }
 
-/** The way from a form to its list as it was left, no drawer open; for links and `navigate`. */
+/** The way from a form to its list as it was left, with nothing over it; for links and `navigate`. */
 export function wayBack<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: left.get(keyOf(to)) ?? {} }
+}
+
+/** The same for what was just made: it comes first of all, and what the list was narrowed to may leave it out. */
+export function wayToNew<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
+  return { to, search: { ...wayBack(to).search, q: undefined, page: undefined } }
 }

@@ -36,14 +36,16 @@ export function describeFields(fields: Values, shown: readonly string[]): string
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => ({ name, old: typeof value === 'boolean' ? Boolean(before[name]) : before[name], value }))
-    .filter(({ old, value }) => !meansTheSame(old, value))
+    .filter(({ name, old, value }) => old !== value && !(jsonFields.has(name) && meansTheSame(old, value)))
     .map(({ name, old, value }) => (shown.includes(name) ? `${name}=${short(old)} → ${short(value)}` : name))
     .join(' ')
 }
 
-/** Whether two values are alike, or JSON objects with the same entries; an empty text is an object without any. */
+/** Texts that are JSON objects. */
+const jsonFields = new Set(['model_mapping', 'config'])
+
+/** Whether two JSON texts are objects with the same entries; an empty text is an object without any. */
 function meansTheSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true
   const objects = [objectOf(one), objectOf(other)]
   return objects.every((each) => each !== undefined) && isDeepStrictEqual(objects[0], objects[1])
 }

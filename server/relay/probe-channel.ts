@@ -37,7 +37,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   const asked = model ?? probeModel(channel)
   const done = (ok: boolean, message: string, verdict?: Verdict): Probe => ({
     ok,
-    message,
+    message: message || (ok ? '' : 'the test failed'),
     verdict,
     model: asked,
     timeMs: Math.round(deps.clock.nowMs() - startedAtMs),

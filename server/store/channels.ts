@@ -47,7 +47,7 @@ function deadKeyCount(eb: ExpressionBuilder<Tables, 'channels'>) {
 function lastTestError(eb: ExpressionBuilder<Tables, 'channels'>) {
   return eb
     .selectFrom('channel_tests')
-    .select(sql<string>`case when ok then '' when message = '' then 'failed' else message end`.as('error'))
+    .select(sql<string>`case when ok then '' else message end`.as('error'))
     .whereRef('channel_tests.channel_id', '=', 'channels.id')
     .orderBy('channel_tests.id', 'desc')
     .limit(1)

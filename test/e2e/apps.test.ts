@@ -185,7 +185,9 @@ test('the drawer tells what a token spent in 14 days, and on which models', asyn
   await visit.open(`/token?peek=${id}`)
   const use = page.getByRole('dialog').getByRole('region', { name: 'Last 14 days' })
   await use.getByRole('listitem').filter({ hasText: 'gpt-4o-mini' }).filter({ hasText: '100%' }).waitFor()
-  await use.getByRole('img', { name: /^\$0\.\d\d in 14 days$/ }).waitFor()
+  const { used_quota } = await site.apiAs<{ used_quota: number }>(owner, 'GET', `/api/token/${id}`)
+  // Less than a cent, so to the last digit.
+  await use.getByRole('img', { name: `$${(used_quota / 500_000).toFixed(6)} in 14 days`, exact: true }).waitFor()
   await visit.open(`/token?peek=${other.id}`)
   await page.getByText('Nothing was spent in 14 days.').waitFor()
 })

@@ -72,8 +72,8 @@ describe('the chart of the logs', () => {
     const { page } = visit
     const now = Math.floor(Date.now() / 1000)
     const answer = barsOf(page)
-    // Bars of an hour, in two of which nothing can have happened yet.
-    await visit.open(`/log?type=2&from=${now - 2 * day}&to=${now + 7200}`)
+    // A day and a half, and half a day in which nothing can have happened yet.
+    await visit.open(`/log?type=2&from=${now - 1.5 * day}&to=${now + day / 2}`)
     const { starts } = await answer
     expect(starts.at(-1)).toBeGreaterThan(now)
     await eventually(() => chart(page).locator('rect[fill="transparent"]').count()).toBe(

@@ -81,12 +81,26 @@ describe('the way back from a form', () => {
       await page.waitForURL(`**${path}?q=number+9`)
       await rowOf(page, 'number 9').waitFor()
     }
-    await visit.open('/token?q=made')
+  })
+
+  test('shows what was just made, with nothing over it when it is come back to', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/token?q=number+9&sort=-id')
     await page.getByRole('link', { name: 'New token' }).click()
-    await page.getByLabel('Name').fill('made here')
+    await page.waitForURL('**/token/add')
+    await page.getByLabel('Name', { exact: true }).fill('made here')
     await button(page, 'Submit').click()
-    await page.waitForURL('**/token?q=made&start=*')
+    await page.waitForURL('**/token?sort=-id&start=*')
     await rowOf(page, 'made here').waitFor()
+    // To a form with the dialog open, as its links leave the page.
+    await page.evaluate(() => {
+      history.pushState({}, '', '/token/add')
+      dispatchEvent(new PopStateEvent('popstate'))
+    })
+    await page.getByRole('heading', { name: 'new token' }).waitFor()
+    await button(page, 'Cancel').click()
+    await page.waitForURL('**/token?sort=-id')
   })
 })
 
@@ -227,7 +241,8 @@ describe('a row that no longer has the status that is listed', () => {
     await visit.open('/channel?q=number+7&status=1')
     await choose(page, 'number 7', 'Disable')
     await rowOf(page, 'number 7').waitFor({ state: 'detached' })
-    await eventually(() => page.locator('main').evaluate((it) => it.contains(document.activeElement))).toBe(true)
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await eventually(() => page.locator('[data-list]').evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByText('A search and a filter are on, and nothing fits both.').waitFor()
     await button(page, 'Undo').click()
     await rowOf(page, 'number 7').waitFor()

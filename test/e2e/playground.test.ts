@@ -114,7 +114,8 @@ test('on a narrow screen nothing stands over what an empty conversation says', a
   const words = page.getByText('Messages are kept until you leave the page, nowhere else.')
   await words.scrollIntoViewIfNeeded()
   const [said, box] = [await words.boundingBox(), await page.getByRole('textbox', { name: 'Message' }).boundingBox()]
-  expect((said?.y ?? 0) + (said?.height ?? 0)).toBeLessThanOrEqual(box?.y ?? 0)
+  if (!said || !box) throw new Error('it is not on the screen')
+  expect(said.y + said.height).toBeLessThanOrEqual(box.y)
 })
 
 describe('a call', () => {

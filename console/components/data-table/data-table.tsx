@@ -101,7 +101,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           onExport={exportRows}
         />
       )}
-      <ResultNews list={list} asked={JSON.stringify([list.narrowing, search.page, search.sort])} />
+      <ResultNews list={list} asked={JSON.stringify({ ...search, peek: undefined })} />
     </div>
   )
 }

@@ -24,8 +24,8 @@ export function ResultNews({ list, asked }: ResultNewsProps) {
     if (!settled) return
     const before = known.current
     known.current = { asked, text }
-    // What a page shows first is read as its content; the same again is no news.
-    if (before && (before.asked !== asked || before.text !== text)) setNews({ asked, text })
+    // What a page shows first is read as its content; rows that come and go by themselves are no answer.
+    if (before && before.asked !== asked) setNews({ asked, text })
   }, [settled, asked, text])
   return (
     <p role="status" className="sr-only">

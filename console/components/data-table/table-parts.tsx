@@ -151,7 +151,7 @@ function BodyRow<Row extends object>(props: RowProps<Row>) {
     return () => {
       const focused = document.activeElement
       if (element?.contains(focused) || focused?.closest('[role="menu"][data-closed]'))
-        element?.closest<HTMLElement>('[data-list]')?.focus()
+        element?.closest<HTMLElement>('[data-list]')?.focus({ preventScroll: true })
     }
   }, [])
   return (

@@ -3,12 +3,21 @@ import type { Channel } from '../../../contract/api/channel.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
 import { copyText } from '../../lib/clipboard.ts'
+import { isOfOneStatus } from '../../lib/list-source.ts'
 import { isClassicServer } from '../../lib/status.ts'
 import { type Text, text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
 import { hasBalance, nameOf } from './channel-parts.tsx'
-import { copyChannel, isEnabled, removeChannel, setChannelStatus, testChannel, updateBalance } from './queries.ts'
+import {
+  channels,
+  copyChannel,
+  isEnabled,
+  removeChannel,
+  setChannelStatus,
+  testChannel,
+  updateBalance,
+} from './queries.ts'
 
 /** Switches between enabled and disabled and offers to undo it. */
 async function toggleChannel(channel: Channel): Promise<void> {
@@ -17,15 +26,20 @@ async function toggleChannel(channel: Channel): Promise<void> {
   const [next, before] = enable
     ? [channelStatus.enabled, channelStatus.disabled]
     : [channelStatus.disabled, channelStatus.enabled]
-  await setChannelStatus(channel, next)
-  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
-    setChannelStatus(channel, before),
-  )
+  const set = async (status: number) => {
+    await setChannelStatus(channel, status)
+    void channels.refresh(isOfOneStatus)
+  }
+  await set(next)
+  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () => set(before))
 }
 
 /** Tests a channel and says how long it took. */
 export async function test(channel: Channel): Promise<void> {
-  const seconds = await testChannel(channel.id)
+  const seconds = await testChannel(channel.id).catch((error: unknown) => {
+    void channels.refresh()
+    throw error
+  })
   toast.info(text('channel.test.done', { name: nameOf(channel, text), seconds: seconds.toFixed(2) }))
 }
 

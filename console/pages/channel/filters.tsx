@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
 import { useText } from '../../lib/text.ts'
-import { oneOf, type SetSearch } from '../../lib/url-state.ts'
+import type { SetSearch } from '../../lib/url-state.ts'
 import { statusText } from './channel-parts.tsx'
 import { groupsQuery, typesQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
@@ -16,9 +16,9 @@ export const noFilters = {
 
 const statuses = Object.values(channelStatus).map(String)
 
-/** The filters of a search as the server takes them; a status that does not exist is none. */
+/** The filters of a search as the server takes them. */
 export function filterOf({ type, status, group }: ChannelSearch) {
-  return { type, status: oneOf(status, statuses), group }
+  return { type, status, group }
 }
 
 /** How many filters narrow the list, beside the text. */
@@ -51,7 +51,7 @@ export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
       <FilterSelect
         label={t('channel.status')}
         all={t('table.filters.statuses')}
-        value={filterOf(search).status}
+        value={search.status}
         choices={statuses.map((status) => ({ value: status, label: statusText(Number(status), t) }))}
         onChange={(status) => narrow({ status })}
       />

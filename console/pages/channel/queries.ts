@@ -11,7 +11,7 @@ import { groupApi } from '../../../contract/api/group.ts'
 import { optionApi } from '../../../contract/api/option.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { CallError, call, callFull } from '../../lib/call.ts'
-import { isOfOneStatus, listSource } from '../../lib/list-source.ts'
+import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 
@@ -139,7 +139,6 @@ const fixed = new Set<unknown>(['types', 'models'])
 export async function setChannelStatus(channel: Channel, status: number): Promise<void> {
   const changed = await call(channelApi.update, { body: { id: channel.id, status } })
   patch(channel.id, { status: changed?.status ?? status })
-  void channels.refresh(isOfOneStatus)
   void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
 }
 
@@ -158,16 +157,12 @@ export async function removeDisabledChannels(): Promise<number> {
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
-/** Tests a channel; gives the seconds it took. What the list shows follows, also after a failure. */
+/** Tests a channel; gives the seconds it took. Its row follows a success; after a failure the list is asked again. */
 export async function testChannel(id: number, options: { quiet?: boolean } = {}): Promise<number> {
   try {
     const { time } = await call(channelApi.test, { params: { id }, query: {} }, options)
     patch(id, { response_time: Math.round(time * 1000), test_time: nowSeconds(), test_error: '' })
     return time
-  } catch (error) {
-    // Whether it was tested at all, and what is known of it now, is in its row.
-    void channels.refresh()
-    throw error
   } finally {
     void queryClient.invalidateQueries({ queryKey: ['channel', 'tests', id] })
     void queryClient.invalidateQueries({ queryKey: ['channel', 'one', String(id)] })
@@ -226,9 +221,14 @@ export async function careForKeys(id: number, action: 'revive' | 'remove'): Prom
   return count
 }
 
-/** Those that take calls and have failed a test since then (epoch seconds). */
+/** Those that have failed a test since then (epoch seconds). */
+export function testedBadly(rows: readonly Channel[], since: number): Channel[] {
+  return rows.filter((channel) => channel.test_error && channel.test_time >= since)
+}
+
+/** Of these the ones that take calls. */
 export function failedSince(rows: readonly Channel[], since: number): Channel[] {
-  return rows.filter((channel) => isEnabled(channel) && channel.test_error && channel.test_time >= since)
+  return testedBadly(rows, since).filter(isEnabled)
 }
 
 /** True for a channel that takes calls. */

@@ -1,6 +1,8 @@
 import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
 const views = ['board', 'models'] as const
+/** As `channelStatus` of the contract, which is not loaded for it. */
+const statuses = ['1', '2', '3'] as const
 
 /** What the list of channels keeps in its address. Absent means no filter. */
 export interface ChannelSearch extends ListSearch {
@@ -24,7 +26,7 @@ export function parseChannelSearch(raw: RawSearch): ChannelSearch {
     ...parseListSearch(raw),
     view: oneOf(raw['view'], views),
     type: wholeNumber(raw['type'], 1)?.toString(),
-    status: someText(raw['status']),
+    status: oneOf(raw['status'], statuses),
     group: someText(raw['group']),
     model: someText(raw['model']?.trim()),
     problems: oneOf(raw['problems'], ['1']),

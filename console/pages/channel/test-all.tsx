@@ -10,7 +10,7 @@ import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { nameOf } from './channel-parts.tsx'
-import { failedSince, progressQuery, refreshChannels, watchedQuery } from './queries.ts'
+import { failedSince, progressQuery, refreshChannels, testedBadly, watchedQuery } from './queries.ts'
 
 const pollMs = 1000
 /** A server that does not tell how far it is: its rows are looked at so often, so many times. */
@@ -103,7 +103,7 @@ const mostNames = 3
 /** Says how many failed since then (epoch seconds), and which; one click disables them. */
 async function warnOfFailed(ok: number, failed: number, since: number): Promise<void> {
   const rows = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 }).catch(() => [])
-  const names = failedSince(rows, since).map((channel) => nameOf(channel, text))
+  const names = testedBadly(rows, since).map((channel) => nameOf(channel, text))
   const run = () => void import('./disable-failed.ts').then((it) => it.disableFailed(since)).catch(() => undefined)
   toast.warning(text('channel.testAll.done', { ok, failed }), {
     ...(names.length > 0 && {
@@ -112,7 +112,8 @@ async function warnOfFailed(ok: number, failed: number, since: number): Promise<
         more: Math.max(0, names.length - mostNames),
       }),
     }),
-    action: { label: text('channel.disableFailed'), run },
+    // Those that the gateway has switched off itself need nothing more.
+    ...(failedSince(rows, since).length > 0 && { action: { label: text('channel.disableFailed'), run } }),
   })
 }
 

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { type Log, logApi } from '../../../contract/api/log.ts'
-import { addressOf, call } from '../../lib/call.ts'
+import { addressOf, CallError, call } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
 import type { filterOf } from './filters.ts'
 
@@ -46,8 +46,12 @@ export const channelNameQuery = (id: number) =>
   queryOptions({
     queryKey: ['channel', 'name', id],
     queryFn: async ({ signal }) => {
-      const channel = await call(channelApi.get, { params: { id } }, { signal, quiet: true }).catch(() => undefined)
-      return channel?.name ?? null
+      try {
+        return (await call(channelApi.get, { params: { id } }, { signal, quiet: true })).name
+      } catch (error) {
+        if (error instanceof CallError && error.kind === 'refused') return null
+        throw error
+      }
     },
     staleTime: 60_000,
   })

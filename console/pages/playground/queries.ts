@@ -29,6 +29,8 @@ export const modelsQuery = (token: Token) =>
     },
   })
 
+const patienceMs = 2000
+
 /**
  * Models that a call can be charged for: those with a price, which admins are told; for others those that their newest
  * calls were charged for. Empty where nothing is known.
@@ -37,7 +39,9 @@ export const chargeableQuery = (admin: boolean) =>
   queryOptions({
     queryKey: ['playground', 'chargeable', admin],
     queryFn: async ({ signal }) => {
-      const names = await (admin ? pricedModels(signal) : chargedModels(signal)).catch(() => [])
+      // It is for a good beginning alone: who waits longer begins with another model.
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+      const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
       return new Set(names)
     },
   })

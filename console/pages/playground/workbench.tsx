@@ -6,6 +6,7 @@ import { isChatModel } from '../../../contract/chat-models.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { Composer } from './composer.tsx'
@@ -25,7 +26,9 @@ const isUsable = (token: Token) => token.status === tokenStatus.enabled
  * first to talk to, else the first.
  */
 function useUsualModel(models: readonly string[] | undefined, wanted: boolean): string | undefined {
-  const admin = isAdmin(useSessionUser())
+  // A server of fewer calls tells nobody its prices.
+  const classic = useClassicServer()
+  const admin = isAdmin(useSessionUser()) && !classic
   const [last] = useState(lastModel)
   const remembered = models?.find((model) => model === last)
   const chargeable = useQuery({ ...chargeableQuery(admin), enabled: wanted && models !== undefined && !remembered })

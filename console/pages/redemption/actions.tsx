@@ -2,11 +2,12 @@ import { Ban, CircleCheck, Copy, Pencil, Trash2 } from 'lucide-react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import { redemptionStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import { isOfOneStatus } from '../../lib/list-source.ts'
 import { type Text, text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
 import { nameOf } from './code-parts.tsx'
-import { removeRedemption, setRedemptionStatus } from './queries.ts'
+import { redemptions, removeRedemption, setRedemptionStatus } from './queries.ts'
 
 /** Switches between redeemable and disabled and offers to undo it. */
 async function toggle(code: Redemption): Promise<void> {
@@ -14,11 +15,13 @@ async function toggle(code: Redemption): Promise<void> {
   const [next, before] = enable
     ? [redemptionStatus.unused, redemptionStatus.disabled]
     : [redemptionStatus.disabled, redemptionStatus.unused]
-  await setRedemptionStatus(code, next)
+  const set = async (status: number) => {
+    await setRedemptionStatus(code, status)
+    void redemptions.refresh(isOfOneStatus)
+  }
+  await set(next)
   const name = nameOf(code, text)
-  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () =>
-    setRedemptionStatus(code, before),
-  )
+  toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () => set(before))
 }
 
 interface Handlers {

@@ -19,7 +19,7 @@ import { nameOf } from './code-parts.tsx'
 import { redemptionColumns } from './columns.tsx'
 import { redemptions } from './queries.ts'
 import { parseRedemptionSearch } from './search.ts'
-import { StatusFilter, statusOf } from './status-filter.tsx'
+import { StatusFilter } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
 
@@ -30,7 +30,7 @@ export function RedemptionListPage() {
   const [search, setSearch] = useListState('/redemption', parseRedemptionSearch)
   // A server of fewer calls hears no filter.
   const classic = useClassicServer()
-  const list = useList(redemptions, search, setSearch, classic ? {} : { status: statusOf(search) })
+  const list = useList(redemptions, search, setSearch, classic ? {} : { status: search.status })
   const [ask, question] = useConfirm()
 
   const copy = useCallback(
@@ -78,7 +78,7 @@ export function RedemptionListPage() {
         bulk={redemptionBulk(t)}
         searchLabel={t('redemption.search')}
         filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
-        filtered={!classic && statusOf(search) !== undefined}
+        filtered={!classic && search.status !== undefined}
         onClearFilters={() => setSearch({ q: undefined, status: undefined, page: undefined })}
         empty={
           <EmptyState title={t('redemption.empty')} text={t('redemption.empty.text')}>

@@ -8,7 +8,7 @@ import { copyText } from '../../lib/clipboard.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
-import { wayBack } from '../../lib/way-back.ts'
+import { wayToNew } from '../../lib/way-back.ts'
 
 /** Codes that were just made. */
 export interface Made {
@@ -53,7 +53,7 @@ export function MadeCodes({ made, onMore }: { made: Made; onMore(): void }) {
           </Button>
           <span className="flex-1" />
           <Button onClick={onMore}>{t('redemption.made.more')}</Button>
-          <Link {...wayBack('/redemption')} className={buttonClass()}>
+          <Link {...wayToNew('/redemption')} className={buttonClass()}>
             {t('redemption.made.list')}
           </Link>
         </div>

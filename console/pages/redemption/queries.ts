@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { type Redemption, redemptionApi } from '../../../contract/api/redemption.ts'
 import { call } from '../../lib/call.ts'
-import { isOfOneStatus, listSource } from '../../lib/list-source.ts'
+import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import type { NewCodes, RedemptionValues } from './form-values.ts'
 
@@ -26,7 +26,6 @@ export async function setRedemptionStatus(code: Redemption, status: number): Pro
     (row) => row.id === code.id,
     (row) => ({ ...row, status: changed?.status ?? status }),
   )
-  void redemptions.refresh(isOfOneStatus)
 }
 
 /** Deletes a code; the list fills the gap. */

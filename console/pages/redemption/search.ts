@@ -1,4 +1,7 @@
-import { type ListSearch, parseListSearch, type RawSearch, someText } from '../../lib/url-state.ts'
+import { type ListSearch, oneOf, parseListSearch, type RawSearch } from '../../lib/url-state.ts'
+
+/** As `redemptionStatus` of the contract, which is not loaded for it. */
+const statuses = ['1', '2', '3'] as const
 
 /** What the redemption page keeps in its address. */
 export interface RedemptionSearch extends ListSearch {
@@ -8,5 +11,5 @@ export interface RedemptionSearch extends ListSearch {
 
 /** Reads the query of the redemption page. */
 export function parseRedemptionSearch(raw: RawSearch): RedemptionSearch {
-  return { ...parseListSearch(raw), status: someText(raw['status']) }
+  return { ...parseListSearch(raw), status: oneOf(raw['status'], statuses) }
 }

@@ -5,13 +5,13 @@ import type { Option } from './drafts.ts'
 type Named = Pick<Option, 'key' | 'description' | 'section' | 'section_title'>
 
 /** What an option is called; one that the console does not know goes by its key. */
-export function optionName({ key }: Named): string {
+export function optionName({ key }: Pick<Option, 'key'>): string {
   return textByKey(`option.${key}`) ?? key
 }
 
 /** What the server says of an option, with its name in place of its key. */
 export function withOptionName(message: string, key: string): string {
-  return refusalOf(message, key, textByKey(`option.${key}`) ?? key)?.sentence ?? message
+  return refusalOf(message, key, optionName({ key }))?.sentence ?? message
 }
 
 /** What an option does. */

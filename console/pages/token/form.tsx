@@ -17,7 +17,7 @@ import { selfQuery } from '../../lib/self.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import { wayBack } from '../../lib/way-back.ts'
+import { wayBack, wayToNew } from '../../lib/way-back.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
 import { createToken, tokenQuery, updateToken } from './queries.ts'
 
@@ -64,7 +64,7 @@ function TokenForm({ token }: { token?: Token }) {
       return
     }
     const made = await createToken(values)
-    await navigate({ to: '/token', search: { ...wayBack('/token').search, start: made && String(made.id) } })
+    await navigate({ to: '/token', search: { ...wayToNew('/token').search, start: made && String(made.id) } })
     toast.success(t('token.created.done'))
   }
   // Of what is wrong with a field this alone is said as a message too.

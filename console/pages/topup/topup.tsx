@@ -4,7 +4,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatTime, useFormatQuota } from '../../lib/format.ts'
+import { formatTime, useFormatSum } from '../../lib/format.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { useText } from '../../lib/text.ts'
 import { historyQuery, spentQuery } from './queries.ts'
@@ -29,7 +29,7 @@ export function TopUpPage() {
 /** What is there, what goes, and how long it lasts. */
 function Figures() {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const self = useQuery(selfQuery)
   const week = useQuery(spentQuery(7))
   const month = useQuery(spentQuery(30))
@@ -38,7 +38,7 @@ function Figures() {
       <ErrorState title={t('topup.balance.failed')} text={self.error.message} onRetry={() => void self.refetch()} />
     )
   }
-  const show = (quota: number | undefined) => (quota === undefined ? '–' : formatQuota(quota))
+  const show = (quota: number | undefined) => (quota === undefined ? '–' : formatSum(quota))
   return (
     <div className="grid grid-cols-2 gap-3">
       <div className="col-span-2" aria-live="polite">
@@ -46,7 +46,7 @@ function Figures() {
           label={t('topup.balance')}
           value={show(self.data?.quota)}
           loading={self.isPending}
-          note={self.data && `${t('topup.used')}: ${formatQuota(self.data.used_quota)}`}
+          note={self.data && `${t('topup.used')}: ${formatSum(self.data.used_quota)}`}
         />
       </div>
       <Kpi

@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/api/usage.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
-import { formatCount, formatNumber, formatPercent, useFormatQuota } from '../../lib/format.ts'
+import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** How a figure compares with the period before, in words; undefined where there is none. */
@@ -16,10 +16,10 @@ export function changeText(now: number, before: number | undefined, t: Text): st
 /** The sums of the period, each beside the one before. */
 export function Figures({ usage }: { usage: Usage }) {
   const t = useText()
-  const formatQuota = useFormatQuota()
+  const formatSum = useFormatSum()
   const { total, previous } = usage
   const items = [
-    ['quota', t('usage.kpi.quota'), formatQuota],
+    ['quota', t('usage.kpi.quota'), formatSum],
     ['requests', t('usage.kpi.requests'), formatCount],
     ['tokens', t('usage.kpi.tokens'), formatNumber],
     ['failed', t('usage.kpi.failed'), formatCount],
