@@ -157,7 +157,7 @@ export async function removeDisabledChannels(): Promise<number> {
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
-/** Tests a channel; gives the seconds it took. Its row follows a success; after a failure the list is asked again. */
+/** Tests a channel; gives the seconds it took. Its row follows a success; after a failure callers refresh the list. */
 export async function testChannel(id: number, options: { quiet?: boolean } = {}): Promise<number> {
   try {
     const { time } = await call(channelApi.test, { params: { id }, query: {} }, options)
