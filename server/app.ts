@@ -7,7 +7,7 @@ import { clientAddress, originReader } from './http/client-address.ts'
 import type { ConsoleFiles } from './http/console-files.ts'
 import { mountHealth } from './http/health.ts'
 import { limitByAddress } from './http/limit-by-address.ts'
-import { requestIdHeader, requestIds } from './http/request-id.ts'
+import { requestIds } from './http/request-id.ts'
 import { unknownPath } from './http/unknown-path.ts'
 import { requestId } from './lib/ids.ts'
 import { callRouteOf } from './relay/call-routes.ts'
@@ -40,18 +40,13 @@ export function createApp(context: Context, options: AppOptions): App {
   const origin = originReader(context.relay.trustedProxies)
   return {
     routes: [...[...relayPaths, ...dialectPaths].map(({ path }) => ({ method: 'POST', path })), ...router.routes],
-    async fetch(incoming, env) {
+    fetch(incoming, env) {
       const request = withoutBase(absolute(incoming), options.basePath ?? '')
       const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
       if (!route) return router.fetch(request, env)
       const id = requestId(clock.nowMs())
       const address = () => origin(request, env.socketAddress).address
-      const response = await serveRelay(context.relay, { request, requestId: id, address }, route)
-      response.headers.set(requestIdHeader, id)
-      // Browsers may call with a token; cookies play no part here (see relay/routes.ts for the preflight).
-      response.headers.set('Access-Control-Allow-Origin', '*')
-      response.headers.append('Access-Control-Expose-Headers', requestIdHeader)
-      return response
+      return serveRelay(context.relay, { request, requestId: id, address }, route)
     },
   }
 }

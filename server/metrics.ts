@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import type { Events, Outcome } from './events.ts'
+import { ModeHistogram } from './lib/histogram.ts'
 import type { Logger } from './log.ts'
 
 /** Live figures that are read when somebody asks for the metrics. */
@@ -56,8 +57,11 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    new Histogram({ name, help, labelNames: ['mode'], buckets, registers })
+  const histogram = (name: string, help: string, buckets: number[]) => {
+    const made = new ModeHistogram(name, help, buckets)
+    registry.registerMetric(made as unknown as Metric)
+    return made
+  }
   const calls = counter('tollgate_calls_total', 'Relayed calls by kind and outcome', ['mode', 'outcome'])
   const quota = counter('tollgate_quota_charged_total', 'Quota units charged')
   const uncovered = counter('tollgate_uncovered_quota_total', 'Quota units of prices that no balance covered')
@@ -76,9 +80,8 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
       sums.promptTokens += event.promptTokens
       sums.completionTokens += event.completionTokens
       if (event.estimated) sums.estimated++
-      const mode = { mode: event.mode }
-      seconds.observe(mode, event.elapsedMs / 1000)
-      if (event.firstByteMs > 0) firstByte.observe(mode, event.firstByteMs / 1000)
+      seconds.observe(event.mode, event.elapsedMs / 1000)
+      if (event.firstByteMs > 0) firstByte.observe(event.mode, event.firstByteMs / 1000)
       if (log.isLevelEnabled('debug')) log.debug(event, 'call ended')
     },
     addUp() {

@@ -1,3 +1,5 @@
+import type { AuditAction } from '../../contract/audit-actions.ts'
+
 /** Words of the audit trail: what was done, with what, and the fields that were written. */
 export const auditEn = {
   'audit.do.channel.batch-delete': 'Channels deleted',
@@ -85,5 +87,10 @@ export const auditEn = {
   'audit.field.username': 'user name',
   'audit.field.weight': 'weight',
   'audit.value': '{name}: ',
+  'audit.next': ', ',
   'audit.changed': 'changed',
-} as const
+  'audit.older': 'older than {time}',
+  'audit.logsOlder': '{count, plural, one {# log} other {# logs}} older than {time}',
+  'audit.keys': '{count, plural, one {# key} other {# keys}}',
+  'audit.copyOf': 'of channel {id}',
+} as const satisfies Record<`audit.do.${AuditAction}`, string> & Record<string, string>

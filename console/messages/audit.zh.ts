@@ -86,5 +86,10 @@ export const auditZh = {
   'audit.field.username': '用户名',
   'audit.field.weight': '权重',
   'audit.value': '{name}：',
+  'audit.next': '，',
   'audit.changed': '已修改',
+  'audit.older': '早于 {time}',
+  'audit.logsOlder': '{count, plural, other {# 条}}早于 {time} 的日志',
+  'audit.keys': '{count, plural, other {# 个}}密钥',
+  'audit.copyOf': '复制自渠道 {id}',
 } as const satisfies Translation<'audit'>

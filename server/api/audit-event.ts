@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AuditAction } from '../../contract/audit-actions.ts'
 import type { Person } from '../http/app-env.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, tryParse } from '../lib/json.ts'
@@ -8,7 +9,7 @@ import type { AuditEvent } from '../store/audit.ts'
 export function auditEvent(
   clock: Clock,
   call: { person: Pick<Person, 'id' | 'username'>; clientAddress: string },
-  action: string,
+  action: AuditAction,
   target: string,
   detail = '',
 ): AuditEvent {

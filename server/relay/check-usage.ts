@@ -1,5 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import { maxOutputTokens } from '../billing/model-limits.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
 import type { Channel } from './routing-table.ts'
 
@@ -26,9 +27,10 @@ interface Answered {
 /** Says why a reported usage is not believed, or undefined when it is. */
 export function usageFault({ call, channel, upstreamModel: model }: Answered, usage: Usage): string | undefined {
   const seen = call.promptGuess
-  const isUnseen = channel.provider.addsToPrompt === true || hasUnseenPrompt(call)
-  const promptLimit = seen * promptFactor + (isUnseen ? unseenPromptTokens : promptSlack)
-  if (usage.promptTokens > promptLimit) return `${usage.promptTokens} prompt tokens for about ${seen}`
+  const beyond = usage.promptTokens - seen * promptFactor
+  const mayBeLong = () => channel.provider.addsToPrompt === true || hasUnseenPrompt(call)
+  if (beyond > promptSlack && (beyond > unseenPromptTokens || !mayBeLong()))
+    return `${usage.promptTokens} prompt tokens for about ${seen}`
   const perChoice = Math.max(call.facts.maxTokens ?? 0, maxOutputTokens(model) ?? unknownCompletionLimit)
   const completionLimit = Math.max(perChoice * completionFactor, leastCompletionLimit) * call.facts.choices
   if (usage.completionTokens > completionLimit)
@@ -61,8 +63,9 @@ const unseenFields = [
 export function forgetBody(call: RelayCall): void {
   const { body } = call
   if (body.kind === 'form') return
-  const kept = unseenFields.filter((field) => namesUnseen(field, body.json[field])).map((field) => [field, true])
-  call.body = { kind: 'json', text: '', json: Object.fromEntries(kept) }
+  const kept: JsonObject = {}
+  for (const field of unseenFields) if (namesUnseen(field, body.json[field])) kept[field] = true
+  call.body = { kind: 'json', text: '', json: kept }
   call.conversation = undefined
 }
 

@@ -4,6 +4,7 @@ import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'
 import { endpointsOf, isChat } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
+import { ownHeaders } from './headers.ts'
 import { readBounded } from './read-answer.ts'
 import { mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
@@ -20,10 +21,11 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
     return undefined
   })
   call.leaving.close()
-  if (counted !== undefined) return new Response(counted, { headers: { 'content-type': 'application/json' } })
+  const headers = { ...ownHeaders(call.requestId), 'content-type': 'application/json' }
+  if (counted !== undefined) return new Response(counted, { headers })
   const approximate = deps.settings().ApproximateTokenEnabled
   const tokens = await deps.counter.count(call.facts.model, call.facts.prompt, approximate)
-  return Response.json(answerOf(call.dialect, tokens))
+  return new Response(JSON.stringify(answerOf(call.dialect, tokens)), { headers })
 }
 
 /** The service's own answer, or undefined where it cannot count or does not answer with success. */

@@ -71,7 +71,7 @@ async function deliverWhole(
     .map((event) => encoder.push(event))
     .join('')
   const answer = await settleWhole(deps, open, response, events, measured, handOver, false)
-  return new Response(answer.body, { status: 200, headers: streamHeaders(response.headers) })
+  return new Response(answer.body, { status: 200, headers: streamHeaders(response.headers, open.call.requestId) })
 }
 
 function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['to']>): StreamEncoder {
@@ -108,5 +108,8 @@ async function deliverEvents(
   } else {
     stream = new RelayStream({ ...options, reader, meter: newMeter(), opening })
   }
-  return new Response(await stream.body(), { status: 200, headers: streamHeaders(response.headers) })
+  return new Response(await stream.body(), {
+    status: 200,
+    headers: streamHeaders(response.headers, open.call.requestId),
+  })
 }

@@ -46,17 +46,16 @@ export async function deliver(
     throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs(), codec?.from)
   if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
-  // A browser would run what is in a page; an answer is never one.
-  const isPage = /html|xml|svg/.test(type)
   const { mode, facts } = open.call
   if (type.startsWith('text/event-stream') && !facts.stream && (mode === 'chat' || mode === 'completions'))
     throw badBody('the upstream streamed although it was not asked to', response.status)
   if (type.startsWith('text/event-stream'))
     return deliverStream(deps, open, response, prepared.askedForUsage, sentAtMs, handOver)
-  const isSound = mode === 'speech' && !type.includes('json') && !isPage
+  const isSound = mode === 'speech' && !type.includes('json') && !isPage(type)
   if (isSound && response.body) return deliverSound(deps, open, response, sentAtMs, handOver)
   const text = await readWhole(deps, open, response, sentAtMs)
-  const isPlainTranscript = (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !isPage
+  const isPlainTranscript =
+    (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !isPage(type)
   if (isPlainTranscript)
     return settleWhole(deps, open, response, text, { usage: undefined, output: () => text }, handOver, false)
   const parsed = tryParse(text)
@@ -71,6 +70,11 @@ export async function deliver(
     throw badBody('the upstream did not stream', response.status)
   const told = translation ? JSON.stringify(body) : text
   return settleWhole(deps, open, response, told, { usage: reply.usage, output: () => reply.output }, handOver, true)
+}
+
+/** A browser would run what is in a page; an answer is never one. */
+function isPage(type: string): boolean {
+  return /html|xml|svg/.test(type)
 }
 
 /** OpenAI's images tell when they were made; few other services do. */
@@ -101,7 +105,10 @@ async function deliverStream(
     withholdUsage: askedForUsage,
     opening,
   })
-  return new Response(await stream.body(), { status: 200, headers: streamHeaders(response.headers) })
+  return new Response(await stream.body(), {
+    status: 200,
+    headers: streamHeaders(response.headers, open.call.requestId),
+  })
 }
 
 async function deliverSound(
@@ -121,6 +128,6 @@ async function deliverSound(
   handOver()
   return new Response(new BinaryStream(deps, open, from, first) as unknown as ReadableStream, {
     status: 200,
-    headers: answerHeaders(response.headers),
+    headers: answerHeaders(response.headers, open.call.requestId),
   })
 }

@@ -5,6 +5,7 @@ import { errorEvent, errorObject } from '../dialects/openai/errors.ts'
 import type { Failure } from '../dialects/reply.ts'
 import { GatewayError } from '../errors.ts'
 import { type JsonObject, tryStringify } from '../lib/json.ts'
+import { ownHeaders } from './headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
 /** An error answer to the caller, in its dialect. */
@@ -14,7 +15,7 @@ export function errorResponse(error: unknown, requestId: string, dialect: Dialec
     failure instanceof GatewayError
       ? failure
       : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  const headers: Record<string, string> = { ...ownHeaders(requestId), 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
   // The rest of the body is not waited for.
   if (known.code === 'request_timeout') headers['connection'] = 'close'

@@ -1,4 +1,6 @@
 import type { DialectName } from '../dialects/conversation.ts'
+import { requestIdHeader } from '../lib/ids.ts'
+import { droppedHeader } from './dropped-names.ts'
 
 /** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
 const toUpstream = ['accept', 'openai-beta'] as const
@@ -24,23 +26,36 @@ export function forwardedHeaders(headers: Headers, dialect: DialectName): Record
   return pick(headers, names ? [...toUpstream, ...names] : toUpstream)
 }
 
-/** Headers of a whole answer. */
-export function answerHeaders(headers: Headers): Record<string, string> {
-  return pick(headers, toCaller)
-}
+/** What a page of another site may read beside the body. */
+const exposed = `${requestIdHeader}, ${droppedHeader}`
 
-/** Headers of a streamed answer; the last one keeps nginx from collecting it. */
-export function streamHeaders(headers: Headers): Record<string, string> {
+/**
+ * Headers of every relayed answer: its id, and that pages of other sites may have it. They may call with a token; cookies
+ * play no part here (see routes.ts for the preflight).
+ */
+export function ownHeaders(requestId: string): Record<string, string> {
   return {
-    ...pick(headers, toCaller),
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    'x-accel-buffering': 'no',
+    [requestIdHeader]: requestId,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': exposed,
   }
 }
 
-function pick(headers: Headers, names: readonly string[]): Record<string, string> {
-  const picked: Record<string, string> = {}
+/** Headers of a whole answer. */
+export function answerHeaders(headers: Headers, requestId: string): Record<string, string> {
+  return pick(headers, toCaller, ownHeaders(requestId))
+}
+
+/** Headers of a streamed answer; the last one keeps nginx from collecting it. */
+export function streamHeaders(headers: Headers, requestId: string): Record<string, string> {
+  const told = answerHeaders(headers, requestId)
+  told['content-type'] = 'text/event-stream; charset=utf-8'
+  told['cache-control'] = 'no-cache'
+  told['x-accel-buffering'] = 'no'
+  return told
+}
+
+function pick(headers: Headers, names: readonly string[], picked: Record<string, string> = {}): Record<string, string> {
   for (const name of names) {
     const value = headers.get(name)
     if (value !== null) picked[name] = value

@@ -32,8 +32,8 @@ async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Arr
   const { declared, timeMs } = limits
   try {
     // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
-    if (declared <= shortBodyBytes) return new Uint8Array(await request.arrayBuffer())
-    if (declared > 0) return new Uint8Array(await inTime(request.arrayBuffer(), timeMs, tooSlow))
+    if (declared <= shortBodyBytes) return await request.bytes()
+    if (declared > 0) return await inTime(request.bytes(), timeMs, tooSlow)
     const pieces = readAtMost(request.body, limits.bytes, () => tooLarge(limits.bytes))
     return await inTime(pieces, timeMs, tooSlow)
   } catch (error) {

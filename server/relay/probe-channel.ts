@@ -1,4 +1,4 @@
-import { isChatModel } from '../../contract/chat-models.ts'
+import { isChatModel, modeOfModel } from '../../contract/model-kinds.ts'
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
@@ -96,15 +96,20 @@ function probeModel(channel: Channel): string {
   return channel.models.find(isChatModel) ?? channel.models[0] ?? ''
 }
 
-function modeOf(model: string): RelayMode {
-  if (/embed|semantic_similarity/i.test(model)) return 'embeddings'
-  return /moderation/i.test(model) ? 'moderations' : 'chat'
+/** The smallest question of each kind that costs next to nothing. */
+const questions: Partial<Record<RelayMode, JsonObject>> = {
+  chat: { messages: [{ role: 'user', content: 'hi' }] },
+  completions: { prompt: 'hi', max_tokens: 1 },
+  embeddings: { input: 'hi' },
+  moderations: { input: 'hi' },
+  rerank: { query: 'hi', documents: ['hi'] },
 }
 
 function probeCall(model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
-  const mode = modeOf(model)
-  const json: JsonObject =
-    mode === 'chat' ? { model, messages: [{ role: 'user', content: 'hi' }] } : { model, input: 'hi' }
+  const known = modeOfModel(model)
+  // Images and sound are too dear for a test; some such models can be talked to as well.
+  const mode = questions[known] ? known : 'chat'
+  const json: JsonObject = { model, ...questions[mode] }
   return {
     requestId: 'channel-test',
     mode,

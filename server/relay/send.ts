@@ -112,7 +112,6 @@ function isEventStream(response: Response): boolean {
 }
 
 function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
-  const streams = typeof sending.body === 'function'
   const headers: Record<string, string> = {
     ...sending.headers,
     'content-type': sending.contentType,
@@ -120,7 +119,7 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     'accept-encoding': 'identity',
   }
   if (sending.contentLength !== undefined) headers['content-length'] = String(sending.contentLength)
-  return {
+  const init: BunRequestInit = {
     method: 'POST',
     headers,
     body: typeof sending.body === 'function' ? sending.body() : sending.body,
@@ -128,11 +127,10 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     redirect: 'manual',
     signal,
     timeout: false,
-    ...(streams && { duplex: 'half' as const }),
-    ...(sending.httpVersion !== 'auto' && {
-      protocol: sending.httpVersion === '2' ? ('http2' as const) : ('http1.1' as const),
-    }),
   }
+  if (typeof sending.body === 'function') init.duplex = 'half'
+  if (sending.httpVersion !== 'auto') init.protocol = sending.httpVersion === '2' ? 'http2' : 'http1.1'
+  return init
 }
 
 /**

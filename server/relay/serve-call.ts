@@ -67,7 +67,7 @@ export async function serveCaller(
 }
 
 async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimits, headers: Headers): Promise<void> {
-  headers.set('access-control-expose-headers', limitHeaderNames.join(', '))
+  headers.append('access-control-expose-headers', limitHeaderNames.join(', '))
   if (!hasMinuteLimit(limits)) return
   const at = epochSeconds(deps.relay.clock)
   // What was refused before it came to the ledger, or needs no quota, was not counted.

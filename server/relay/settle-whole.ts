@@ -28,7 +28,7 @@ export async function settleWhole(
     ...(found.note && { note: found.note }),
   })
   open.call.leaving.close()
-  const headers = answerHeaders(response.headers)
+  const headers = answerHeaders(response.headers, open.call.requestId)
   // What was read as JSON is sent as JSON, whatever the upstream called it.
   if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'
   return new Response(text, { status: response.status, headers })

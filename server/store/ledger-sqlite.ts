@@ -276,9 +276,32 @@ function withShortfall(log: LogRow, charge: number, charged: number): LogRow {
     : log
 }
 
+/** One by one, in the order of `logColumns`: a row that is looked up by the names of its columns costs twice as much. */
 function addLog(statements: Statements, log: LogRow, charged: number): void {
-  const row: Record<string, unknown> = log
-  statements.addLog.run(...(logColumns.map((name) => (name === 'quota' ? charged : row[name])) as never[]))
+  statements.addLog.run(
+    log.user_id,
+    log.created_at,
+    log.type,
+    log.content,
+    log.username,
+    log.token_name,
+    log.model_name,
+    charged,
+    log.prompt_tokens,
+    log.completion_tokens,
+    log.channel_id,
+    log.request_id,
+    log.elapsed_time,
+    log.is_stream,
+    log.system_prompt_reset,
+    log.token_id,
+    log.first_byte_time,
+    log.cached_tokens,
+    log.reasoning_tokens,
+    log.estimated,
+    log.outcome,
+    log.attempts,
+  )
 }
 
 function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limited: boolean): TakeResult {

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { needsRowLocks } from './search.ts'
 import type { Store, Trx } from './store.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import type { UsageStateTable } from './usage-tables.ts'
 
 /** Log rows per transaction: on SQLite the calls that are charged meanwhile wait for it, on PostgreSQL nobody does. */
-const rowsPerStep = { sqlite: 750, postgres: 5000 }
+const rowsPerStep = { sqlite: 1500, postgres: 5000 }
 
 const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
@@ -162,23 +162,26 @@ async function firstSlot(trx: Trx): Promise<number | null> {
   return rows[0]?.slot ?? null
 }
 
-/** Adds what is staged to the hours of a kind. */
+/** Adds what is staged to the hours of a kind, after making the series that it is the first of. */
 async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
-  await makeSeries(trx, kind)
-  await sql`
+  hourStatements[kind] ??= compiledHours(trx, kind)
+  for (const statement of hourStatements[kind]) await trx.executeQuery(statement)
+}
+
+/** Kept, since to put them together costs as much as what they do to some hundred rows. Both databases take the same text. */
+const hourStatements: Partial<Record<SeriesKind, readonly CompiledQuery[]>> = {}
+
+function compiledHours(trx: Trx, kind: SeriesKind): readonly CompiledQuery[] {
+  const kept = names(seriesKinds[kind])
+  const newSeries = sql`
+    insert into usage_series (kind, ${kept}) select distinct ${sql.lit(kind)}, ${kept} from usage_fold f
+    where ${seriesOf(kind)} is null`
+  const hours = sql`
     insert into usage_hours (day, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
     select ${dayOf('slot')}, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id
     from (${partsOf(kind)}) part where true
-    on conflict (day, series_id, slot) do update set ${sql.raw(added('usage_hours', [...figureColumns, 'log_rows']))}, ${sql.raw(wider)}
-  `.execute(trx)
-}
-
-/** Makes the series of a kind that what is staged is the first of. */
-async function makeSeries(trx: Trx, kind: SeriesKind): Promise<void> {
-  const kept = names(seriesKinds[kind])
-  await sql`
-    insert into usage_series (kind, ${kept}) select distinct ${sql.lit(kind)}, ${kept} from usage_fold f
-    where ${seriesOf(kind)} is null`.execute(trx)
+    on conflict (day, series_id, slot) do update set ${sql.raw(added('usage_hours', [...figureColumns, 'log_rows']))}, ${sql.raw(wider)}`
+  return [newSeries.compile(trx), hours.compile(trx)]
 }
 
 /** What is staged, by the series of a kind, all of which there are. */

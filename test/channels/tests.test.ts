@@ -124,6 +124,24 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
+  test('a model is asked for what its name says it is for', async () => {
+    const usage = { prompt_tokens: 1, total_tokens: 1 }
+    const kinds = [
+      ['BAAI/bge-m3', '/v1/embeddings', { input: 'hi' }, { data: [{ index: 0, embedding: [0] }], usage }],
+      ['bge-reranker-v2-m3', '/v1/rerank', { query: 'hi', documents: ['hi'] }, { results: [{ index: 0 }] }],
+      ['omni-moderation-latest', '/v1/moderations', { input: 'hi' }, { results: [{ flagged: false }] }],
+      ['davinci-002', '/v1/completions', { prompt: 'hi', max_tokens: 1 }, { choices: [{ text: 'h' }], usage }],
+    ] as const
+    for (const [model, path, question, answer] of kinds) {
+      bench.upstream.always(json(200, answer))
+      const id = await bench.channel({ models: model })
+      expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
+      const asked = bench.upstream.requests.at(-1)
+      expect(asked?.path).toBe(path)
+      expect(asked?.json).toEqual({ model, ...question })
+    }
+  })
+
   test('a model that no request may name fails its test and leaves the others alone', async () => {
     const id = await bench.channel({ models: `m${'x'.repeat(300)}` })
     expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({

@@ -438,9 +438,12 @@ describe('the audit trail', () => {
     await page.getByText('Page 2 of 2').waitFor()
     await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00')
     await page.getByText('No results found.').waitFor()
-    await button(page, 'Clear filters').click()
+    await button(page, 'Clear filters').first().click()
     await rowsOf(page).first().waitFor()
-    await eventually(() => page.getByLabel('User name or id').inputValue()).toBe('')
+    const who = page.getByLabel('User name or id')
+    await eventually(() => who.inputValue()).toBe('')
+    expect(await who.evaluate((box) => box === document.activeElement)).toBe(true)
+    expect(await button(page, 'Clear filters').count()).toBe(0)
   })
 
   test('says what was done in the language of the page', async () => {
@@ -458,7 +461,7 @@ describe('the audit trail', () => {
     await eventually(() => row(0)).toContain('失败重试次数')
     await eventually(() => row(1)).toContain('修改渠道')
     await eventually(() => row(1)).toContain(`渠道 ${id}`)
-    await eventually(() => row(1)).toContain('权重：0 → 2, 优先级：0 → 5, 密钥')
+    await eventually(() => row(1)).toContain('权重：0 → 2，优先级：0 → 5，密钥')
     await eventually(() => row(1)).not.toContain('模型映射')
     await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\"", 模型："gpt-4o"')
   })

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { toast } from '../../lib/toast.ts'
 
 const firstTries = new WeakMap<object, number>()
@@ -10,4 +11,10 @@ export function newTry(form: object): void {
   const first = firstTries.get(form)
   if (first === undefined) firstTries.set(form, Date.now())
   else toast.closeSince(first)
+}
+
+/** `newTry` for what is sent from a page without being a form of the form kit. */
+export function useTries(): () => void {
+  const [own] = useState(() => ({}))
+  return () => newTry(own)
 }

@@ -1,3 +1,4 @@
+import { formatTime } from '../../lib/format.ts'
 import { text, textByKey } from '../../lib/text.ts'
 
 /** What was done, in words; undefined for what the console does not know. */
@@ -24,16 +25,34 @@ const writesFields =
 /** Texts in quotes are passed over; what else looks like the name of a field is one, but for the words of JSON. */
 const fields = /"(?:[^"\\]|\\.)*"|(^| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
 
+/** Details that are a sentence of the server's, as the server puts it. */
+const purged = /^(?:(\d+) logs )?older than (\d+)$/
+const keys = /^(\d+) keys$/
+const copied = /^of channel (\d+)$/
+
+/** A sentence of the server's in the words of the page; undefined where it is none. */
+function sentence(action: string, detail: string): string | undefined {
+  const [, logs, before] = (action.startsWith('log.') && purged.exec(detail)) || []
+  if (before !== undefined) {
+    const time = formatTime(Number(before))
+    return logs === undefined ? text('audit.older', { time }) : text('audit.logsOlder', { count: Number(logs), time })
+  }
+  const [, count] = (action.endsWith('-keys') && keys.exec(detail)) || []
+  if (count !== undefined) return text('audit.keys', { count: Number(count) })
+  const [, id] = (action === 'channel.copy' && copied.exec(detail)) || []
+  return id === undefined ? undefined : text('audit.copyOf', { id })
+}
+
 /** What exactly was done: the fields with their old and new values, by the names of the page. */
 export function detailWords(action: string, detail: string): string {
   if (detail === 'changed') return text('audit.changed')
-  if (!writesFields.test(action)) return detail
+  if (!writesFields.test(action)) return sentence(action, detail) ?? detail
   return detail.replaceAll(
     fields,
     (whole, before: string | undefined, field: string, equals: string, place: number) => {
       if (before === undefined) return whole
       const name = textByKey(`audit.field.${field}`) ?? field
-      const apart = before === '' || detail[place - 1] === ';' ? before : ', '
+      const apart = before === '' || detail[place - 1] === ';' ? before : text('audit.next')
       return apart + (equals === '' ? name : text('audit.value', { name }))
     },
   )

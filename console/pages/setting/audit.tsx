@@ -1,7 +1,9 @@
+import { useEffect, useState } from 'react'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { MomentBox } from '../../components/form/moment-box.tsx'
-import { Input, Select } from '../../components/ui/input.tsx'
+import { Input } from '../../components/ui/input.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
@@ -23,7 +25,9 @@ export function AuditPanel() {
     start_timestamp: from,
     end_timestamp: to,
   })
+  const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
+  const clear = () => filter({ actor: undefined, action: undefined, from: undefined, to: undefined })
   return (
     <>
       <p className="mb-3 text-sm text-muted">{t('audit.text')}</p>
@@ -36,53 +40,68 @@ export function AuditPanel() {
         setSearch={setSearch}
         rowId={(row) => String(row.id)}
         rowName={(row) => `${row.action} ${row.target}`}
-        filters={<Filters search={search} onFilter={filter} />}
-        filtered={[actor, action, from, to].some((each) => each !== undefined)}
-        onClearFilters={() => filter({ actor: undefined, action: undefined, from: undefined, to: undefined })}
+        filters={<Filters search={search} active={active} onFilter={filter} onClear={clear} />}
+        filtered={active > 0}
+        onClearFilters={clear}
         empty={<EmptyState title={t('audit.empty')} text={t('audit.empty.text')} />}
       />
     </>
   )
 }
 
-function Filters({ search, onFilter }: { search: SettingSearch; onFilter(patch: Partial<SettingSearch>): void }) {
+interface FiltersProps {
+  search: SettingSearch
+  /** How many filters narrow the list. */
+  active: number
+  onFilter(patch: Partial<SettingSearch>): void
+  onClear(): void
+}
+
+function Filters({ search, active, onFilter, onClear }: FiltersProps) {
   const t = useText()
+  // How such actions begin; logging in is the one that has no verb.
+  const choices = kinds.map((kind) => ({
+    value: kind === 'login' ? kind : `${kind}.`,
+    label: t(`audit.kind.${kind}`),
+  }))
   return (
-    <>
-      <form
-        key={search.actor}
-        className="w-44 max-sm:w-full"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const typed = String(new FormData(event.currentTarget).get('actor') ?? '').trim()
-          onFilter({ actor: typed === '' ? undefined : typed })
-        }}
-      >
-        <Input
-          name="actor"
-          type="search"
-          aria-label={t('audit.filter.actor')}
-          placeholder={t('audit.filter.actor')}
-          defaultValue={search.actor ?? ''}
-        />
-      </form>
-      <Select
-        aria-label={t('audit.filter.action')}
-        value={search.action ?? ''}
-        onChange={(event) => onFilter({ action: event.target.value === '' ? undefined : event.target.value })}
-        className="w-40! max-sm:w-full!"
-      >
-        <option value="">{t('audit.filter.any')}</option>
-        {kinds.map((kind) => (
-          // How such actions begin; logging in is the one that has no verb.
-          <option key={kind} value={kind === 'login' ? kind : `${kind}.`}>
-            {t(`audit.kind.${kind}`)}
-          </option>
-        ))}
-      </Select>
+    <FilterBar active={active} onClear={onClear}>
+      <ActorBox value={search.actor ?? ''} onSearch={(actor) => onFilter({ actor: actor || undefined })} />
+      <FilterSelect
+        label={t('audit.filter.action')}
+        all={t('audit.filter.any')}
+        value={search.action}
+        choices={choices}
+        onChange={(action) => onFilter({ action })}
+      />
       <Moment name={t('audit.filter.from')} value={search.from} onChange={(from) => onFilter({ from })} />
       <Moment name={t('audit.filter.to')} value={search.to} onChange={(to) => onFilter({ to })} />
-    </>
+    </FilterBar>
+  )
+}
+
+/** A person's whole name; the list is asked for on Enter. */
+function ActorBox({ value, onSearch }: { value: string; onSearch(actor: string): void }) {
+  const t = useText()
+  const [typed, setTyped] = useState(value)
+  // Back, forward and "clear filters" change who is looked for.
+  useEffect(() => setTyped(value), [value])
+  return (
+    <form
+      className="w-44 max-sm:flex-1 max-sm:basis-32"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSearch(typed.trim())
+      }}
+    >
+      <Input
+        type="search"
+        aria-label={t('audit.filter.actor')}
+        placeholder={t('audit.filter.actor')}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+    </form>
   )
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
-import { newTry } from '../../components/form/new-try.ts'
+import { useTries } from '../../components/form/new-try.ts'
 import { CallError } from '../../lib/call.ts'
 import { useSessionUser } from '../../lib/session.ts'
 import { text, useText } from '../../lib/text.ts'
@@ -42,6 +42,7 @@ export function useOptionForm(enabled: boolean): OptionForm {
   const user = useSessionUser()
   // All that is shown is read here: the parts of the page come later and would not be told of a change.
   const { data, error, isFetching, refetch } = useQuery({ ...optionsQuery, enabled })
+  const newTry = useTries()
   const [drafts, setDrafts] = useState<Drafts>({})
   const [problems, setProblems] = useState<Drafts>({})
   const [done, setDone] = useState<readonly string[]>([])
@@ -50,7 +51,7 @@ export function useOptionForm(enabled: boolean): OptionForm {
   const changed = options.filter((option) => done.includes(option.key) || isChanged(option, drafts[option.key]))
 
   const save = async (keys?: readonly string[]) => {
-    newTry(setDrafts)
+    newTry()
     setBusy(true)
     const wanted = changed.filter(({ key }) => keys === undefined || keys.includes(key))
     const result = await saveAll(wanted, drafts, (key) => setDone((before) => [...before, key]))

@@ -1,6 +1,6 @@
 import { ExternalLink } from 'lucide-react'
 import { useId, useState } from 'react'
-import { newTry } from '../../components/form/new-try.ts'
+import { useTries } from '../../components/form/new-try.ts'
 import { Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Textarea } from '../../components/ui/input.tsx'
@@ -83,10 +83,11 @@ export function RedeemCard() {
 /** Redeems codes one after the other; gives back those that were refused. */
 function useRedeem() {
   const t = useText()
+  const newTry = useTries()
   const [results, setResults] = useState<Result[]>([])
   const [done, setDone] = useState<number>()
   const run = async (codes: readonly string[]): Promise<string[]> => {
-    newTry(setResults)
+    newTry()
     const found: Result[] = []
     for (const [index, code] of codes.entries()) {
       setDone(index)

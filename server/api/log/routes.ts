@@ -72,7 +72,7 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
 
   serve(router, api.log.purge, async (call) => {
     const before = call.query.target_timestamp
-    const record = (action: string, detail: string) =>
+    const record = (action: 'log.purge' | 'log.purged', detail: string) =>
       store.write((trx) => recordAudit(trx, auditEvent(clock, call, action, 'logs', detail)))
     // Before the first row goes: a purge takes many transactions and may break off.
     await record('log.purge', `older than ${before}`)

@@ -1,0 +1,68 @@
+interface Sums {
+  /** Values in each bucket, not counting those of smaller buckets; the last is what no bound holds. */
+  readonly counts: number[]
+  count: number
+  sum: number
+}
+
+/**
+ * A Prometheus histogram with the label `mode`. prom-client's own finds and checks its labels anew for each value, which is
+ * dear for what every call tells twice.
+ */
+export class ModeHistogram {
+  readonly name: string
+  readonly #help: string
+  /** Upper bounds, smallest first. */
+  readonly #bounds: readonly number[]
+  readonly #ofModes = new Map<string, Sums>()
+
+  constructor(name: string, help: string, bounds: readonly number[]) {
+    this.name = name
+    this.#help = help
+    this.#bounds = bounds
+  }
+
+  observe(mode: string, value: number): void {
+    const sums = this.#sumsOf(mode)
+    const bounds = this.#bounds
+    let place = 0
+    while (place < bounds.length && value > (bounds[place] as number)) place++
+    sums.counts[place] = (sums.counts[place] ?? 0) + 1
+    sums.count++
+    sums.sum += value
+  }
+
+  /** What a registry of prom-client asks of its metrics, beside their name. */
+  async get() {
+    return {
+      name: this.name,
+      help: this.#help,
+      type: 'histogram',
+      aggregator: 'sum',
+      values: [...this.#ofModes].flatMap(([mode, sums]) => this.#valuesOf(mode, sums)),
+    }
+  }
+
+  #sumsOf(mode: string): Sums {
+    let sums = this.#ofModes.get(mode)
+    if (!sums) {
+      sums = { counts: new Array(this.#bounds.length + 1).fill(0), count: 0, sum: 0 }
+      this.#ofModes.set(mode, sums)
+    }
+    return sums
+  }
+
+  #valuesOf(mode: string, { counts, count, sum }: Sums) {
+    let below = 0
+    const buckets = counts.map((here, place) => {
+      below += here
+      return { metricName: `${this.name}_bucket`, labels: { le: this.#bounds[place] ?? '+Inf', mode }, value: below }
+    })
+    const total = (of: 'sum' | 'count', value: number) => ({
+      metricName: `${this.name}_${of}`,
+      labels: { mode },
+      value,
+    })
+    return [...buckets, total('sum', sum), total('count', count)]
+  }
+}
