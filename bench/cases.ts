@@ -95,6 +95,12 @@ export function allCases(quick: boolean): Case[] {
   ]
 }
 
+/** What a program is asked for before its first case; the figures are thrown away. */
+export function warmUps(quick: boolean): Case[] {
+  const load = { ...PLAIN, id: 'warm-up', title: 'warm-up', warmupSeconds: 0, seconds: quick ? 2 : 6 }
+  return [load, { ...load, stream: true }]
+}
+
 function openStreams(quick: boolean): Case {
   const connections = quick ? 500 : 2_000
   return {

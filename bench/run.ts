@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allCases, type Case, slowChunks } from './cases.ts'
+import { allCases, type Case, slowChunks, warmUps } from './cases.ts'
 import { type Measurement, measure } from './measure.ts'
 import { type Options, readOptions } from './options.ts'
 import { ROOT } from './processes.ts'
@@ -52,7 +52,7 @@ async function measureAll(
     for (let round = 0; round < rounds; round++) {
       // Turning the order keeps a drift of the machine from favouring whoever goes first.
       for (const name of round % 2 === 0 ? names : [...names].reverse()) {
-        const target = await running(name, targets, start, one.fresh === true)
+        const target = await running(name, targets, start, mock, one.fresh === true, options.quick)
         const result = await measure(one, target, mock)
         measured.push(result)
         console.log(lineOf(one, round, result))
@@ -62,12 +62,14 @@ async function measureAll(
   return measured
 }
 
-/** The target as it runs, or started anew. */
+/** The target as it runs, or started anew; one that stays is warmed up, so that nothing is measured while its code is compiled. */
 async function running(
   name: Target['name'],
   targets: Map<Target['name'], Target>,
   start: Starters,
+  mock: Mock,
   fresh: boolean,
+  quick: boolean,
 ): Promise<Target> {
   const known = targets.get(name)
   if (known && !fresh) return known
@@ -76,7 +78,15 @@ async function running(
   const target = await start.get(name)?.()
   if (!target) throw new Error(`nothing starts ${name}`)
   targets.set(name, target)
+  if (!fresh && target.running) await warmUp(target, mock, quick)
   return target
+}
+
+async function warmUp(target: Target, mock: Mock, quick: boolean): Promise<void> {
+  for (const one of warmUps(quick)) {
+    const { failed, failures } = await measure(one, target, mock)
+    if (failed > 0) throw new Error(`${target.name} fails: ${failures.join(' | ')}`)
+  }
 }
 
 function lineOf(one: Case, round: number, m: Measurement): string {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
 import type { Events, Outcome } from './events.ts'
-import { ModeHistogram } from './lib/histogram.ts'
+import { ModeHistogram } from './lib/mode-histogram.ts'
 import type { Logger } from './log.ts'
 
 /** Live figures that are read when somebody asks for the metrics. */

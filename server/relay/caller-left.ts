@@ -5,7 +5,10 @@ export class CallerLeft extends Error {
   }
 }
 
-/** Watches the signal of one call, which is nobody else's, from its beginning to its end; whoever is in charge of it says what is to be done. */
+/**
+ * Watches for the whole call; whoever is in charge of it says what is to be done. A signal has one of these, and nobody else
+ * sets its `onabort`.
+ */
 export class Leaving {
   /** Called once when the caller leaves. */
   action: (() => void) | undefined
@@ -21,7 +24,7 @@ export class Leaving {
     return this.#signal.aborted
   }
 
-  /** The call is over. A listener that stays would keep signal and call in memory until everything is collected. */
+  /** The call is over. A handler that stays would keep signal and call in memory until everything is collected. */
   close(): void {
     this.action = undefined
     this.#signal.onabort = null

@@ -43,7 +43,7 @@ export function ownHeaders(requestId: string): Record<string, string> {
 
 /** Headers of a whole answer. */
 export function answerHeaders(headers: Headers, requestId: string): Record<string, string> {
-  return pick(headers, toCaller, ownHeaders(requestId))
+  return Object.assign(pick(headers, toCaller), ownHeaders(requestId))
 }
 
 /** Headers of a streamed answer; the last one keeps nginx from collecting it. */
@@ -55,7 +55,8 @@ export function streamHeaders(headers: Headers, requestId: string): Record<strin
   return told
 }
 
-function pick(headers: Headers, names: readonly string[], picked: Record<string, string> = {}): Record<string, string> {
+function pick(headers: Headers, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {}
   for (const name of names) {
     const value = headers.get(name)
     if (value !== null) picked[name] = value

@@ -46,7 +46,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   if (channel.upstream.baseUrl === '') return done(false, 'the channel has no base_url, and its type has no default')
   const signal = AbortSignal.timeout(wholeProbeMs)
   try {
-    const call = probeCall(asked, startedAtMs, signal)
+    const call = probeCall(channel, asked, startedAtMs, signal)
     const upstreamModel = mappedModel(channel, asked)
     const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
     const patience = {
@@ -91,9 +91,10 @@ function errorOf(
   return error && errorWithin(error, status, key)
 }
 
-/** The first model that can be talked to cheaply: a chat model where there is one. */
-function probeModel(channel: Channel): string {
-  return channel.models.find(isChatModel) ?? channel.models[0] ?? ''
+/** The first model that is cheap to ask: a chat model where there is one. */
+function probeModel({ models }: Channel): string {
+  const isCheap = (model: string) => questions[modeOfModel(model)] !== undefined
+  return models.find(isChatModel) ?? models.find(isCheap) ?? models[0] ?? ''
 }
 
 /** The smallest question of each kind that costs next to nothing. */
@@ -105,10 +106,10 @@ const questions: Partial<Record<RelayMode, JsonObject>> = {
   rerank: { query: 'hi', documents: ['hi'] },
 }
 
-function probeCall(model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
-  const known = modeOfModel(model)
-  // Images and sound are too dear for a test; some such models can be talked to as well.
-  const mode = questions[known] ? known : 'chat'
+function probeCall(channel: Channel, model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
+  const known = modeOfModel(mappedModel(channel, model))
+  // Images and sound are too dear for a test; some such models can be talked to as well. And a name may mislead.
+  const mode = known !== 'chat' && questions[known] && channel.provider.modes[known] ? known : 'chat'
   const json: JsonObject = { model, ...questions[mode] }
   return {
     requestId: 'channel-test',

@@ -6,6 +6,7 @@ import { CallerLeft } from './caller-left.ts'
 import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
+import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
 import type { Prepared } from './prepare.ts'
@@ -228,7 +229,7 @@ async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> 
   const found = await measure(deps, open, { usage: undefined, output: () => '' })
   await settle(deps, open, { measure: found.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
   // Nobody reads this; the number is the usual one for a caller who closed the request.
-  return new Response(null, { status: 499 })
+  return new Response(null, { status: 499, headers: ownHeaders(open.call.requestId) })
 }
 
 /** An error of the gateway as the end of an attempt; every other is thrown on. */

@@ -7,6 +7,7 @@ import type { AppContext, AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
+import { requestIdHeader } from '../lib/ids.ts'
 import { tokenHasQuota } from '../store/callers.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
 import type { CallRoute } from './call-routes.ts'
@@ -28,7 +29,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   const allowAll = cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    exposeHeaders: ['X-Oneapi-Request-Id', droppedHeader, ...limitHeaderNames],
+    exposeHeaders: [requestIdHeader, droppedHeader, ...limitHeaderNames],
   })
   for (const prefix of ['/v1/*', '/v1beta/*', '/dashboard/*']) {
     app.use(prefix, allowAll)

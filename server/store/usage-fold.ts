@@ -14,7 +14,7 @@ import {
 import type { UsageStateTable } from './usage-tables.ts'
 
 /** Log rows per transaction: on SQLite the calls that are charged meanwhile wait for it, on PostgreSQL nobody does. */
-const rowsPerStep = { sqlite: 1500, postgres: 5000 }
+const rowsPerStep = { sqlite: 1000, postgres: 5000 }
 
 const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)

@@ -126,19 +126,25 @@ forEachDatabaseUrl((_, freshUrl) => {
 
   test('a model is asked for what its name says it is for', async () => {
     const usage = { prompt_tokens: 1, total_tokens: 1 }
+    const hello = { messages: [{ role: 'user', content: 'hi' }] }
+    const chatAnswer = { choices: [{ message: { role: 'assistant', content: 'hi' } }], usage }
     const kinds = [
       ['BAAI/bge-m3', '/v1/embeddings', { input: 'hi' }, { data: [{ index: 0, embedding: [0] }], usage }],
       ['bge-reranker-v2-m3', '/v1/rerank', { query: 'hi', documents: ['hi'] }, { results: [{ index: 0 }] }],
       ['omni-moderation-latest', '/v1/moderations', { input: 'hi' }, { results: [{ flagged: false }] }],
       ['davinci-002', '/v1/completions', { prompt: 'hi', max_tokens: 1 }, { choices: [{ text: 'h' }], usage }],
+      // Too dear to be made for a test, and some such models chat.
+      ['dall-e-3', '/v1/chat/completions', hello, chatAnswer],
+      // The kind that can be asked cheaply is asked before one that cannot.
+      ['whisper-1,text-embedding-3-small', '/v1/embeddings', { input: 'hi' }, { data: [{ embedding: [0] }], usage }],
     ] as const
-    for (const [model, path, question, answer] of kinds) {
+    for (const [models, path, question, answer] of kinds) {
       bench.upstream.always(json(200, answer))
-      const id = await bench.channel({ models: model })
+      const id = await bench.channel({ models })
       expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
       const asked = bench.upstream.requests.at(-1)
       expect(asked?.path).toBe(path)
-      expect(asked?.json).toEqual({ model, ...question })
+      expect(asked?.json).toEqual({ model: models.split(',').at(-1), ...question })
     }
   })
 

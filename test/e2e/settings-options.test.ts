@@ -463,7 +463,7 @@ describe('the audit trail', () => {
     await eventually(() => row(1)).toContain(`渠道 ${id}`)
     await eventually(() => row(1)).toContain('权重：0 → 2，优先级：0 → 5，密钥')
     await eventually(() => row(1)).not.toContain('模型映射')
-    await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\"", 模型："gpt-4o"')
+    await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\""，模型："gpt-4o"')
   })
 
   test('a list that cannot be loaded says so and can be asked for again', async () => {

@@ -99,7 +99,11 @@ function ActorBox({ value, onSearch }: { value: string; onSearch(actor: string):
         aria-label={t('audit.filter.actor')}
         placeholder={t('audit.filter.actor')}
         value={typed}
-        onChange={(event) => setTyped(event.target.value)}
+        onChange={(event) => {
+          setTyped(event.target.value)
+          // Emptied, by the box's own button or by hand: nobody is looked for any more.
+          if (event.target.value === '' && value !== '') onSearch('')
+        }}
       />
     </form>
   )

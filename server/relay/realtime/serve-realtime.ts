@@ -1,4 +1,5 @@
 import { errorTable, GatewayError } from '../../errors.ts'
+import { requestIdHeader } from '../../lib/ids.ts'
 import type { Upgrade } from '../../lib/socket-session.ts'
 import { patienceOf } from '../ask-upstream.ts'
 import { authenticate } from '../authenticate.ts'
@@ -119,7 +120,7 @@ function betaOf(headers: Headers): Record<string, string> {
 /** Of the protocols that are offered only this one is one; the others carry keys and marks. */
 function answerHeaders({ request, requestId }: Incoming): Record<string, string> {
   const hasRealtime = protocolsOf(request.headers).includes('realtime')
-  return { 'x-oneapi-request-id': requestId, ...(hasRealtime && { 'sec-websocket-protocol': 'realtime' }) }
+  return { [requestIdHeader]: requestId, ...(hasRealtime && { 'sec-websocket-protocol': 'realtime' }) }
 }
 
 function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): MakeAttempt<SessionCall> {

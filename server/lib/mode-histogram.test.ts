@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Histogram, type Metric, Registry } from 'prom-client'
-import { ModeHistogram } from './histogram.ts'
+import { ModeHistogram } from './mode-histogram.ts'
 
 test('is told to Prometheus as the library tells its own', async () => {
   const bounds = [0.05, 0.1, 1, 300]

@@ -1,0 +1,80 @@
+// Every kind of relayed answer carries its id and may be read by pages of other sites, each header once.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { answerByPath } from '../helpers/fake-upstream.ts'
+import { type Bench, type Caller, chat, see, startBench } from './setup.ts'
+
+let bench: Bench
+let plain: Caller
+let limited: Caller
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.channel({ models: 'm,text-embedding-3-small,tts-1,whisper-1' })
+  bench.upstream.always(answerByPath())
+  plain = await bench.caller()
+  limited = await bench.caller(undefined, { token: { rpm_limit: 1000 } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const messages = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }
+const contents = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
+const embed = { content: { parts: [{ text: 'hi' }] } }
+const upload = (responseFormat: string) => {
+  const form = new FormData()
+  form.set('model', 'whisper-1')
+  form.set('response_format', responseFormat)
+  form.set('file', new File([new Uint8Array(2000)], 'a.mp3'))
+  return form
+}
+
+const calls: readonly (readonly [name: string, path: string, body: () => unknown, status: number])[] = [
+  ['chat', '/v1/chat/completions', () => chat, 200],
+  ['a chat that is streamed', '/v1/chat/completions', () => ({ ...chat, stream: true }), 200],
+  ['a response', '/v1/responses', () => ({ model: 'm', input: 'hi' }), 200],
+  ['a response that is streamed', '/v1/responses', () => ({ model: 'm', input: 'hi', stream: true }), 200],
+  ['a message', '/v1/messages', () => messages, 200],
+  ['a message that is streamed', '/v1/messages', () => ({ ...messages, stream: true }), 200],
+  ['a count of tokens', '/v1/messages/count_tokens', () => messages, 200],
+  ['generated content', '/v1beta/models/m:generateContent', () => contents, 200],
+  ['generated content as events', '/v1beta/models/m:streamGenerateContent?alt=sse', () => contents, 200],
+  ['generated content as an array', '/v1beta/models/m:streamGenerateContent', () => contents, 200],
+  ['an embedding of Google’s form', '/v1beta/models/text-embedding-3-small:embedContent', () => embed, 200],
+  ['embeddings', '/v1/embeddings', () => ({ model: 'text-embedding-3-small', input: 'hi' }), 200],
+  ['embeddings at an engine', '/v1/engines/text-embedding-3-small/embeddings', () => ({ input: 'hi' }), 200],
+  ['speech', '/v1/audio/speech', () => ({ model: 'tts-1', input: 'hi', voice: 'alloy' }), 200],
+  ['a transcript', '/v1/audio/transcriptions', () => upload('json'), 200],
+  ['a plain transcript', '/v1/audio/transcriptions', () => upload('text'), 200],
+  ['a refusal in words of OpenAI’s', '/v1/chat/completions', () => ({ ...chat, model: 'none' }), 503],
+  ['a refusal in words of Anthropic’s', '/v1/messages', () => ({ ...messages, model: 'none' }), 503],
+  ['a refusal in words of Google’s', '/v1beta/models/none:generateContent', () => contents, 503],
+]
+
+describe('by a caller', () => {
+  for (const [kind, callerOf] of [
+    ['without limits', () => plain],
+    ['with limits', () => limited],
+  ] as const)
+    for (const [name, path, body, status] of calls)
+      test(`${kind}: ${name}`, async () => {
+        const sent = body()
+        const form = sent instanceof FormData
+        const response = fetch(bench.gateway.url + path, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${callerOf().token}`,
+            origin: 'https://app.example',
+            ...(!form && { 'content-type': 'application/json' }),
+          },
+          body: form ? sent : JSON.stringify(sent),
+        })
+        const seen = await see(response)
+        expect(seen.status).toBe(status)
+        expect(seen.headers.get('x-oneapi-request-id')).toMatch(/^\d{31}$/)
+        expect(seen.headers.get('access-control-allow-origin')).toBe('*')
+        const exposed = (seen.headers.get('access-control-expose-headers') ?? '').toLowerCase().split(/,\s*/)
+        expect(exposed).toContain('x-oneapi-request-id')
+        expect(exposed).toContain('x-tollgate-dropped')
+        if (kind === 'with limits') expect(exposed).toContain('x-ratelimit-remaining-requests')
+        expect(new Set(exposed).size).toBe(exposed.length)
+      })
+})
