@@ -16,7 +16,7 @@ export class Leaving {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    // Costs half of a listener that is added and removed.
+    // Cheaper than a listener that is added and removed.
     signal.onabort = () => this.action?.()
   }
 

@@ -276,7 +276,7 @@ function withShortfall(log: LogRow, charge: number, charged: number): LogRow {
     : log
 }
 
-/** One by one, in the order of `logColumns`: a row that is looked up by the names of its columns costs twice as much. */
+/** In the order of `logColumns`; one by one, because each call pays for looking values up by the names of their columns. */
 function addLog(statements: Statements, log: LogRow, charged: number): void {
   statements.addLog.run(
     log.user_id,
