@@ -136,6 +136,8 @@ function listen(
     return Bun.serve({
       port,
       hostname: host,
+      // On unless NODE_ENV says production, which nobody sets for a program that is installed by one command.
+      development: false,
       reusePort: isShared,
       // Streams may be silent for long; the relay has its own limits.
       idleTimeout: 0,
