@@ -48,7 +48,7 @@ async function measureAll(
   const measured: Measurement[] = []
   for (const one of cases) {
     const names = one.targets.filter((name) => start.has(name))
-    const rounds = one.rounds ?? (options.quick ? Math.min(options.rounds, 2) : options.rounds)
+    const rounds = one.rounds ?? roundsOf(one, options)
     for (let round = 0; round < rounds; round++) {
       // Turning the order keeps a drift of the machine from favouring whoever goes first.
       for (const name of round % 2 === 0 ? names : [...names].reverse()) {
@@ -60,6 +60,10 @@ async function measureAll(
     }
   }
   return measured
+}
+
+function roundsOf(one: Case, { quick, rounds }: Options): number {
+  return quick ? Math.min(rounds, 2) : rounds + (one.moreRounds ?? 0)
 }
 
 /** The target as it runs, or started anew; one that stays is warmed up, so that nothing is measured while its code is compiled. */

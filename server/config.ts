@@ -46,11 +46,12 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Bun reads these before it runs anything, so they must be in the environment from the start. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/** Saves memory under many open streams, as `tools/bun.mjs` says; a server runs well without. */
-const collectorEnv = {
+/** Saves memory under many open streams, and compiling twice, as `tools/bun.mjs` says; a server runs well without. */
+const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
   BUN_JSC_largeHeapSize: String(64 * 1024 * 1024),
+  BUN_JSC_forceCodeBlockLiveness: '1',
 }
 const workerMark = 'TOLLGATE_WORKER'
 
@@ -69,7 +70,7 @@ export function readLaunch(env: Env = process.env): Launch {
   return {
     isWorker: env[workerMark] !== undefined,
     isComplete: Object.keys(runtimeEnv).every((name) => env[name] !== undefined),
-    forWorker: (index) => ({ ...collectorEnv, ...env, ...runtimeEnv, [workerMark]: String(index) }),
+    forWorker: (index) => ({ ...engineEnv, ...env, ...runtimeEnv, [workerMark]: String(index) }),
   }
 }
 

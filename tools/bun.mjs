@@ -31,16 +31,18 @@ export function findBun(base = root) {
 
 // When the JavaScript engine collects: once its heap has grown by this share of what was left, at 64 MiB the earliest. By
 // its own rule it lets a heap triple on a large machine, and thousands of open streams count for far more than they take.
-const collector = {
+// And what it has compiled stays compiled, however long ago that was.
+const engine = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
   BUN_JSC_largeHeapSize: String(64 * 1024 * 1024),
+  BUN_JSC_forceCodeBlockLiveness: '1',
 }
 
 // Bun reads these before the program starts; setting them inside it does nothing. 65535 is the most it accepts: above
 // that it prints an error and goes on with its default of 256 requests at a time.
 export const bunEnvironment = {
-  ...collector,
+  ...engine,
   ...process.env,
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65535',
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',

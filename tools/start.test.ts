@@ -18,9 +18,9 @@ process.on('exit', () => require('node:fs').writeFileSync('gone', ''))
 process.on('disconnect', () => process.exit(0))
 process.on('SIGTERM', () => process.exit(7))
 const { BUN_CONFIG_MAX_HTTP_REQUESTS: requests, BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: http2 } = process.env
-const { BUN_JSC_heapGrowthMaxIncrease: growth } = process.env
+const { BUN_JSC_heapGrowthMaxIncrease: growth, BUN_JSC_forceCodeBlockLiveness: keepsCode } = process.env
 setInterval(() => {}, 1000)
-console.log(JSON.stringify({ requests, http2, growth, args: process.argv.slice(2) }))
+console.log(JSON.stringify({ requests, http2, growth, keepsCode, args: process.argv.slice(2) }))
 `
 
 async function start(program: string, ...args: string[]): Promise<{ launcher: ChildProcess; hello: unknown }> {
@@ -51,7 +51,13 @@ setDefaultTimeout(120_000)
 describe('start', () => {
   test('gives the server its environment and arguments, passes SIGTERM on and exits with its code', async () => {
     const { launcher, hello } = await start(server, 'audit', '--all')
-    expect(hello).toMatchObject({ requests: '65535', http2: '1', growth: '0.3', args: ['audit', '--all'] })
+    expect(hello).toMatchObject({
+      requests: '65535',
+      http2: '1',
+      growth: '0.3',
+      keepsCode: '1',
+      args: ['audit', '--all'],
+    })
     launcher.kill('SIGTERM')
     expect(await ended(launcher)).toBe(7)
   })
