@@ -104,10 +104,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
   async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
     const id = randomUUID()
     known.set(id, 'open')
-    const result = await take(id).catch((error: unknown) => {
+    let result: Taken
+    try {
+      result = await take(id)
+    } catch (error) {
       known.delete(id)
       throw error
-    })
+    }
     if (!result.ok) {
       known.delete(id)
       return result
@@ -116,17 +119,11 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   async function take(request: HoldRequest, id: string, least: number): Promise<Taken> {
-    const result = await push(request, id, least)
-    if (request.limits) request.limits.minutes = result.minutes
-    if (!result.ok && result.reason === 'limit') throw limitError(result, request.tokens ?? 0)
-    return result
-  }
-
-  async function push(request: HoldRequest, id: string, least: number): Promise<TakeResult> {
     const { limits } = request
     const createdAt = epochSeconds(deps.clock)
+    let result: TakeResult
     try {
-      const result = await batcher.push({
+      result = (await batcher.push({
         kind: 'hold',
         id,
         userId: request.userId,
@@ -139,8 +136,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
         modelName: request.modelName,
         requestId: request.requestId,
         ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
-      })
-      return result as TakeResult
+      })) as TakeResult
     } catch (error) {
       // The commit may have gone through although its answer was lost. Or it goes through later, when a lock is free:
       // then the hold is nobody's, and swept.
@@ -149,6 +145,9 @@ export function createLedger(deps: LedgerDeps): Ledger {
         cause: error,
       })
     }
+    if (limits) limits.minutes = result.minutes
+    if (!result.ok && result.reason === 'limit') throw limitError(result, request.tokens ?? 0)
+    return result
   }
 
   /**
@@ -279,10 +278,10 @@ class OpenHold implements Hold {
     return true
   }
 
-  async settle(settlement: Settlement): Promise<number> {
-    const op = { ...settleOp(this.#deps, this.id, this.#account), ...settlement }
-    const { charged } = await this.#close(this.#limits ? { ...op, limits: opLimits(this.#limits, op.at) } : op)
-    return charged
+  settle(settlement: Settlement): Promise<number> {
+    const op = Object.assign(settleOp(this.#deps, this.id, this.#account), settlement)
+    if (this.#limits) op.limits = opLimits(this.#limits, op.at)
+    return this.#close(op)
   }
 
   async release(): Promise<void> {
@@ -293,10 +292,12 @@ class OpenHold implements Hold {
     return { userId: this.#userId, tokenId: this.#tokenId }
   }
 
-  async #close(op: SettleOp): Promise<SettleResult> {
+  /** Resolves with the units charged. */
+  async #close(op: SettleOp): Promise<number> {
     if (this.#isClosed) throw new Error('a hold was closed twice')
     this.#isClosed = true
-    const result = await settleUntilDone(this.#deps, { ...op, held: this.amount })
+    op.held = this.amount
+    const result = await settleUntilDone(this.#deps, op)
     this.#holds.open--
     if (result) this.#holds.known.delete(this.id)
     else this.#holds.known.set(this.id, 'unsettled')
@@ -305,6 +306,6 @@ class OpenHold implements Hold {
       returns.returned(`t${this.#tokenId}`)
       returns.returned(`u${this.#userId}`)
     }
-    return result ?? { charged: 0, found: false }
+    return result?.charged ?? 0
   }
 }

@@ -11,7 +11,7 @@ import {
 } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
-import { prepareConversation } from './prepare-conversation.ts'
+import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import type { Channel } from './routing-table.ts'
 
 /** A call at one channel, before the place there is chosen. */
@@ -43,7 +43,7 @@ function shorter(aMs: number, bMs: number): number {
  * Sends a call to the best place of its channel; where the service has no such place, to the next. `ready` is told what
  * goes out before it does. Throws GatewayError, AttemptFailed and CallerLeft.
  */
-export async function askUpstream(
+export function askUpstream(
   deps: RelayDeps,
   question: Question,
   patience: Patience,
@@ -51,11 +51,24 @@ export async function askUpstream(
 ): Promise<Asked> {
   const { call, channel, upstreamModel } = question
   const [first, second] = endpointsOf(deps, call, channel, upstreamModel)
-  const asked = await askAt(deps, question, first, patience, ready)
-  if (!second || !mayBeMissing(asked.response)) return asked
+  const asked = askAt(deps, question, first, patience, ready)
+  return second ? elsewhere(deps, question, [first, second], patience, ready, asked) : asked
+}
+
+/** The answer of the first place, or of the second where the service does not have the first. */
+async function elsewhere(
+  deps: RelayDeps,
+  question: Question,
+  [first, second]: readonly [ChatEndpoint | ModeEndpoint, ChatEndpoint | ModeEndpoint],
+  patience: Patience,
+  ready: (prepared: Prepared) => void,
+  asking: Promise<Asked>,
+): Promise<Asked> {
+  const asked = await asking
+  if (!mayBeMissing(asked.response)) return asked
   await asked.response.body?.cancel()
   const other = await askAt(deps, question, second, patience, ready)
-  if (other.response.ok && isChat(first)) deps.missingPlaces.note(placeOf(channel, first))
+  if (other.response.ok && isChat(first)) deps.missingPlaces.note(placeOf(question.channel, first))
   return other
 }
 
@@ -68,10 +81,13 @@ export async function askAt(
   ready?: (prepared: Prepared) => void,
 ): Promise<Asked> {
   const upstreamCall = upstreamCallOf(question.call, endpoint, question.upstreamModel)
-  const preparing = isChat(endpoint)
-    ? prepareConversation(deps, { ...question, upstreamCall, endpoint })
-    : prepare({ ...question, upstreamCall, endpoint })
+  const attempting: Attempting = { ...question, upstreamCall, endpoint }
+  const preparing = isConversing(attempting) ? prepareConversation(deps, attempting) : prepare(attempting)
   const prepared = preparing instanceof Promise ? await preparing : preparing
   ready?.(prepared)
-  return { prepared, response: await callUpstream(deps, { ...question, upstreamCall, endpoint }, prepared, patience) }
+  return { prepared, response: await callUpstream(deps, attempting, prepared, patience) }
+}
+
+function isConversing(attempting: Attempting): attempting is Conversing {
+  return isChat(attempting.endpoint)
 }

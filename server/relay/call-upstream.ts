@@ -74,30 +74,43 @@ export function upstreamCallOf(
 }
 
 /** Sends a call that is ready. Resolves with the answer's head, whatever its status. Throws GatewayError and CallerLeft. */
-export async function callUpstream(
+export function callUpstream(
   deps: RelayDeps,
-  { call, channel, endpoint, upstreamCall, lent }: Attempting,
+  attempting: Attempting,
   prepared: Prepared,
   patience: Patience,
 ): Promise<Response> {
+  const { channel, endpoint, upstreamCall, lent } = attempting
   const found = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent)
-  const target = found instanceof Promise ? await found : found
-  const response = endpoint.open
-    ? await opened(deps, { call, channel, endpoint, upstreamCall }, target, prepared, patience)
-    : await send({
-        target: withForwarded(target, call, endpoint),
-        headers: headersFor(call, prepared),
-        contentType: prepared.contentType,
-        body: prepared.body,
-        ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
-        ...patience,
-        httpVersion: channel.httpVersion,
-        guard: deps.guard,
-        leaving: call.leaving,
-        watch: deps.idleWatch,
-        clock: deps.clock,
-      })
-  return endpoint.read && response.ok ? endpoint.read(response, upstreamCall) : response
+  const answer =
+    found instanceof Promise
+      ? found.then((target) => callTarget(deps, attempting, target, prepared, patience))
+      : callTarget(deps, attempting, found, prepared, patience)
+  const { read } = endpoint
+  return read ? answer.then((response) => (response.ok ? read(response, upstreamCall) : response)) : answer
+}
+
+function callTarget(
+  deps: RelayDeps,
+  { call, channel, endpoint, upstreamCall }: Attempting,
+  target: Target,
+  prepared: Prepared,
+  patience: Patience,
+): Promise<Response> {
+  if (endpoint.open) return opened(deps, { call, channel, endpoint, upstreamCall }, target, prepared, patience)
+  return send({
+    target: withForwarded(target, call, endpoint),
+    headers: headersFor(call, prepared),
+    contentType: prepared.contentType,
+    body: prepared.body,
+    ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),
+    ...patience,
+    httpVersion: channel.httpVersion,
+    guard: deps.guard,
+    leaving: call.leaving,
+    watch: deps.idleWatch,
+    clock: deps.clock,
+  })
 }
 
 function targetFor(

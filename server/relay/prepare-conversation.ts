@@ -18,7 +18,8 @@ import type { Channel } from './routing-table.ts'
 /** Fields of a Responses request that mean something kept at the service that answered before. */
 const keptFields = ['previous_response_id', 'conversation'] as const
 
-type Conversing = Attempting & { endpoint: ChatEndpoint }
+/** A conversation at one place of a channel. */
+export type Conversing = Attempting & { endpoint: ChatEndpoint }
 
 /**
  * A conversation made ready for one channel: passed on where the channel speaks the caller's dialect, else translated.

@@ -84,8 +84,10 @@ function readChoices(mode: RelayMode, body: JsonObject): number {
 
 /** OpenAI's field, and those of OpenRouter and of services that took over Anthropic's. */
 function asksToReason(body: JsonObject): boolean {
-  const effort = body['reasoning_effort']
-  const wishes = [body['reasoning'], body['thinking']].filter(isObject)
+  const { reasoning_effort: effort, reasoning, thinking } = body
+  // Most calls.
+  if (effort === undefined && reasoning === undefined && thinking === undefined) return false
+  const wishes = [reasoning, thinking].filter(isObject)
   const isOff = wishes.some(
     ({ type, enabled, effort: own }) => type === 'disabled' || enabled === false || own === 'none',
   )
