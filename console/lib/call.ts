@@ -26,6 +26,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** The caller shows failures itself. A 401 still ends the session. */
   quiet?: boolean
+  /** Puts what the server says into the words of the page, before it is shown and thrown. */
+  words?(message: string): string
 }
 
 /** A call that failed. `message` may be shown as it is. */
@@ -70,6 +72,7 @@ export async function callFull<E extends Endpoint>(
     if (options.signal?.aborted) throw error
     await wordsForFailures()
     const failure = error instanceof CallError ? error : networkFailure(error)
+    if (options.words) failure.message = options.words(failure.message)
     if (failure.status === 401) expireSession()
     else if (!options.quiet) showFailure(failure)
     throw failure

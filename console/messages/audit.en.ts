@@ -88,6 +88,7 @@ export const auditEn = {
   'audit.field.weight': 'weight',
   'audit.value': '{name}: ',
   'audit.next': ', ',
+  'audit.part': '; ',
   'audit.changed': 'changed',
   'audit.older': 'older than {time}',
   'audit.logsOlder': '{count, plural, one {# log} other {# logs}} older than {time}',

@@ -87,6 +87,7 @@ export const auditZh = {
   'audit.field.weight': '权重',
   'audit.value': '{name}：',
   'audit.next': '，',
+  'audit.part': '；',
   'audit.changed': '已修改',
   'audit.older': '早于 {time}',
   'audit.logsOlder': '{count, plural, other {# 条}}早于 {time} 的日志',

@@ -41,10 +41,13 @@ export const redemptionName = trimmedText(20).check(z.minLength(1, { error: 'mus
 
 const worth = z.int().check(z.gte(1), z.lte(maxQuota))
 
+/** How many codes are made at once. */
+export const redemptionCount = z.int().check(z.gte(1), z.lte(maxRedemptions))
+
 export const createRedemptionBody = z.object({
   name: redemptionName,
   quota: worth,
-  count: z._default(z.int().check(z.gte(1), z.lte(maxRedemptions)), 1),
+  count: z._default(redemptionCount, 1),
 })
 
 /** Fields left out stay as they are; `status` is read but changed by the `status_only` form alone. */

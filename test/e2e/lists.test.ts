@@ -163,7 +163,14 @@ for (const list of lists) {
         await box.fill('')
         await box.press('Enter')
         await page.waitForURL(`**${list.path}`)
-        await page.waitForFunction(() => document.querySelectorAll('.data-table tbody tr').length === 10)
+        await eventually(() => rowsOf(page).count()).toBe(10)
+        await page.getByRole('button', { name: 'Next page' }).click()
+        await page.waitForURL(`**${list.path}?page=2`)
+        await box.press('Enter')
+        await page.waitForURL(`**${list.path}`)
+        const before = visit.calls().length
+        await box.press('Enter')
+        await eventually(() => visit.calls().slice(before).join()).toContain(`GET ${list.api}?p=0`)
       })
     }
 

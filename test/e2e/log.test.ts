@@ -50,14 +50,21 @@ describe('the logs', () => {
   test('spec 2, 6: people see their own rows, without the column for users', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
+    const openedAt = Math.floor(Date.now() / 1000)
     await visit.open('/log')
     await rowWith(page, 'laptop').waitFor()
     await eventually(() => rowWith(page, 'of root').count()).toBe(0)
     await eventually(() => page.getByRole('columnheader', { name: 'User', exact: true }).count()).toBe(0)
     for (const column of ['Time', 'Token', 'Type', 'Model', 'Prompt tokens', 'Completion tokens', 'Detail'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
+    await eventually(() => page.getByLabel('Username').count()).toBe(0)
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
-    expect(new URLSearchParams(list.slice(list.indexOf('?'))).get('start_timestamp')).toBe('0')
+    const asked = new URLSearchParams(list.slice(list.indexOf('?')))
+    expect(asked.get('start_timestamp')).toBe('0')
+    // One hour from now; to the next whole minute, so that what is asked again is asked in the same words.
+    const ahead = Number(asked.get('end_timestamp')) - openedAt
+    expect(ahead).toBeGreaterThanOrEqual(3600)
+    expect(ahead).toBeLessThanOrEqual(3660 + (Math.floor(Date.now() / 1000) - openedAt))
   })
 
   test('spec 2: admins see everybody, and the figures follow the filters', async () => {
@@ -66,6 +73,8 @@ describe('the logs', () => {
     await visit.open('/log?type=2')
     await rowWith(page, 'laptop').waitFor()
     await rowWith(page, 'of root').waitFor()
+    await page.getByRole('columnheader', { name: 'User', exact: true }).waitFor()
+    await eventually(() => rowWith(page, 'laptop').textContent()).toContain('caller')
     await eventually(() => rowsOf(page).count()).toBe(3)
     await page.getByLabel('Username').fill('caller')
     await page.getByRole('button', { name: 'Query' }).click()
@@ -107,6 +116,21 @@ describe('the logs', () => {
     await page.getByLabel('To', { exact: true }).fill('2001-01-02T00:00:00')
     await narrowed
     await page.getByText('No results found.').waitFor()
+  })
+
+  test('spec 2: the name of a token narrows the list and the figures', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log')
+    await rowWith(page, 'laptop').waitFor()
+    await page.getByLabel('Token name').fill('server')
+    await page.getByLabel('Token name').press('Enter')
+    await rowWith(page, 'laptop').waitFor({ state: 'detached' })
+    await rowWith(page, 'server').waitFor()
+    for (const path of ['/api/log/self?', '/api/log/self/stat?'])
+      await eventually(() => visit.calls().findLast((each) => each.startsWith(`GET ${path}`))).toContain(
+        'token_name=server',
+      )
   })
 
   test('spec 9: quota has six decimals; the drawer explains the price', async () => {

@@ -49,6 +49,20 @@ for (const { path, rows, sort } of lists) {
   })
 }
 
+test('spec 9: beside the page that is open one to each side is named, and the ends', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/user?page=20')
+  await filled(page)
+  const named = () =>
+    page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('button', { name: /^Page \d+$/ })
+      .allTextContents()
+  await eventually(async () => (await named()).slice(0, -1)).toEqual(['1', '19', '20', '21'])
+  await eventually(async () => Number((await named()).at(-1))).toBeGreaterThanOrEqual(500)
+})
+
 for (const width of [1366, 390]) {
   test(`nothing moves while the lists load at ${width} px (layout shift at most 0.02)`, async () => {
     for (const { path } of lists) {

@@ -34,7 +34,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 describe('the way back from a form', () => {
   for (const { path, add } of lists) {
-    test(`to ${path} shows the list as it was left`, async () => {
+    test(`spec 2: the edit of a row, and the way back: ${path} is as it was left`, async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       const left = '?page=2&q=number&sort=-name'

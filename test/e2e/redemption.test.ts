@@ -90,6 +90,39 @@ describe('redemption codes', () => {
     await rowOf(page, 'used one').waitFor({ state: 'detached' })
   })
 
+  test('spec 8: a clipboard that refuses gives a warning, and the code is in the search box', async () => {
+    const [key] = await make('to copy')
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    })
+    await visit.open('/redemption')
+    await page.getByRole('button', { name: 'Actions for to copy', exact: true }).click()
+    await page.getByRole('menuitem', { name: /^Copy code/ }).click()
+    await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')
+    await eventually(() => page.getByLabel('Search by ID or name').inputValue()).toBe(key ?? '')
+  })
+
+  test('spec 5: quota and count are whole numbers', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/redemption/add')
+    await page.getByLabel('Name').fill('in parts')
+    for (const label of ['Quota', 'Number of codes']) {
+      const box = page.getByLabel(label, { exact: true })
+      const whole = await box.inputValue()
+      for (const bad of ['1.5', '']) {
+        await box.fill(bad)
+        await page.getByRole('button', { name: 'Submit' }).click()
+        await eventually(() => box.getAttribute('aria-invalid')).toBe('true')
+      }
+      await box.fill(whole)
+    }
+    expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
+  })
+
   test('spec 8: name and quota can be changed', async () => {
     await make('before')
     const id = (await codes()).find(({ name }) => name === 'before')?.id
@@ -97,6 +130,8 @@ describe('redemption codes', () => {
     const { page } = visit
     await visit.open(`/redemption/edit/${id}`)
     await page.getByLabel('Name').fill('after')
+    // How many are made is asked on create alone.
+    await eventually(() => page.getByLabel('Number of codes').count()).toBe(0)
     await page.getByLabel('Quota', { exact: true }).fill('42')
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'success', 'redemption code updated successfully!')

@@ -49,7 +49,7 @@ describe('registering', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
-    await fill(page, { Username: 'newcomer', Password: 'short', 'Repeat the password': 'short' })
+    await fill(page, { Username: 'newcomer', Password: 'seven..', 'Repeat the password': 'seven..' })
     await submit(page).click()
     await toastShown(page, 'info', 'password length must not be less than 8 characters!')
     await fill(page, { Password: 'long enough', 'Repeat the password': 'not the same' })
@@ -65,12 +65,41 @@ describe('registering', () => {
     await visit.open(`/register?aff=${inviteCode}`)
     await eventually(() => page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
     await page.getByText('You were invited').waitFor()
-    await fill(page, { Username: 'invited', Password: 'long enough', 'Repeat the password': 'long enough' })
+    // As short as a password may be.
+    await fill(page, { Username: 'invited', Password: 'eight...', 'Repeat the password': 'eight...' })
     await submit(page).click()
     await toastShown(page, 'success', 'registration succeeded!')
     await page.waitForURL('**/login')
     const [made] = await site.api<{ username: string; inviter_id: number }[]>('GET', '/api/user/?p=0')
     expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
+  })
+
+  test('spec 2: it leads to the login; other ways in and the e-mail fields are there when they are on', async () => {
+    await using visit = await site.visit()
+    const { page } = visit
+    await visit.open('/register')
+    await submit(page).waitFor()
+    for (const label of ['E-mail address', 'Verification code'])
+      await eventually(() => page.getByLabel(label, { exact: true }).count()).toBe(0)
+    await eventually(() => page.getByRole('button', { name: /^Continue with/ }).count()).toBe(0)
+    const on = { GitHubClientId: 'client', GitHubClientSecret: 'secret', GitHubOAuthEnabled: 'true' }
+    const weChat = {
+      WeChatServerAddress: 'http://127.0.0.1:1',
+      WeChatServerToken: 'token',
+      WeChatAccountQRCodeImageURL: '/logo.png',
+      WeChatAuthEnabled: 'true',
+    }
+    for (const [key, value] of Object.entries({ ...on, ...weChat }))
+      await site.api('PUT', '/api/option/', { key, value })
+    try {
+      await page.reload()
+      for (const way of ['GitHub', 'WeChat']) await page.getByRole('button', { name: `Continue with ${way}` }).waitFor()
+    } finally {
+      for (const key of ['GitHubOAuthEnabled', 'WeChatAuthEnabled'])
+        await site.api('PUT', '/api/option/', { key, value: 'false' })
+    }
+    await page.locator('main').getByRole('link', { name: 'Log in' }).click()
+    await page.waitForURL('**/login')
   })
 
   test('spec 8: a refusal of the server is shown, and the form stays as it was', async () => {
@@ -156,8 +185,15 @@ describe('a forgotten password', () => {
 })
 
 test('spec 4: the callback of the code-hosting login leads to the settings when it is refused', async () => {
+  {
+    await using visit = await site.visit({ as: await site.addUser('refused') })
+    await visit.page.goto('/oauth/github?code=x&state=y')
+    await visit.page.waitForURL('**/setting')
+    await toastShown(visit.page, 'error', '')
+  }
+  // Whoever is not logged in meets the guard there.
   await using visit = await site.visit()
-  await visit.open('/oauth/github?code=x&state=y')
+  await visit.page.goto('/oauth/github?code=x&state=y')
   await visit.page.waitForURL('**/login**')
   await toastShown(visit.page, 'error', '')
 })

@@ -23,20 +23,71 @@ const save = (page: Page) => button(page, 'Save').click()
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 const done = 'operation completed successfully!'
 
+/** Where the specification has its options: tab, section by its id, heading and keys. */
+const specified: Record<string, Record<string, { heading: string; keys: OptionKey[] }>> = {
+  operation: {
+    general: { heading: 'General', keys: ['TopUpLink', 'ChatLink', 'QuotaPerUnit', 'DisplayInCurrencyEnabled'] },
+    monitoring: { heading: 'Monitoring', keys: ['ChannelDisableThreshold', 'AutomaticDisableChannelEnabled'] },
+    quota: {
+      heading: 'Quota',
+      keys: ['QuotaForNewUser', 'QuotaForInviter', 'QuotaForInvitee', 'QuotaRemindThreshold', 'PreConsumedQuota'],
+    },
+    ratios: { heading: 'Ratios', keys: ['ModelRatio', 'GroupRatio'] },
+  },
+  system: {
+    address: { heading: 'Server address', keys: ['ServerAddress'] },
+    login: {
+      heading: 'Login and registration',
+      keys: [
+        'PasswordLoginEnabled',
+        'PasswordRegisterEnabled',
+        'RegisterEnabled',
+        'EmailVerificationEnabled',
+        'EmailDomainRestrictionEnabled',
+        'EmailDomainWhitelist',
+      ],
+    },
+    mail: {
+      heading: 'Mail (SMTP)',
+      keys: ['SMTPServer', 'SMTPPort', 'SMTPAccount', 'SMTPFrom', 'SMTPToken'],
+    },
+    'code-hosting': {
+      heading: 'Code-hosting login',
+      keys: ['GitHubOAuthEnabled', 'GitHubClientId', 'GitHubClientSecret'],
+    },
+    wechat: {
+      heading: 'WeChat login',
+      keys: ['WeChatAuthEnabled', 'WeChatServerAddress', 'WeChatServerToken', 'WeChatAccountQRCodeImageURL'],
+    },
+    'bot-check': {
+      heading: 'Bot check (Turnstile)',
+      keys: ['TurnstileCheckEnabled', 'TurnstileSiteKey', 'TurnstileSecretKey'],
+    },
+  },
+  other: {
+    pages: {
+      heading: 'Name and pages',
+      keys: ['Notice', 'SystemName', 'Logo', 'HomePageContent', 'About', 'Footer'],
+    },
+  },
+}
+
 describe('what is shown', () => {
   test('spec 2, 3: every option stands on its tab, in its section', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const shown: string[] = []
-    for (const tab of ['operation', 'system', 'other']) {
+    for (const [tab, sections] of Object.entries(specified)) {
       await visit.open(`/setting?tab=${tab}`)
       await page.locator('[id="RetryTimes"], [id="SMTPServer"], [id="SystemName"]').first().waitFor()
-      if (tab === 'operation') {
-        for (const section of ['General', 'Monitoring', 'Quota', 'Ratios'])
-          await page.getByRole('heading', { name: section, exact: true }).waitFor()
-        await page.getByRole('table', { name: 'Models' }).waitFor()
-      }
+      if (tab === 'operation') await page.getByRole('table', { name: 'Models' }).waitFor()
       shown.push(...(await page.locator('main [id]').evaluateAll((all) => all.map((each) => each.id))))
+      for (const [id, { heading, keys }] of Object.entries(sections)) {
+        const section = page.locator(`[id="${id}"]`)
+        await section.getByRole('heading', { name: heading, exact: true }).waitFor()
+        const inside = await section.locator('[id]').evaluateAll((all) => all.map((each) => each.id))
+        expect([tab, id, keys.filter((key) => !inside.includes(key))]).toEqual([tab, id, []])
+      }
     }
     expect(Object.keys(optionDefinitions).filter((key) => !shown.includes(key))).toEqual([])
   })
@@ -53,7 +104,13 @@ describe('what is shown', () => {
     }
     await eventually(() => attributes('RetryTimes')).toEqual(['0', '1'])
     await eventually(async () => (await attributes('QuotaPerUnit'))[1]).toBe('0.01')
-    for (const key of ['ChannelDisableThreshold', 'QuotaRemindThreshold', 'QuotaForNewUser'] as const)
+    for (const key of [
+      'ChannelDisableThreshold',
+      'QuotaRemindThreshold',
+      'QuotaForNewUser',
+      'QuotaForInviter',
+      'QuotaForInvitee',
+    ] as const)
       await eventually(async () => [key, (await attributes(key))[0]]).toEqual([key, '0'])
   })
 
@@ -444,6 +501,11 @@ describe('the audit trail', () => {
     await eventually(() => who.inputValue()).toBe('')
     expect(await who.evaluate((box) => box === document.activeElement)).toBe(true)
     expect(await button(page, 'Clear filters').count()).toBe(0)
+    // What was typed and not sent goes with the rest.
+    await page.getByLabel('Action begins with').selectOption('option.')
+    await who.fill('nobody yet')
+    await button(page, 'Clear filters').click()
+    await eventually(() => who.inputValue()).toBe('')
   })
 
   test('says what was done in the language of the page', async () => {
@@ -464,6 +526,44 @@ describe('the audit trail', () => {
     await eventually(() => row(1)).toContain('权重：0 → 2，优先级：0 → 5，密钥')
     await eventually(() => row(1)).not.toContain('模型映射')
     await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\""，模型："gpt-4o"')
+  })
+
+  test('what the server tells in sentences is told in those of the page', async () => {
+    const fields = { type: 1, key: 'k', models: 'gpt-4o' }
+    const ids: number[] = []
+    for (const name of ['left', 'right'])
+      ids.push(...(await site.api<number[]>('POST', '/api/channel/', { ...fields, name })))
+    const [first, second] = ids
+    await site.api('PUT', '/api/channel/', { id: second, status: 2 })
+    await site.api('POST', '/api/channel/batch', { ids: [first, second], action: 'edit', priority: 3, weight: 4 })
+    await site.api('POST', '/api/channel/batch', { ids: [first, second], action: 'enable' })
+    await site.api('POST', `/api/channel/${first}/copy`)
+    await site.api('DELETE', '/api/log/?target_timestamp=86400')
+    const read = async (language: 'en' | 'zh') => {
+      await using visit = await site.visit({ as: rootAccount, language })
+      await visit.open('/setting?tab=audit')
+      await rowsOf(visit.page).nth(4).waitFor()
+      const details = await rowsOf(visit.page).evaluateAll((rows) => rows.map((row) => row.children[4]?.textContent))
+      // The visit's own log-in may stand before.
+      return details.slice(details.findIndex((detail) => detail !== ''))
+    }
+    const moment = (locale: string) => new Date(86_400_000).toLocaleDateString(locale, { year: 'numeric' })
+    const en = await read('en')
+    expect(en[0]).toStartWith('0 logs older than')
+    expect(en[0]).toContain(moment('en'))
+    expect(en[1]).toStartWith('older than')
+    expect(en.slice(2, 5)).toEqual([
+      `of channel ${first}`,
+      `(${first}); status: 2 → 1 (${second})`,
+      `priority: 0 → 3, weight: 0 → 4 (${first} ${second})`,
+    ])
+    const zh = await read('zh')
+    expect([zh[0], zh[1]].map((each) => each?.includes('早于'))).toEqual([true, true])
+    expect(zh.slice(2, 5)).toEqual([
+      `复制自渠道 ${first}`,
+      `(${first})；状态：2 → 1 (${second})`,
+      `优先级：0 → 3，权重：0 → 4 (${first} ${second})`,
+    ])
   })
 
   test('a list that cannot be loaded says so and can be asked for again', async () => {

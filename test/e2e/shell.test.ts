@@ -147,6 +147,32 @@ describe('the frame', () => {
     await notice.getByRole('button', { name: 'Reload' }).waitFor()
   })
 
+  test('spec 1, 3: the logo is that of the settings; without one the files of the product are served', async () => {
+    for (const path of ['/logo.png', '/logo.svg'])
+      expect((await fetch(site.gateway.url + path)).headers.get('content-type')).toStartWith('image/')
+    await option('Logo', '/logo.png')
+    await option('Footer', 'by us')
+    try {
+      await using visit = await site.visit()
+      const { page } = visit
+      await visit.open('/login')
+      await page.locator('header img[src="/logo.png"]').waitFor()
+      await eventually(() => page.locator('#favicon').getAttribute('href')).toBe('/logo.png')
+      const stored = await page.evaluate(() => ({ ...localStorage }))
+      expect(stored).toMatchObject({ logo: '/logo.png', footer_html: 'by us' })
+    } finally {
+      await option('Logo', '')
+      await option('Footer', '')
+    }
+  })
+
+  test('spec 2: without a footer of its own it has a line with the version', async () => {
+    const { version } = await site.api<{ version: string }>('GET', '/api/status')
+    await using visit = await site.visit()
+    await visit.open('/login')
+    await eventually(() => visit.page.locator('footer').textContent()).toContain(`Tollgate ${version}`)
+  })
+
   test('spec 1: name and footer are those of the settings; HTML in them cannot do harm', async () => {
     await option('SystemName', 'My gateway')
     await option(

@@ -22,7 +22,7 @@ interface Token {
 const addToken = (account: Account, fields: Partial<Token>) =>
   site.apiAs<Token>(account, 'POST', '/api/token/', { remain_quota: 500_000, expired_time: -1, ...fields })
 const tokensOf = (account: Account) => site.apiAs<Token[]>(account, 'GET', '/api/token/?p=0&size=100')
-const rows = (page: Page) => page.locator('.data-table tbody tr:not([aria-hidden])')
+const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr')
 const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
 
@@ -364,6 +364,39 @@ describe('the form of a token', () => {
       expect(made?.expired_time).toBeGreaterThanOrEqual(before + seconds)
       expect(made?.expired_time).toBeLessThanOrEqual(after + seconds)
     }
+  })
+
+  test('spec 2, 9: the preset never takes an expiry away', async () => {
+    const user = await site.addUser('forever')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('for ever')
+    await page.getByRole('button', { name: 'one day', exact: true }).click()
+    await eventually(() => page.getByLabel('Expiry').inputValue()).toMatch(/^\d{4}/)
+    await page.getByRole('button', { name: 'never', exact: true }).click()
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.waitForURL('**/token?start=*')
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ expired_time: -1 })
+  })
+
+  test('spec 5: the quota is a whole number', async () => {
+    const user = await site.addUser('fractions')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('in parts')
+    const quota = page.getByLabel('Quota', { exact: true })
+    for (const bad of ['1.5', '']) {
+      await quota.fill(bad)
+      await page.getByRole('button', { name: 'Submit' }).click()
+      await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
+    }
+    expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
+    await quota.fill('0012')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.waitForURL('**/token?start=*')
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ remain_quota: 12 })
   })
 
   test('spec 5: unlimited disables the quota', async () => {

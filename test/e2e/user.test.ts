@@ -39,6 +39,14 @@ describe('managing users', () => {
     await eventually(() => rowOf(page, 'anna').textContent()).toContain('default')
     await eventually(() => page.getByRole('button', { name: 'Edit: root', exact: true }).isDisabled()).toBe(true)
     await eventually(() => page.getByRole('button', { name: 'Disable: root', exact: true }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Actions for root', exact: true }).click()
+    for (const action of ['Promote', 'Demote', 'Delete']) {
+      const entry = page.getByRole('menuitem', { name: action, exact: true })
+      await eventually(() => entry.getAttribute('aria-disabled')).toBe('true')
+    }
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Edit: anna', exact: true }).click()
+    await page.waitForURL(`**/user/edit/${ids['anna']}`)
   })
 
   test('spec 4: ban and readmit at once, with undo; promote and demote ask and show the new role', async () => {
@@ -103,8 +111,14 @@ describe('the forms', () => {
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.getByText('Must have 1 to 12 characters').waitFor()
     expect(visit.calls().filter((call) => call.startsWith('POST /api/user/'))).toEqual([])
+    const password = page.getByLabel('Password', { exact: true })
+    await eventually(() => password.getAttribute('aria-invalid')).toBe('true')
     await page.getByLabel('Username').fill('fresh')
-    await page.getByLabel('Password', { exact: true }).fill('long enough')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await eventually(() => page.getByLabel('Username').getAttribute('aria-invalid')).not.toBe('true')
+    await eventually(() => password.getAttribute('aria-invalid')).toBe('true')
+    expect(visit.calls().filter((call) => call.startsWith('POST /api/user/'))).toEqual([])
+    await password.fill('long enough')
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'success', 'user account created successfully!')
     await eventually(() => page.getByLabel('Username').inputValue()).toBe('')
@@ -116,6 +130,13 @@ describe('the forms', () => {
     const { page } = visit
     await visit.open(`/user/edit/${id}`)
     await eventually(() => page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+    const groups = await site.api<string[]>('GET', '/api/group/')
+    expect(groups).toContain('svip')
+    // The one that is chosen is in the box.
+    for (const group of groups.filter((each) => each !== 'default')) {
+      await page.getByLabel('Group').fill(group)
+      await page.getByRole('option', { name: group, exact: true }).waitFor()
+    }
     await page.getByLabel('Group').fill('vip')
     await page.getByLabel('Remaining quota').fill('0')
     await page.getByLabel('Calls per minute').fill('60')

@@ -155,6 +155,29 @@ describe('users', () => {
   })
 })
 
+describe('amounts', () => {
+  test('spec 9: a dollar is as many units as the setting says', async () => {
+    const person = await site.addUser('counted', { quota: 1_500_000 })
+    await site.apiAs(person, 'POST', '/api/token/', { name: 'in dollars', remain_quota: 250_000, expired_time: -1 })
+    using database = openDatabase(site)
+    database.run("update tokens set used_quota = 500000 where name = 'in dollars'")
+    await setOption('QuotaPerUnit', '1000000')
+    try {
+      await using visit = await site.visit({ as: person })
+      const { page } = visit
+      await visit.open('/token')
+      const line = rowOf(page, 'in dollars')
+      await line.waitFor()
+      await eventually(() => cellOf(page, line, 'remaining quota')).toBe('$0.25')
+      await eventually(() => cellOf(page, line, 'used quota')).toBe('$0.50')
+      await visit.open('/topup')
+      await page.getByText('$1.50').first().waitFor()
+    } finally {
+      await setOption('QuotaPerUnit', '500000')
+    }
+  })
+})
+
 describe('tokens', () => {
   let owner: Account
   beforeAll(async () => {

@@ -131,6 +131,7 @@ function Toolbar<Row extends object>(props: ToolbarProps<Row>) {
           value={search.q ?? ''}
           label={searchLabel}
           onSearch={(q) => setSearch({ q: q === '' ? undefined : q, page: undefined })}
+          onReload={() => (search.page === undefined ? (onRefresh ?? list.retry)() : setSearch({ page: undefined }))}
         />
       )}
       {filters}
@@ -201,7 +202,14 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
           aria-busy={loading || list.refreshing}
         >
           <caption className="sr-only">{caption}</caption>
-          <TableHead columns={columns} engine={engine} sort={search.sort} setSearch={setSearch} bulk={props.bulk} />
+          <TableHead
+            columns={columns}
+            engine={engine}
+            sort={search.sort}
+            setSearch={setSearch}
+            bulk={props.bulk}
+            acts={props.actions !== undefined}
+          />
           <TableBody {...props} rows={loading ? undefined : engine.rows} skeletons={pageSize} />
         </table>
       </section>

@@ -8,9 +8,16 @@ import { inputClass } from '../ui/input.tsx'
 /** How long after the last key the list is searched. */
 const pauseMs = 400
 
+interface SearchBoxProps {
+  value: string
+  label: string
+  onSearch(value: string): void
+  /** An empty search was sent where none was on: what is shown is asked for anew. */
+  onReload?: () => void
+}
+
 /** The search of a list. It is trimmed when it is used, not while typing; an empty one shows the whole list. */
-export function SearchBox(props: { value: string; label: string; onSearch(value: string): void }) {
-  const { value, label, onSearch } = props
+export function SearchBox({ value, label, onSearch, onReload }: SearchBoxProps) {
   const t = useText()
   const [typed, setTyped] = useState(value)
   const box = useRef<HTMLInputElement>(null)
@@ -41,7 +48,8 @@ export function SearchBox(props: { value: string; label: string; onSearch(value:
         className="relative"
         onSubmit={(event) => {
           event.preventDefault()
-          search(typed)
+          if (typed.trim() === '' && value === '') onReload?.()
+          else search(typed)
         }}
       >
         <Search className="pointer-events-none absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-faint" />

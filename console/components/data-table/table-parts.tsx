@@ -17,6 +17,8 @@ interface HeadProps<Row extends object> {
   sort: string | undefined
   setSearch: SetSearch<ListSearch>
   bulk: readonly BulkAction<Row>[] | undefined
+  /** The rows have actions, which take a column. */
+  acts: boolean
 }
 
 /** Ascending, descending, as the server has it. */
@@ -26,7 +28,7 @@ function nextSort(id: string, sort: string | undefined): string | undefined {
 }
 
 /** The head of a list; headers that sort are buttons. */
-export function TableHead<Row extends object>({ columns, engine, sort, setSearch, bulk }: HeadProps<Row>) {
+export function TableHead<Row extends object>({ columns, engine, sort, setSearch, bulk, acts }: HeadProps<Row>) {
   const t = useText()
   const { table } = engine
   return (
@@ -46,9 +48,11 @@ export function TableHead<Row extends object>({ columns, engine, sort, setSearch
         {columns.map((column) => (
           <HeaderCell key={column.id} column={column} sort={sort} setSearch={setSearch} />
         ))}
-        <th role="columnheader" scope="col" className="actions-cell">
-          <span className="sr-only">{t('table.actions')}</span>
-        </th>
+        {acts && (
+          <th role="columnheader" scope="col" className="actions-cell">
+            <span className="sr-only">{t('table.actions')}</span>
+          </th>
+        )}
       </tr>
     </thead>
   )
@@ -202,9 +206,11 @@ function BodyRow<Row extends object>(props: RowProps<Row>) {
           </td>
         ),
       )}
-      <td role="cell" className="actions-cell">
-        {actions && <RowActions actions={actions(row.original)} rowName={name} />}
-      </td>
+      {actions && (
+        <td role="cell" className="actions-cell">
+          <RowActions actions={actions(row.original)} rowName={name} />
+        </td>
+      )}
     </tr>
   )
 }
@@ -214,7 +220,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function SkeletonRows<Row extends object>({ columns, skeletons, bulk }: BodyProps<Row>) {
+function SkeletonRows<Row extends object>({ columns, skeletons, bulk, actions }: BodyProps<Row>) {
   return (
     <tbody aria-hidden="true">
       {Array.from({ length: skeletons }, (_, index) => (
@@ -226,7 +232,7 @@ function SkeletonRows<Row extends object>({ columns, skeletons, bulk }: BodyProp
               <Skeleton className={`inline-block h-3.5 align-middle ${column.skeleton ?? 'w-20'}`} />
             </td>
           ))}
-          <td className="actions-cell" />
+          {actions && <td className="actions-cell" />}
         </tr>
       ))}
     </tbody>

@@ -114,44 +114,49 @@ function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: Rea
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-surface"
     >
-      <table className="w-full text-sm">
+      {/* Roles are written out: as cards the table is laid out as blocks, which would drop them. */}
+      <table role="table" className="data-table">
         <caption className="sr-only">{t('channel.map.text')}</caption>
-        <thead>
-          <tr className="border-b border-line bg-sunken text-start text-muted">
-            <th scope="col" className="px-3 py-2 text-start font-medium">
+        <thead role="rowgroup">
+          <tr role="row">
+            <th role="columnheader" scope="col">
               {t('channel.map.model')}
             </th>
-            <th scope="col" className="px-3 py-2 text-start font-medium whitespace-nowrap">
+            <th role="columnheader" scope="col">
               {t('channel.map.count')}
             </th>
-            <th scope="col" className="px-3 py-2 text-start font-medium">
+            <th role="columnheader" scope="col">
               {t('channel.map.channels')}
             </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {rows.map((row) => (
-            <tr key={row.model} className="border-b border-line last:border-0">
+            <tr role="row" key={row.model}>
               <th
+                role="rowheader"
                 scope="row"
-                className="px-3 py-2 min-w-44 text-start font-mono text-xs font-normal [overflow-wrap:anywhere]"
+                data-card="title"
+                className="sm:min-w-44 font-mono text-xs! font-normal! whitespace-normal! [overflow-wrap:anywhere]"
               >
-                {row.model}
-                {unpriced.has(row.model) && (
-                  <Link
-                    to="/setting"
-                    search={{ tab: 'operation' }}
-                    hash="ratios"
-                    className="ml-2 font-sans text-xs text-bad underline"
-                  >
-                    {t('channel.map.unpriced')}
-                  </Link>
-                )}
+                <span>
+                  {row.model}
+                  {unpriced.has(row.model) && (
+                    <Link
+                      to="/setting"
+                      search={{ tab: 'operation' }}
+                      hash="ratios"
+                      className="ml-2 font-sans text-xs text-bad underline"
+                    >
+                      {t('channel.map.unpriced')}
+                    </Link>
+                  )}
+                </span>
               </th>
-              <td className="px-3 py-2 sm:whitespace-nowrap">
+              <td role="cell" data-card="badge">
                 <Routes enabled={row.enabled} />
               </td>
-              <td className="px-3 py-2">
+              <td role="cell" className="py-2! whitespace-normal!">
                 <span className="flex flex-wrap gap-1">
                   {row.channels.slice(0, mostNamed).map((channel) => (
                     <Serving key={channel.id} channel={channel} model={row.model} />

@@ -51,7 +51,7 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
       id: 'detail',
       header: t('audit.detail'),
       cell: (row) => (
-        <span className="block max-w-96 min-w-40 break-words whitespace-normal">
+        <span className="block max-w-96 min-w-40 py-1 break-words whitespace-normal">
           {detailWords(row.action, row.detail)}
         </span>
       ),
@@ -72,10 +72,10 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
 function Action({ action }: { action: string }) {
   const words = actionWords(action)
   return (
-    <>
+    <span className="block py-1">
       {words !== undefined && <span className="block">{words}</span>}
       <code className={`font-mono text-xs ${words === undefined ? '' : 'text-muted'}`}>{action}</code>
-    </>
+    </span>
   )
 }
 

@@ -22,8 +22,11 @@ export function targetWords(target: string): string {
 const writesFields =
   /^(?:channel\.(?:batch-edit|batch-enable|batch-disable|create|update)|(?:user|token|redemption)\.update|user\.(?:update-self|bind-email)|redemption\.delete)$/
 
-/** Texts in quotes are passed over; what else looks like the name of a field is one, but for the words of JSON. */
-const fields = /"(?:[^"\\]|\\.)*"|(^| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
+/**
+ * Texts in quotes are passed over; a semicolon parts what was done to several; what else looks like the name of a field is
+ * one, but for the words of JSON.
+ */
+const fields = /"(?:[^"\\]|\\.)*"|(; )|(^|(?<=; )| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
 
 /** Details that are a sentence of the server's, as the server puts it. */
 const purged = /^(?:(\d+) logs )?older than (\d+)$/
@@ -49,11 +52,11 @@ export function detailWords(action: string, detail: string): string {
   if (!writesFields.test(action)) return sentence(action, detail) ?? detail
   return detail.replaceAll(
     fields,
-    (whole, before: string | undefined, field: string, equals: string, place: number) => {
+    (whole, part: string | undefined, before: string | undefined, field: string, equals: string) => {
+      if (part !== undefined) return text('audit.part')
       if (before === undefined) return whole
       const name = textByKey(`audit.field.${field}`) ?? field
-      const apart = before === '' || detail[place - 1] === ';' ? before : text('audit.next')
-      return apart + (equals === '' ? name : text('audit.value', { name }))
+      return (before && text('audit.next')) + (equals === '' ? name : text('audit.value', { name }))
     },
   )
 }

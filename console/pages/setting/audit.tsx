@@ -27,7 +27,17 @@ export function AuditPanel() {
   })
   const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
-  const clear = () => filter({ actor: undefined, action: undefined, from: undefined, to: undefined })
+  const [typed, setTyped] = useState(actor ?? '')
+  // Back and forward change who is looked for.
+  useEffect(() => setTyped(actor ?? ''), [actor])
+  const seek = (name: string) => {
+    if (name !== (actor ?? '')) filter({ actor: name || undefined })
+  }
+  const clear = () => {
+    // What was typed and not sent goes, too.
+    setTyped('')
+    filter({ actor: undefined, action: undefined, from: undefined, to: undefined })
+  }
   return (
     <>
       <p className="mb-3 text-sm text-muted">{t('audit.text')}</p>
@@ -40,7 +50,12 @@ export function AuditPanel() {
         setSearch={setSearch}
         rowId={(row) => String(row.id)}
         rowName={(row) => `${row.action} ${row.target}`}
-        filters={<Filters search={search} active={active} onFilter={filter} onClear={clear} />}
+        filters={
+          <FilterBar active={active} onClear={clear}>
+            <ActorBox value={typed} onType={setTyped} onSearch={seek} />
+            <Choices search={search} onFilter={filter} />
+          </FilterBar>
+        }
         filtered={active > 0}
         onClearFilters={clear}
         empty={<EmptyState title={t('audit.empty')} text={t('audit.empty.text')} />}
@@ -49,15 +64,12 @@ export function AuditPanel() {
   )
 }
 
-interface FiltersProps {
+interface ChoicesProps {
   search: SettingSearch
-  /** How many filters narrow the list. */
-  active: number
   onFilter(patch: Partial<SettingSearch>): void
-  onClear(): void
 }
 
-function Filters({ search, active, onFilter, onClear }: FiltersProps) {
+function Choices({ search, onFilter }: ChoicesProps) {
   const t = useText()
   // How such actions begin; logging in is the one that has no verb.
   const choices = kinds.map((kind) => ({
@@ -65,8 +77,7 @@ function Filters({ search, active, onFilter, onClear }: FiltersProps) {
     label: t(`audit.kind.${kind}`),
   }))
   return (
-    <FilterBar active={active} onClear={onClear}>
-      <ActorBox value={search.actor ?? ''} onSearch={(actor) => onFilter({ actor: actor || undefined })} />
+    <>
       <FilterSelect
         label={t('audit.filter.action')}
         all={t('audit.filter.any')}
@@ -76,33 +87,37 @@ function Filters({ search, active, onFilter, onClear }: FiltersProps) {
       />
       <Moment name={t('audit.filter.from')} value={search.from} onChange={(from) => onFilter({ from })} />
       <Moment name={t('audit.filter.to')} value={search.to} onChange={(to) => onFilter({ to })} />
-    </FilterBar>
+    </>
   )
 }
 
+interface ActorBoxProps {
+  /** What is typed, sent or not. */
+  value: string
+  onType(text: string): void
+  onSearch(actor: string): void
+}
+
 /** A person's whole name; the list is asked for on Enter. */
-function ActorBox({ value, onSearch }: { value: string; onSearch(actor: string): void }) {
+function ActorBox({ value, onType, onSearch }: ActorBoxProps) {
   const t = useText()
-  const [typed, setTyped] = useState(value)
-  // Back, forward and "clear filters" change who is looked for.
-  useEffect(() => setTyped(value), [value])
   return (
     <form
       className="w-44 max-sm:flex-1 max-sm:basis-32"
       onSubmit={(event) => {
         event.preventDefault()
-        onSearch(typed.trim())
+        onSearch(value.trim())
       }}
     >
       <Input
         type="search"
         aria-label={t('audit.filter.actor')}
         placeholder={t('audit.filter.actor')}
-        value={typed}
+        value={value}
         onChange={(event) => {
-          setTyped(event.target.value)
+          onType(event.target.value)
           // Emptied, by the box's own button or by hand: nobody is looked for any more.
-          if (event.target.value === '' && value !== '') onSearch('')
+          if (event.target.value === '') onSearch('')
         }}
       />
     </form>

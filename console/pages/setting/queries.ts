@@ -3,7 +3,7 @@ import { type AuditRow, auditApi } from '../../../contract/api/audit.ts'
 import { authApi } from '../../../contract/api/auth.ts'
 import { type OptionDefinitionEntry, optionApi } from '../../../contract/api/option.ts'
 import { userApi } from '../../../contract/api/user.ts'
-import { CallError, call, showFailure } from '../../lib/call.ts'
+import { CallError, call } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { readUsage } from '../../lib/read-usage.ts'
@@ -46,14 +46,7 @@ async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[]
 
 /** Saves one option, and what is shown follows. A refusal is told, and thrown, with its name in place of its key. */
 export async function saveOption(key: string, value: string): Promise<void> {
-  try {
-    await call(optionApi.update, { body: { key, value } }, { quiet: true })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    const failure = new CallError(error.kind, withOptionName(error.message, key), error.status, error.requestId)
-    if (error.status !== 401) showFailure(failure)
-    throw failure
-  }
+  await call(optionApi.update, { body: { key, value } }, { words: (message) => withOptionName(message, key) })
   queryClient.setQueryData<Option[]>(optionsKey, (options) =>
     options?.map((option) => (option.key === key ? saved(option, value) : option)),
   )

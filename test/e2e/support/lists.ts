@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 
 /** The rows of the list on a page. */
 export function rowsOf(page: Page): Locator {
-  return page.locator('.data-table tbody tr:not([aria-hidden])')
+  return page.locator('.data-table tbody:not([aria-hidden]) tr')
 }
 
 /** The row with that name. */
