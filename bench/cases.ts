@@ -18,7 +18,7 @@ export interface Case {
   readonly targets: readonly ('direct' | 'bare' | 'gateway' | 'peer')[]
   /** Rounds, when not the usual number. */
   readonly rounds?: number
-  /** Rounds of a full run beyond the usual number, for what is held to an aim: machines are noisy. */
+  /** Rounds of a full run beyond the usual number: machines are noisy. */
   readonly moreRounds?: number
   /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
   readonly translated?: boolean

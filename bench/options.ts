@@ -3,7 +3,8 @@ export interface Options {
   readonly quick: boolean
   /** Cases to run by id or by the beginning of one; empty means all. */
   readonly only: readonly string[]
-  readonly rounds: number
+  /** As the command line says; undefined = as each case has it. */
+  readonly rounds: number | undefined
   readonly gateway: boolean
   readonly peer: boolean
   /** Run although the machine is busy. */
@@ -15,7 +16,7 @@ export interface Options {
 const USAGE = `npm run bench -- [options]
   --quick        short rounds; prints only, unless --write is given
   --only a,b     cases by id or beginning (plain, sse, plain-tls, open-streams, stalled-readers, …)
-  --rounds n     rounds per case (default 3, at least 1)
+  --rounds n     rounds per case (default 3, and 5 for plain and sse)
   --no-gateway   without the gateway      --no-peer   without the peer
   --force        although the machine is busy
   --write        write docs/performance.md and bench/results.json (default for a full run)
@@ -39,7 +40,7 @@ export function readOptions(args: readonly string[]): Options {
   return {
     quick,
     only,
-    rounds: Math.max(1, Number(flags.get('--rounds') ?? 3)),
+    rounds: flags.has('--rounds') ? Math.max(1, Number(flags.get('--rounds'))) : undefined,
     gateway: !flags.has('--no-gateway'),
     peer: !flags.has('--no-peer'),
     force: flags.has('--force'),

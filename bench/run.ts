@@ -62,8 +62,11 @@ async function measureAll(
   return measured
 }
 
+const usualRounds = 3
+
 function roundsOf(one: Case, { quick, rounds }: Options): number {
-  return quick ? Math.min(rounds, 2) : rounds + (one.moreRounds ?? 0)
+  if (quick) return Math.min(rounds ?? 2, 2)
+  return rounds ?? usualRounds + (one.moreRounds ?? 0)
 }
 
 /** The target as it runs, or started anew; one that stays is warmed up, so that nothing is measured while its code is compiled. */

@@ -136,7 +136,7 @@ function listen(
     return Bun.serve({
       port,
       hostname: host,
-      // On unless NODE_ENV says production, which nobody sets for a program that is installed by one command.
+      // On unless NODE_ENV says production, which the image sets and `npm start` does not.
       development: false,
       reusePort: isShared,
       // Streams may be silent for long; the relay has its own limits.

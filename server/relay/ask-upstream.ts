@@ -41,7 +41,7 @@ function shorter(aMs: number, bMs: number): number {
 
 /**
  * Sends a call to the best place of its channel; where the service has no such place, to the next. `ready` is told what
- * goes out before it does. Throws GatewayError, AttemptFailed and CallerLeft.
+ * goes out before it does. Throws GatewayError, also before there is a promise, AttemptFailed and CallerLeft.
  */
 export function askUpstream(
   deps: RelayDeps,

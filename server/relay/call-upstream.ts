@@ -73,7 +73,10 @@ export function upstreamCallOf(
   return { mode, path, model, stream: facts.stream && canStream }
 }
 
-/** Sends a call that is ready. Resolves with the answer's head, whatever its status. Throws GatewayError and CallerLeft. */
+/**
+ * Sends a call that is ready. Resolves with the answer's head, whatever its status. Throws GatewayError, also before there
+ * is a promise, and CallerLeft.
+ */
 export function callUpstream(
   deps: RelayDeps,
   attempting: Attempting,
@@ -86,8 +89,8 @@ export function callUpstream(
     found instanceof Promise
       ? found.then((target) => callTarget(deps, attempting, target, prepared, patience))
       : callTarget(deps, attempting, found, prepared, patience)
-  const { read } = endpoint
-  return read ? answer.then((response) => (response.ok ? read(response, upstreamCall) : response)) : answer
+  if (!endpoint.read) return answer
+  return answer.then((response) => (response.ok && endpoint.read ? endpoint.read(response, upstreamCall) : response))
 }
 
 function callTarget(

@@ -94,9 +94,6 @@ class TokenCharging implements Charging {
   readonly #held: number
   /** Completion tokens that the call is taken to want. */
   readonly #wanted: number
-  /** The last ceiling that was asked for, and the prompt tokens it is for. */
-  #ceiling = 0
-  #ceilingPrompt = -1
 
   constructor(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number) {
     const { choices, maxTokens, stream, asksToReason } = call.facts
@@ -118,9 +115,7 @@ class TokenCharging implements Charging {
   }
 
   ceiling(promptTokens: number): number {
-    this.#ceilingPrompt = promptTokens
-    this.#ceiling = this.soFar(promptTokens, this.#held)
-    return this.#ceiling
+    return this.soFar(promptTokens, this.#held)
   }
 
   least(promptTokens: number): number {
@@ -137,8 +132,6 @@ class TokenCharging implements Charging {
 
   affordable(units: number, promptTokens: number): number | undefined {
     if (!this.#generates || this.#isSliced) return undefined
-    // Most calls hold for the whole.
-    if (promptTokens === this.#ceilingPrompt && units >= this.#ceiling) return undefined
     const tokens = Math.floor(this.paidTokens(units, promptTokens) / this.#choices)
     return tokens >= this.#whole ? undefined : Math.max(1, tokens)
   }

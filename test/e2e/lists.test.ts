@@ -165,9 +165,12 @@ for (const list of lists) {
         await page.waitForURL(`**${list.path}`)
         await eventually(() => rowsOf(page).count()).toBe(10)
         await page.getByRole('button', { name: 'Next page' }).click()
-        await page.waitForURL(`**${list.path}?page=2`)
+        await page.getByText(/^Page 2 of /).waitFor()
         await box.press('Enter')
         await page.waitForURL(`**${list.path}`)
+        await page.getByText(/^Page 1 of /).waitFor()
+        await page.locator('.data-table[aria-busy="false"]').waitFor()
+        await page.waitForLoadState('networkidle')
         const before = visit.calls().length
         await box.press('Enter')
         await eventually(() => visit.calls().slice(before).join()).toContain(`GET ${list.api}?p=0`)

@@ -83,6 +83,8 @@ describe('logging in', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
+    await page.waitForFunction(() => localStorage.getItem('status') !== null)
+    await page.waitForLoadState('networkidle')
     await eventually(() => page.getByRole('button', { name: /^Continue with/ }).count()).toBe(0)
     await site.api('PUT', '/api/option/', { key: 'GitHubClientId', value: 'client' })
     await site.api('PUT', '/api/option/', { key: 'GitHubClientSecret', value: 'secret' })

@@ -79,10 +79,18 @@ describe('registering', () => {
     const { page } = visit
     await visit.open('/register')
     await submit(page).waitFor()
+    // What the server offers is known from here on.
+    await page.waitForFunction(() => localStorage.getItem('status') !== null)
+    await page.waitForLoadState('networkidle')
     for (const label of ['E-mail address', 'Verification code'])
       await eventually(() => page.getByLabel(label, { exact: true }).count()).toBe(0)
     await eventually(() => page.getByRole('button', { name: /^Continue with/ }).count()).toBe(0)
-    const on = { GitHubClientId: 'client', GitHubClientSecret: 'secret', GitHubOAuthEnabled: 'true' }
+    const on = {
+      EmailVerificationEnabled: 'true',
+      GitHubClientId: 'client',
+      GitHubClientSecret: 'secret',
+      GitHubOAuthEnabled: 'true',
+    }
     const weChat = {
       WeChatServerAddress: 'http://127.0.0.1:1',
       WeChatServerToken: 'token',
@@ -94,8 +102,10 @@ describe('registering', () => {
     try {
       await page.reload()
       for (const way of ['GitHub', 'WeChat']) await page.getByRole('button', { name: `Continue with ${way}` }).waitFor()
+      for (const label of ['E-mail address', 'Verification code'])
+        await page.getByLabel(label, { exact: true }).waitFor()
     } finally {
-      for (const key of ['GitHubOAuthEnabled', 'WeChatAuthEnabled'])
+      for (const key of ['EmailVerificationEnabled', 'GitHubOAuthEnabled', 'WeChatAuthEnabled'])
         await site.api('PUT', '/api/option/', { key, value: 'false' })
     }
     await page.locator('main').getByRole('link', { name: 'Log in' }).click()

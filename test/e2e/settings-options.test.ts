@@ -547,10 +547,9 @@ describe('the audit trail', () => {
       // The visit's own log-in may stand before.
       return details.slice(details.findIndex((detail) => detail !== ''))
     }
-    const moment = (locale: string) => new Date(86_400_000).toLocaleDateString(locale, { year: 'numeric' })
     const en = await read('en')
     expect(en[0]).toStartWith('0 logs older than')
-    expect(en[0]).toContain(moment('en'))
+    expect(en[0]).toContain('1970-01-02')
     expect(en[1]).toStartWith('older than')
     expect(en.slice(2, 5)).toEqual([
       `of channel ${first}`,
@@ -558,7 +557,7 @@ describe('the audit trail', () => {
       `priority: 0 → 3, weight: 0 → 4 (${first} ${second})`,
     ])
     const zh = await read('zh')
-    expect([zh[0], zh[1]].map((each) => each?.includes('早于'))).toEqual([true, true])
+    expect([zh[0], zh[1]].map((each) => /早于 1970-01-02/.test(each ?? ''))).toEqual([true, true])
     expect(zh.slice(2, 5)).toEqual([
       `复制自渠道 ${first}`,
       `(${first})；状态：2 → 1 (${second})`,

@@ -147,9 +147,15 @@ describe('the frame', () => {
     await notice.getByRole('button', { name: 'Reload' }).waitFor()
   })
 
-  test('spec 1, 3: the logo is that of the settings; without one the files of the product are served', async () => {
+  test(`spec 1, 3: the logo is that of the settings, or the product's own`, async () => {
     for (const path of ['/logo.png', '/logo.svg'])
       expect((await fetch(site.gateway.url + path)).headers.get('content-type')).toStartWith('image/')
+    {
+      await using visit = await site.visit()
+      await visit.open('/login')
+      await visit.page.locator('header a svg').first().waitFor()
+      await eventually(() => visit.page.locator('#favicon').getAttribute('href')).toBe('/logo.svg')
+    }
     await option('Logo', '/logo.png')
     await option('Footer', 'by us')
     try {

@@ -12,7 +12,7 @@ interface SearchBoxProps {
   value: string
   label: string
   onSearch(value: string): void
-  /** An empty search was sent where none was on: what is shown is asked for anew. */
+  /** An empty search was sent where none was on: the first page is shown, or asked for anew where it is. */
   onReload?: () => void
 }
 

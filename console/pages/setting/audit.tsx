@@ -30,9 +30,7 @@ export function AuditPanel() {
   const [typed, setTyped] = useState(actor ?? '')
   // Back and forward change who is looked for.
   useEffect(() => setTyped(actor ?? ''), [actor])
-  const seek = (name: string) => {
-    if (name !== (actor ?? '')) filter({ actor: name || undefined })
-  }
+  const seek = (name: string) => filter({ actor: name || undefined })
   const clear = () => {
     // What was typed and not sent goes, too.
     setTyped('')
@@ -52,7 +50,7 @@ export function AuditPanel() {
         rowName={(row) => `${row.action} ${row.target}`}
         filters={
           <FilterBar active={active} onClear={clear}>
-            <ActorBox value={typed} onType={setTyped} onSearch={seek} />
+            <ActorBox value={typed} sought={actor ?? ''} onType={setTyped} onSearch={seek} />
             <Choices search={search} onFilter={filter} />
           </FilterBar>
         }
@@ -94,12 +92,14 @@ function Choices({ search, onFilter }: ChoicesProps) {
 interface ActorBoxProps {
   /** What is typed, sent or not. */
   value: string
+  /** Who is looked for; '' = nobody. */
+  sought: string
   onType(text: string): void
   onSearch(actor: string): void
 }
 
 /** A person's whole name; the list is asked for on Enter. */
-function ActorBox({ value, onType, onSearch }: ActorBoxProps) {
+function ActorBox({ value, sought, onType, onSearch }: ActorBoxProps) {
   const t = useText()
   return (
     <form
@@ -117,7 +117,7 @@ function ActorBox({ value, onType, onSearch }: ActorBoxProps) {
         onChange={(event) => {
           onType(event.target.value)
           // Emptied, by the box's own button or by hand: nobody is looked for any more.
-          if (event.target.value === '') onSearch('')
+          if (event.target.value === '' && sought !== '') onSearch('')
         }}
       />
     </form>
