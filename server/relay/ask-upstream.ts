@@ -51,20 +51,21 @@ export function askUpstream(
 ): Promise<Asked> {
   const { call, channel, upstreamModel } = question
   const [first, second] = endpointsOf(deps, call, channel, upstreamModel)
-  const asked = askAt(deps, question, first, patience, ready)
-  return second ? elsewhere(deps, question, [first, second], patience, ready, asked) : asked
+  return second
+    ? askEither(deps, question, first, second, patience, ready)
+    : askAt(deps, question, first, patience, ready)
 }
 
 /** The answer of the first place, or of the second where the service does not have the first. */
-async function elsewhere(
+async function askEither(
   deps: RelayDeps,
   question: Question,
-  [first, second]: readonly [ChatEndpoint | ModeEndpoint, ChatEndpoint | ModeEndpoint],
+  first: ChatEndpoint | ModeEndpoint,
+  second: ChatEndpoint | ModeEndpoint,
   patience: Patience,
   ready: (prepared: Prepared) => void,
-  asking: Promise<Asked>,
 ): Promise<Asked> {
-  const asked = await asking
+  const asked = await askAt(deps, question, first, patience, ready)
   if (!mayBeMissing(asked.response)) return asked
   await asked.response.body?.cancel()
   const other = await askAt(deps, question, second, patience, ready)

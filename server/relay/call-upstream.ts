@@ -95,12 +95,13 @@ export function callUpstream(
 
 function callTarget(
   deps: RelayDeps,
-  { call, channel, endpoint, upstreamCall }: Attempting,
+  attempting: Attempting,
   target: Target,
   prepared: Prepared,
   patience: Patience,
 ): Promise<Response> {
-  if (endpoint.open) return opened(deps, { call, channel, endpoint, upstreamCall }, target, prepared, patience)
+  const { call, channel, endpoint } = attempting
+  if (endpoint.open) return opened(deps, attempting, target, prepared, patience)
   return send({
     target: withForwarded(target, call, endpoint),
     headers: headersFor(call, prepared),

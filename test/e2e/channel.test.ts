@@ -189,6 +189,7 @@ describe('the form of a channel', () => {
     await toastShown(page, 'success', 'channel created successfully!')
     const [made] = await channelsNamed('made here')
     expect(made).toMatchObject({ type: 1, base_url: 'https://proxy.example', model_mapping: '{}', group: 'default' })
+    expect(made?.models.split(',').every((model) => /^(gpt-3|text-)/.test(model))).toBe(true)
   })
 
   test('spec 9: the basic models are those that begin with gpt-3 or text-', async () => {
@@ -388,6 +389,8 @@ describe('the form of a channel', () => {
     const [first = ''] = types.find((each) => each.type === 19)?.models ?? []
     await page.getByRole('button', { name: `Remove ${first}`, exact: true }).waitFor()
     await eventually(() => page.getByRole('button', { name: /^Remove claude/ }).count()).toBe(0)
+    expect(types.find((each) => each.type === 15)?.keyHint).toContain('APIKey|SecretKey')
+    expect(types.find((each) => each.type === 18)?.keyHint).toContain('APPID|APISecret|APIKey')
   })
 
   test('spec 2, 3: the form offers every type of the specification, and says how the keys of 15 and 18 are written', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { startService } from '../helpers/outside-services.ts'
+import { refuseClipboard } from './support/clipboard.ts'
 import { letDraw, runUntil, stopClock } from './support/clock.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -59,10 +60,7 @@ describe('how long messages stay', () => {
     const user = await site.addUser('warned')
     await using visit = await site.visit({ as: user })
     const { page } = visit
-    await page.addInitScript(() => {
-      Object.defineProperty(navigator, 'clipboard', { value: undefined })
-      document.execCommand = () => false
-    })
+    await refuseClipboard(page)
     await page.clock.install()
     await visit.open('/setting')
     await staysFor(page, 'Copy invite link', 'warning', 'cannot copy to clipboard, please copy manually', 10_000)

@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { refuseClipboard } from './support/clipboard.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
@@ -94,10 +95,7 @@ describe('redemption codes', () => {
     const [key] = await make('to copy')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    await page.addInitScript(() => {
-      Object.defineProperty(navigator, 'clipboard', { value: undefined })
-      document.execCommand = () => false
-    })
+    await refuseClipboard(page)
     await visit.open('/redemption')
     await page.getByRole('button', { name: 'Actions for to copy', exact: true }).click()
     await page.getByRole('menuitem', { name: /^Copy code/ }).click()

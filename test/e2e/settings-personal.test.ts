@@ -10,6 +10,7 @@ import {
   startWeChatHelper,
   type WeChatHelper,
 } from '../helpers/outside-services.ts'
+import { refuseClipboard } from './support/clipboard.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
@@ -122,10 +123,7 @@ describe('the own account', () => {
     const user = await site.addUser('noclip')
     await using visit = await site.visit({ as: user })
     const { page } = visit
-    await page.addInitScript(() => {
-      Object.defineProperty(navigator, 'clipboard', { value: undefined })
-      document.execCommand = () => false
-    })
+    await refuseClipboard(page)
     await visit.open('/setting')
     await button(page, 'Copy invite link').click()
     await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
+import { refuseClipboard } from './support/clipboard.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
@@ -116,10 +117,7 @@ describe('the list of tokens', () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
-    await page.addInitScript(() => {
-      Object.defineProperty(navigator, 'clipboard', { value: undefined })
-      document.execCommand = () => false
-    })
+    await refuseClipboard(page)
     await visit.open('/token')
     await row(page, first?.name ?? '')
       .getByRole('button', { name: 'Copy key' })

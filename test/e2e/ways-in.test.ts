@@ -8,6 +8,7 @@ import {
   startOAuthServer,
   startTurnstile,
   startWeChatHelper,
+  type TurnstileServer,
   type WeChatHelper,
 } from '../helpers/outside-services.ts'
 import { runUntil, stopClock } from './support/clock.ts'
@@ -149,15 +150,24 @@ const playWidget = (page: Page) =>
     }),
   )
 
+const checkBy = (turnstile: TurnstileServer) => ({
+  TurnstileVerifyURL: turnstile.url,
+  TurnstileSiteKey: 'site key',
+  TurnstileSecretKey: turnstile.secret,
+  TurnstileCheckEnabled: 'true',
+})
+
+/** The visitor does what the widget asks for; returns its answer. */
+async function solve(page: Page, turnstile: TurnstileServer): Promise<string> {
+  const answer = turnstile.solve()
+  await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)
+  return answer
+}
+
 describe('the bot check', () => {
   test('spec 2, 5: registering waits for its answer and sends it', async () => {
     await using turnstile = await startTurnstile()
-    await setOptions({
-      TurnstileVerifyURL: turnstile.url,
-      TurnstileSiteKey: 'site key',
-      TurnstileSecretKey: turnstile.secret,
-      TurnstileCheckEnabled: 'true',
-    })
+    await setOptions(checkBy(turnstile))
     try {
       await using visit = await site.visit({ expectedErrors: /challenges\.cloudflare\.com/ })
       const { page } = visit
@@ -171,8 +181,7 @@ describe('the bot check', () => {
       const words = 'please retry in a few seconds, Turnstile is checking the user environment!'
       await toastShown(page, 'info', words)
       expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
-      const answer = turnstile.solve()
-      await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)
+      const answer = await solve(page, turnstile)
       await page.getByRole('button', { name: 'Register', exact: true }).click()
       await toastShown(page, 'success', 'registration succeeded!')
       await eventually(() => visit.calls()).toContain(`POST /api/user/register?turnstile=${answer}`)
@@ -183,13 +192,7 @@ describe('the bot check', () => {
 
   test('spec 5, 7: its answer goes with the mail for a new password and with the code for an address', async () => {
     await using turnstile = await startTurnstile()
-    await setOptions({
-      TurnstileVerifyURL: turnstile.url,
-      TurnstileSiteKey: 'site key',
-      TurnstileSecretKey: turnstile.secret,
-      TurnstileCheckEnabled: 'true',
-      EmailVerificationEnabled: 'true',
-    })
+    await setOptions({ ...checkBy(turnstile), EmailVerificationEnabled: 'true' })
     try {
       for (const [path, button, call] of [
         ['/reset', 'Send reset mail', '/api/reset_password'],
@@ -206,8 +209,7 @@ describe('the bot check', () => {
         await page.getByRole('button', { name: button }).click()
         await toastShown(page, 'info', 'Turnstile is checking the user environment!')
         expect(visit.calls().filter((each) => each.includes(call))).toEqual([])
-        const answer = turnstile.solve()
-        await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)
+        const answer = await solve(page, turnstile)
         await page.getByRole('button', { name: button }).click()
         await toastShown(page, 'success', 'please check your mailbox!')
         const query = new URLSearchParams({ email, turnstile: answer })
