@@ -64,7 +64,7 @@ export default {
           '\\.d\\.ts$',
           '(^|/)\\.?[^/]+\\.config\\.[^/]+$',
           '^server/main\\.ts$',
-          '^console/(?:theme|parts)-boot\\.js$',
+          '^console/(?:theme|parts|frame)-boot\\.js$',
         ],
       },
       {},

@@ -3,27 +3,21 @@ import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { version } from './server/version.ts'
-import {
-  compiledMessages,
-  endpointsAsData,
-  firstScript,
-  plainImports,
-  precompressed,
-  preloadedEntry,
-} from './tools/vite-plugins.ts'
+import { firstScript } from './tools/first-script.ts'
+import { compiledMessages, endpointsAsData, plainImports, precompressed, preloadedEntry } from './tools/vite-plugins.ts'
 
 const root = resolve(import.meta.dirname, 'console')
 const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
 
 const corePackages =
-  /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router|router-core|history|react-store|store)|@lingui\/core|clsx|class-variance-authority)\//
+  /\/node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:react-router(?!.*\/useBlocker)|router-core|history|react-store|store)|@lingui\/core|clsx|class-variance-authority)\//
 const coreModules =
   /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
-/** What nearly every page has that stands in the frame; the schemas of the contract are not among it. */
-const framePackages = /\/@tanstack\/(?:react-query|query-core)\//
-const frameModules =
-  /\/console\/(?:lib\/(?:csv|download|format|list-source|query-client|read-usage|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|redemption|token|usage|user))\.ts$/
+/** What nearly every page in the shell has; the schemas of the contract are not among it. */
+const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//
+const sharedModules =
+  /\/console\/(?:lib\/(?:csv|download|first-look|format|list-source|query-client|read-usage|screen|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages want. One file of them compresses better than many small ones, and a browser asks for few at once.
@@ -32,8 +26,8 @@ const frameModules =
 const chunkGroups = [
   { name: 'core', test: (id: string) => corePackages.test(id) || coreModules.test(id), priority: 4 },
   {
-    name: 'frame',
-    test: (id: string) => framePackages.test(id) || frameModules.test(id),
+    name: 'shared',
+    test: (id: string) => sharedPackages.test(id) || sharedModules.test(id),
     priority: 3,
     includeDependenciesRecursively: false,
   },
@@ -58,7 +52,10 @@ export default defineConfig({
     firstScript({
       theme: resolve(root, 'theme-boot.js'),
       parts: resolve(root, 'parts-boot.js'),
+      frame: resolve(root, 'frame-boot.js'),
       routes: resolve(root, 'app/routes.tsx'),
+      frames: resolve(root, 'app/frames.ts'),
+      messages: resolve(root, 'messages'),
       ofUsers: { '/': ['../pages/home/start.tsx'] },
     }),
     preloadedEntry(),

@@ -1,24 +1,35 @@
 import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
+import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { router } from './app/router.ts'
 import { loadStatus } from './lib/status.ts'
-import { loadAreas } from './lib/text.ts'
+import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
+
+/** After this a page that is still on its way is drawn as loading, unless its frame already stands there. */
+const patienceMs = 300
+const element = document.querySelector('#root')
 
 // Asked for at once, together with what the first page needs.
 const firstWords = loadAreas(['common'])
 void loadStatus()
-void router.load()
+// The browser reads its rules for a language at their first use: better now, while files are on their way.
+setTimeout(() => new Intl.PluralRules(languageTag()))
+// Drawn when it is complete, so that it is drawn once.
+const noFrame = new Promise<void>((done) => setTimeout(() => element?.firstChild || done(), patienceMs))
+const firstPage = Promise.race([router.load().catch(reportError), noFrame])
 
-firstWords.then(
+Promise.all([firstWords, firstPage]).then(
   () => {
-    const root = document.querySelector('#root')
-    if (!root) return
-    createRoot(root).render(
-      <StrictMode>
-        <RouterProvider router={router} />
-      </StrictMode>,
+    if (!element) return
+    const root = createRoot(element)
+    // In slices, so that what is clicked meanwhile is heard.
+    startTransition(() =>
+      root.render(
+        <StrictMode>
+          <RouterProvider router={router} />
+        </StrictMode>,
+      ),
     )
   },
   () => {

@@ -7,7 +7,17 @@ import { bunEnvironment, findBun, root } from './bun.mjs'
 import { ensureInstalled } from './install.mjs'
 import { newest } from './newest.mjs'
 
-const sources = ['console', 'contract', 'vite.config.ts', 'package-lock.json']
+const sources = [
+  'console',
+  'contract',
+  'vite.config.ts',
+  'tools/vite-plugins.ts',
+  'tools/first-script.ts',
+  'tools/first-parts.ts',
+  'tools/load-fresh.ts',
+  'server/version.ts',
+  'package-lock.json',
+]
 const built = 'dist/console/index.html'
 
 export function consoleIsStale(base = root) {

@@ -2,17 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { Rolldown } from 'vite'
+import { roles } from '../contract/roles.ts'
 
 type Bundle = Rolldown.OutputBundle
 
-/** As it is written into the page's first script; numbers are places in `files`. */
+/** As it is written into the page's first script, but for the paths; numbers are places in `files`. */
 export interface FirstParts {
   /** Names without folder and ending. */
   files: string[]
   /** English and Chinese of each area of texts. */
   words: [number, number][]
-  /** The first whose pattern fits is meant; the last fits everything. */
-  routes: [pattern: string, guarded: 0 | 1, parts: number[], areas: number[], ofUsers?: number[]][]
+  /** The first whose pattern fits is meant; the last fits everything. `role` is the least that sees the page. */
+  routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
+  /** The routes as the console names them, in the same order, and whether they stand in its shell. */
+  paths: { path: string; inShell: boolean }[]
 }
 
 interface Route {
@@ -23,6 +26,10 @@ interface Route {
   page: string | undefined
   areas: string[]
 }
+
+/** What stands around pages, and those of administrators, as `routes.tsx` names it. */
+const shell = './shell.tsx'
+const adminOnly = './admin-only.tsx'
 
 const listed = (text: string) => [...text.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')
 
@@ -90,19 +97,29 @@ export function firstParts(
   const routes = readRoutes(source)
   const areas: string[] = []
   const areaPlace = (area: string) => (areas.includes(area) ? areas.indexOf(area) : areas.push(area) - 1)
-  const rows = [...routes.values()].flatMap((route): FirstParts['routes'] => {
-    if (route.path === undefined) return []
-    const around = withParents(routes, route)
-    const modules = around.flatMap(({ page }) => page ?? [])
-    const pattern = route.path === '$' ? '.*' : route.path.replaceAll(/\$\w+/g, '[^/]+')
-    const guarded = around.some((each) => each.guarded) ? 1 : 0
-    const words = [...new Set(['common', ...around.flatMap((each) => each.areas)])].map(areaPlace)
-    const more = placesOf(ofUsers[route.path] ?? [])
-    const row = [pattern, guarded, placesOf(modules), words] as const
-    return [more.length > 0 ? [...row, more] : [...row]]
-  })
+  const rows = [...routes.values()].flatMap(
+    (route): (FirstParts['paths'][number] & { row: FirstParts['routes'][number] })[] => {
+      if (route.path === undefined) return []
+      const around = withParents(routes, route)
+      const modules = around.flatMap(({ page }) => page ?? [])
+      const pattern = route.path === '$' ? '.*' : route.path.replaceAll(/\$\w+/g, '[^/]+')
+      const forAdmins = around.some(({ page }) => page === adminOnly)
+      const role = forAdmins ? roles.admin : around.some((each) => each.guarded) ? roles.user : 0
+      const words = [...new Set(['common', ...around.flatMap((each) => each.areas)])].map(areaPlace)
+      const parts = placesOf(modules)
+      const more = placesOf(ofUsers[route.path] ?? []).filter((part) => !parts.includes(part))
+      const row = [pattern, role, parts, words] as const
+      const inShell = around.some(({ page }) => page === shell)
+      return [{ path: route.path, inShell, row: more.length > 0 ? [...row, more] : [...row] }]
+    },
+  )
   if (rows.length !== source.match(/\bpath: '/g)?.length) throw new Error('a route of the console cannot be read')
-  rows.sort(([a], [b]) => Number(a === '.*') - Number(b === '.*'))
+  rows.sort((a, b) => Number(a.path === '$') - Number(b.path === '$'))
   const messages = (area: string, language: string) => place(fileOf(`../messages/${area}.${language}.ts`))
-  return { files, words: areas.map((area) => [messages(area, 'en'), messages(area, 'zh')]), routes: rows }
+  return {
+    files,
+    words: areas.map((area) => [messages(area, 'en'), messages(area, 'zh')]),
+    routes: rows.map(({ row }) => row),
+    paths: rows.map(({ path, inShell }) => ({ path, inShell })),
+  }
 }

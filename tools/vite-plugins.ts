@@ -1,58 +1,10 @@
 // What the console's build does beyond Vite: see docs/decisions/0018-console-stack.md.
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
-import type { Plugin, Rolldown } from 'vite'
-import { firstParts } from './first-parts.ts'
-
-/** Loads a module of ours as it is now, also when it was loaded before and has changed. */
-function loadFresh(path: string): Promise<Record<string, unknown>> {
-  return import(`${path}?${statSync(path).mtimeMs}`)
-}
-
-interface FirstScript {
-  theme: string
-  parts: string
-  routes: string
-  /** Modules that pages show only to people who are logged in, by path. */
-  ofUsers: Readonly<Record<string, readonly string[]>>
-}
-
-/**
- * The page's first script: sets the theme before anything is painted and asks for the parts of the page. A file of its
- * own, because the page's policy allows no inline script.
- */
-export function firstScript({ theme, parts, routes, ofUsers }: FirstScript): Plugin {
-  let building = false
-  const made = (bundle: Rolldown.OutputBundle) => {
-    const table = JSON.stringify(firstParts(routes, bundle, ofUsers))
-    const lines = (file: string) => readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/.*)?\n?|\s+$/gm, '')
-    const source = `${lines(theme)}\n${lines(parts).replace(/\bfirstParts\b/, () => table)}\n`
-    const hash = createHash('sha256').update(source).digest('hex').slice(0, 8)
-    return { source, fileName: `assets/first-${hash}.js` }
-  }
-  return {
-    name: 'first-script',
-    config: (_config, { command }) => {
-      building = command === 'build'
-    },
-    generateBundle(_options, bundle) {
-      this.emitFile({ type: 'asset', ...made(bundle) })
-    },
-    transformIndexHtml: {
-      order: 'post',
-      handler: (_html, { bundle }) => [
-        {
-          tag: 'script',
-          attrs: { src: building && bundle ? `./${made(bundle).fileName}` : '/theme-boot.js' },
-          injectTo: 'head-prepend',
-        },
-      ],
-    },
-  }
-}
+import type { Plugin } from 'vite'
+import { loadFresh } from './load-fresh.ts'
 
 /** Parts have no style of their own, and the first script asks for what they import: an import needs no help. */
 export function plainImports(): Plugin {

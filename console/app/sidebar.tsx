@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react'
 import { IconButton } from '../components/ui/icon-button.tsx'
 import { setSidebarFolded, useSidebarFolded } from '../lib/preferences.ts'
+import { useScreen } from '../lib/screen.ts'
 import { useText } from '../lib/text.ts'
 import { Brand } from './brand.tsx'
 import type { MenuEntry } from './menu.ts'
@@ -39,36 +40,30 @@ export function MenuLinks(props: { entries: readonly MenuEntry[]; iconOnly?: boo
 export function Sidebar({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const folded = useSidebarFolded()
+  const narrow = !useScreen('sm')
+  const wide = useScreen('lg')
+  const iconOnly = folded || !wide
+  if (narrow) return null
   return (
     <aside
-      className={`sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-sunken sm:flex ${folded ? 'w-14' : 'w-14 lg:w-58'}`}
+      className={`sticky top-0 flex h-dvh shrink-0 flex-col border-r border-line bg-sunken ${iconOnly ? 'w-14' : 'w-58'}`}
     >
-      <div className={`flex h-14 items-center px-4 ${folded ? '' : 'lg:hidden'}`}>
-        <Brand iconOnly />
+      <div className="flex h-14 items-center px-4">
+        <Brand iconOnly={iconOnly} />
       </div>
-      {!folded && (
-        <div className="hidden h-14 items-center px-4 lg:flex">
-          <Brand />
+      <nav aria-label={t('app.menu')} className="min-h-0 flex-1 overflow-y-auto px-2 py-1">
+        <MenuLinks entries={entries} iconOnly={iconOnly} />
+      </nav>
+      {wide && (
+        <div className="flex p-2">
+          <IconButton
+            label={t(folded ? 'app.sidebar.unfold' : 'app.sidebar.fold')}
+            icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
+            onClick={() => setSidebarFolded(!folded)}
+            className={folded ? 'mx-auto' : ''}
+          />
         </div>
       )}
-      <nav aria-label={t('app.menu')} className="min-h-0 flex-1 overflow-y-auto px-2 py-1">
-        <div className={folded ? '' : 'lg:hidden'}>
-          <MenuLinks entries={entries} iconOnly />
-        </div>
-        {!folded && (
-          <div className="hidden lg:block">
-            <MenuLinks entries={entries} />
-          </div>
-        )}
-      </nav>
-      <div className="hidden p-2 lg:flex">
-        <IconButton
-          label={t(folded ? 'app.sidebar.unfold' : 'app.sidebar.fold')}
-          icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
-          onClick={() => setSidebarFolded(!folded)}
-          className={folded ? 'mx-auto' : ''}
-        />
-      </div>
     </aside>
   )
 }

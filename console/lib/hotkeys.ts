@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { helpOpen, paletteOpen } from './commands.ts'
 import { singleKeysOn } from './preferences.ts'
 
@@ -51,11 +51,11 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Shortcuts while the component is on the page; those of the component drawn last come first. */
+/** Shortcuts from when the component is on the page; those of the component drawn last come first. */
 export function useHotkeys(keys: Hotkeys): void {
   const layer = useRef(keys)
   layer.current = keys
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (layers.length === 0) document.addEventListener('keydown', onKey)
     layers.push(layer)
     return () => {

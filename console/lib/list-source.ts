@@ -1,8 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { pageSize } from '../../contract/api/endpoint.ts'
-import { type CallInput, callFull } from './call.ts'
+import { type CallInput, type CallOptions, callFull } from './call.ts'
 import { queryClient } from './query-client.ts'
+import type { ListSearch } from './url-state.ts'
 
 /** What a page of a list is asked for with. */
 export interface PageRequest {
@@ -16,6 +17,15 @@ export interface PageRequest {
   filters: Readonly<Record<string, string | number | boolean | undefined>>
 }
 
+/** What the address of a list asks for. `sorts` = the server does the sorting. */
+export function pageRequest(
+  { page = 1, q = '', sort }: ListSearch,
+  filters: PageRequest['filters'],
+  sorts = true,
+): PageRequest {
+  return { p: page - 1, keyword: q, sort: sorts ? sort : undefined, filters }
+}
+
 export interface ListPage<Row> {
   rows: Row[]
   /** Number of all rows; undefined from servers that do not tell. */
@@ -27,7 +37,8 @@ export interface ListSource<Row> {
   key: string
   /** Whether the list can be searched. */
   searchable: boolean
-  options(request: PageRequest): ReturnType<typeof pageOptions<Row>>
+  /** How a page is asked for; `quiet` = the caller shows failures itself. */
+  options(request: PageRequest, call?: Pick<CallOptions, 'quiet'>): ReturnType<typeof pageOptions<Row>>
   /** Replaces a row on the pages that are here. */
   patch(matches: (row: Row) => boolean, change: (row: Row) => Row): void
   /** Asks for the pages that are here again, or for those of some requests. */
@@ -64,7 +75,8 @@ export function listSourceOf<Row>(
   return {
     key,
     searchable,
-    options: (request) => pageOptions<Row>(key, request, (signal) => loadPage(endpointFor(request), request, signal)),
+    options: (request, call) =>
+      pageOptions<Row>(key, request, (signal) => loadPage(endpointFor(request), request, { ...call, signal })),
     patch(matches, change) {
       queryClient.setQueriesData<ListPage<Row>>(
         inCache,
@@ -76,7 +88,7 @@ export function listSourceOf<Row>(
   }
 }
 
-async function loadPage<Row>(endpoint: Endpoint, request: PageRequest, signal: AbortSignal): Promise<ListPage<Row>> {
+async function loadPage<Row>(endpoint: Endpoint, request: PageRequest, options: CallOptions): Promise<ListPage<Row>> {
   const { p, keyword, sort, filters } = request
   const query = {
     p,
@@ -84,6 +96,6 @@ async function loadPage<Row>(endpoint: Endpoint, request: PageRequest, signal: A
     ...(sort !== undefined && { sort: sort.replace(/^-/, ''), order: sort.startsWith('-') ? 'desc' : 'asc' }),
     ...filters,
   }
-  const answer = await callFull(endpoint, { query } as object as CallInput<Endpoint>, { signal })
+  const answer = await callFull(endpoint, { query } as object as CallInput<Endpoint>, options)
   return { rows: (answer.data ?? []) as Row[], total: answer.total }
 }

@@ -63,7 +63,7 @@ export function parseListSearch(raw: RawSearch): ListSearch {
 export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
 
 /** The router takes a path in capitals, or with a last slash, for the same. */
-const comparable = (path: string) => path.replace(/\/+$/, '').toLowerCase()
+export const comparablePath = (path: string) => path.replace(/\/+$/, '').toLowerCase()
 
 /**
  * The query of the address, read by the page's own function, and a way to change it. A page that is on the screen only
@@ -73,12 +73,12 @@ export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S,
   const raw = useSearch({ strict: false }) as Record<string, unknown>
   const navigate = useNavigate()
   const router = useRouter()
-  const path = comparable(useMatch({ strict: false, select: ({ pathname }) => pathname }))
+  const path = comparablePath(useMatch({ strict: false, select: ({ pathname }) => pathname }))
   const key = writeQuery(raw)
   const state = useMemo(() => parse(parseQuery(key)), [parse, key])
   const set = useCallback<SetSearch<S>>(
     (patch, { replace = false } = {}) => {
-      if (comparable(router.latestLocation.pathname) !== path) return
+      if (comparablePath(router.latestLocation.pathname) !== path) return
       void navigate({
         to: '.',
         search: ((before: object) => ({ ...before, ...patch })) as never,

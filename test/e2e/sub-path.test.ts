@@ -1,7 +1,8 @@
 // The console under a path of its own, as behind a proxy that passes the path on.
-import { test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
+import { frame, openHeld } from './support/held.ts'
 
 const site = openConsole({ BASE_PATH: '/gateway' })
 
@@ -28,4 +29,23 @@ test('works in full under a path: pages, parts, calls, links', async () => {
   await page.reload()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+})
+
+test('draws the frame of a page, and asks for its list once, whatever the address ends in', async () => {
+  for (const path of ['/gateway/token', '/gateway/Token/', '/gateway/token/edit/1']) {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const lists: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/gateway/api/token/?p=')) lists.push(request.url())
+    })
+    const letGo = await openHeld(page, path)
+    await page
+      .locator(frame)
+      .getByText(path.includes('edit') ? 'edit token' : 'my tokens')
+      .waitFor()
+    await letGo()
+    await page.waitForLoadState('networkidle')
+    expect([path, lists.length]).toEqual([path, path.includes('edit') ? 0 : 1])
+  }
 })

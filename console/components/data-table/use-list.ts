@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
-import type { ListPage, ListSource, PageRequest } from '../../lib/list-source.ts'
+import { type ListPage, type ListSource, type PageRequest, pageRequest } from '../../lib/list-source.ts'
 import { observable, useObservable } from '../../lib/observable.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { text } from '../../lib/text.ts'
@@ -52,12 +52,12 @@ export function useList<Row>(
   const serverCounts = useObservable(counts)
   const filterKey = JSON.stringify(filters)
   const request = useCallback(
-    (of: number): PageRequest => ({
-      p: of - 1,
-      keyword,
-      sort: serverCounts ? search.sort : undefined,
-      filters: JSON.parse(filterKey) as PageRequest['filters'],
-    }),
+    (of: number) =>
+      pageRequest(
+        { page: of, q: keyword, sort: search.sort },
+        JSON.parse(filterKey) as PageRequest['filters'],
+        serverCounts,
+      ),
     [keyword, search.sort, serverCounts, filterKey],
   )
   // A server that does not count answers a search with all it found.

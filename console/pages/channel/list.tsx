@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { Button } from '../../components/ui/button.tsx'
@@ -11,6 +12,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { Loading } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
+import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
@@ -32,6 +34,15 @@ const ModelsMap = lazy(() => import('./models-map.tsx').then((it) => ({ default:
 const BulkEditDialog = lazy(() => import('./bulk-edit.tsx').then((it) => ({ default: it.BulkEditDialog })))
 
 const rowId = (channel: Channel) => String(channel.id)
+
+firstLook({
+  path: '/channel',
+  role: roles.admin,
+  source: channels,
+  parse: parseChannelSearch,
+  filters: filterOf,
+  shown: ({ view }) => view === undefined,
+})
 
 /** `/channel`: the upstream services, as a list, as a health board or by their models. */
 export function ChannelListPage() {

@@ -29,7 +29,7 @@ export function StartPage({ user }: { user: SessionUser }) {
   const username = isAdmin(user) && !everybody ? user.username : undefined
   return (
     <div className="flex flex-col gap-4">
-      <header className="flex min-h-8 flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <header className="flex min-h-8 flex-wrap items-start justify-between gap-x-4 gap-y-2">
         <p className="text-xl font-semibold tracking-[-0.01em] first-letter:uppercase" aria-hidden="true">
           {t('home.title')}
         </p>

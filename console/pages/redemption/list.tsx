@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useCallback, useMemo } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
+import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
@@ -9,6 +10,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { writeClipboard } from '../../lib/clipboard.ts'
+import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
@@ -22,6 +24,14 @@ import { parseRedemptionSearch } from './search.ts'
 import { StatusFilter } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
+
+firstLook({
+  path: '/redemption',
+  role: roles.admin,
+  source: redemptions,
+  parse: parseRedemptionSearch,
+  filters: ({ status }) => ({ status }),
+})
 
 /** `/redemption`: the codes that can be redeemed for quota. */
 export function RedemptionListPage() {

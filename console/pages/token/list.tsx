@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { lazy, Suspense, useCallback, useMemo } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
@@ -9,6 +10,7 @@ import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { writeClipboard } from '../../lib/clipboard.ts'
+import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -25,6 +27,8 @@ const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it
 const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
 
 const rowId = (token: Token) => String(token.id)
+
+firstLook({ path: '/token', role: roles.user, source: tokens, parse: parseTokenSearch })
 
 /** `/token`: the own tokens. */
 export function TokenListPage() {

@@ -9,6 +9,7 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
+import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
 import { useText } from '../../lib/text.ts'
 import { useListState } from '../../lib/way-back.ts'
@@ -21,6 +22,8 @@ import { roleText } from './user-parts.tsx'
 const UserPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.UserPeek })))
 
 const rowId = (user: User) => String(user.id)
+
+firstLook({ path: '/user', role: roles.admin, source: users, parse: parseUserSearch })
 
 /** `/user`: all accounts. */
 export function UserListPage() {

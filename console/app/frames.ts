@@ -1,0 +1,38 @@
+import type { MessageKey } from '../messages/areas.ts'
+
+/** Heading of a page, and how wide it is, as the page itself has them. */
+interface PageFrame {
+  title: MessageKey
+  text?: MessageKey
+  width?: 'full' | 'narrow'
+  /** Where the page looks otherwise: a key of the browser's storage that is set, a part of the query. */
+  unless?: { stored?: string; query?: string }
+}
+
+/**
+ * What is drawn of the pages in the shell before their parts are here, by path: read by the build, which writes the texts
+ * into scripts of their own. A browser test compares each with its page.
+ */
+export const frames: Readonly<Record<string, PageFrame>> = {
+  '/': { title: 'home.title', unless: { stored: 'home_page_content' } },
+  '/about': { title: 'about.title' },
+  '/chat': { title: 'chat.title', width: 'full' },
+  '/token': { title: 'token.title', text: 'token.intro', width: 'full' },
+  '/token/add': { title: 'token.addTitle', width: 'narrow' },
+  '/token/edit/$id': { title: 'token.editTitle', width: 'narrow' },
+  '/log': { title: 'log.title', text: 'log.intro', width: 'full' },
+  '/topup': { title: 'topup.title' },
+  '/setting': { title: 'setting.title', unless: { query: 'tab=audit' } },
+  '/usage': { title: 'usage.title', text: 'usage.intro' },
+  '/playground': { title: 'playground.title', text: 'playground.note' },
+  '/user/edit': { title: 'user.selfTitle', width: 'narrow' },
+  '/channel': { title: 'channel.title', text: 'channel.intro', width: 'full' },
+  '/channel/add': { title: 'channel.addTitle', width: 'narrow' },
+  '/channel/edit/$id': { title: 'channel.editTitle', width: 'narrow' },
+  '/redemption': { title: 'redemption.title', text: 'redemption.intro', width: 'full' },
+  '/redemption/add': { title: 'redemption.addTitle', width: 'narrow' },
+  '/redemption/edit/$id': { title: 'redemption.editTitle', width: 'narrow' },
+  '/user': { title: 'user.title', text: 'user.intro', width: 'full' },
+  '/user/add': { title: 'user.addTitle', width: 'narrow' },
+  '/user/edit/$id': { title: 'user.editTitle', width: 'narrow' },
+}

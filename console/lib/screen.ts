@@ -1,0 +1,19 @@
+import { useSyncExternalStore } from 'react'
+
+/** Widths at which the layout changes, as in `styles/tokens.css`. */
+const widths = {
+  sm: window.matchMedia('(min-width: 37.5625rem)'),
+  lg: window.matchMedia('(min-width: 64rem)'),
+}
+
+function onResize(listener: () => void): () => void {
+  for (const each of Object.values(widths)) each.addEventListener('change', listener)
+  return () => {
+    for (const each of Object.values(widths)) each.removeEventListener('change', listener)
+  }
+}
+
+/** Whether the window is at least that wide; follows changes. For what would otherwise be drawn twice and hidden once. */
+export function useScreen(width: keyof typeof widths): boolean {
+  return useSyncExternalStore(onResize, () => widths[width].matches)
+}

@@ -1,0 +1,61 @@
+// A list asks for its rows before it is drawn: once, and for what its address says.
+import { beforeAll, expect, test } from 'bun:test'
+import { openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
+import { rowsOf } from './support/lists.ts'
+import { toastShown } from './support/toasts.ts'
+
+const site = openConsole()
+
+beforeAll(async () => {
+  await site.api('POST', '/api/channel/', { type: 1, key: 'k', name: 'one', models: 'gpt-4o', group: 'default' })
+  await site.api('POST', '/api/token/', { name: 'one', remain_quota: 1, unlimited_quota: true, expired_time: -1 })
+  await site.api('POST', '/api/redemption/', { name: 'one', count: 1, quota: 100 })
+})
+
+const addresses = [
+  ['/channel?q=one&sort=-name&type=1&status=1&group=default', '/api/channel/search'],
+  ['/Channel/', '/api/channel/'],
+  ['/token?sort=name', '/api/token/'],
+  ['/redemption?status=1', '/api/redemption/'],
+  ['/user?q=root&sort=-id', '/api/user/search'],
+] as const
+for (const [address, api] of addresses) {
+  test(`${address} asks for its list once, also when the server is known already`, async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    for (const times of [1, 2]) {
+      await visit.open(address)
+      await eventually(() => rowsOf(page).count()).toBe(1)
+      await page.waitForLoadState('networkidle')
+      const asked = visit.calls().filter((call) => call.startsWith(`GET ${api}?`))
+      expect(asked).toHaveLength(times)
+    }
+  })
+}
+
+test('other views of a page do not ask for its list', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  await visit.open('/channel?view=models')
+  await visit.page.getByText('gpt-4o').first().waitFor()
+  expect(visit.calls().filter((call) => /^GET \/api\/channel\/\?p=0(?!&size)/.test(call))).toEqual([])
+})
+
+for (const status of [403, 500, 200]) {
+  test(`a list that is refused with ${status} is told once`, async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
+    const { page } = visit
+    await page.route('**/api/channel/?**', (route) =>
+      route.fulfill({ status, json: { success: false, message: 'not this list' } }),
+    )
+    await visit.open('/channel')
+    const said = await toastShown(page, 'error', status === 500 ? 'internal server error' : 'not this list')
+    await page.waitForLoadState('networkidle')
+    expect(said).not.toContain('2 times')
+    expect(await page.locator('[data-toast]').count()).toBe(1)
+    expect(await page.locator('[data-toast]').textContent()).not.toContain('2 times')
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await eventually(() => rowsOf(page).count()).toBe(1)
+  })
+}

@@ -1,0 +1,187 @@
+// What is drawn of a page before its parts are here: the heading stands where that of the page will stand.
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { frames } from '../../console/app/frames.ts'
+import { openConsole, rootAccount, type VisitOptions } from './support/console.ts'
+import { frame, openHeld } from './support/held.ts'
+import { person } from './support/screen.ts'
+
+const site = openConsole()
+setDefaultTimeout(300_000)
+
+beforeAll(async () => {
+  await site.addUser(person.username)
+  await site.api('POST', '/api/channel/', { type: 1, key: 'k', name: 'one', models: 'gpt-4o', group: 'default' })
+  await site.api('POST', '/api/token/', { name: 'one', remain_quota: 1, unlimited_quota: true, expired_time: -1 })
+  await site.api('POST', '/api/redemption/', { name: 'one', count: 1, quota: 100 })
+})
+
+interface Box {
+  text: string
+  x: number
+  y: number
+  height: number
+}
+
+/** Where a text stands on the page, to half a pixel. */
+const boxOf = (page: Page, selector: string): Promise<Box | undefined> =>
+  page.evaluate((wanted) => {
+    const element = document.querySelector(wanted)
+    if (!element) return undefined
+    const { x, y, height } = element.getBoundingClientRect()
+    const half = (value: number) => Math.round(value * 2) / 2
+    return { text: element.textContent ?? '', x: half(x), y: half(y), height: half(height) }
+  }, selector)
+
+const widthOf = (page: Page, selector: string) =>
+  page.evaluate((wanted) => document.querySelector(wanted)?.getBoundingClientRect().width ?? 0, selector)
+
+const isForAdmins = (path: string) => /^\/(?:channel|redemption|user(?!\/edit$))/.test(path)
+const looks: { who: string; options: VisitOptions; paths: string[] }[] = [
+  {
+    who: 'an administrator, 1920 px',
+    options: { as: rootAccount, language: 'en', width: 1920 },
+    paths: Object.keys(frames),
+  },
+  {
+    who: 'an administrator in Chinese, 390 px',
+    options: { as: rootAccount, language: 'zh', width: 390 },
+    paths: Object.keys(frames),
+  },
+  {
+    who: 'a person, 1000 px',
+    options: { as: person, language: 'en', width: 1000 },
+    paths: Object.keys(frames).filter((path) => !isForAdmins(path)),
+  },
+]
+for (const { who, options, paths } of looks) {
+  test(`each page stands where its frame was: ${who}`, async () => {
+    expect(paths.length).toBeGreaterThan(8)
+    for (const path of paths) {
+      await using visit = await site.visit(options)
+      const { page } = visit
+      const letGo = await openHeld(page, path.replace('$id', '1'))
+      await page.locator(`${frame} .text-xl`).waitFor()
+      const before = {
+        title: await boxOf(page, `${frame} .text-xl`),
+        text: await boxOf(page, `${frame} .text-muted`),
+        side: await widthOf(page, `${frame} > .bg-sunken`),
+      }
+      await letGo()
+      // The start page shows its heading to the eye in a line of its own, once it knows that nothing else was written.
+      const title = path === '/' ? 'main p.text-xl' : 'main h1'
+      await page.locator(title).waitFor()
+      const after = {
+        title: await boxOf(page, title),
+        text: frames[path]?.text && (await boxOf(page, 'main h1 + p')),
+        side: await widthOf(page, 'aside'),
+      }
+      expect([path, before]).toEqual([path, after])
+      expect([path, await page.locator(frame).count()]).toEqual([path, 0])
+    }
+  })
+}
+
+test('a folded sidebar is narrow from the first look on', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await page.evaluate(() => localStorage.setItem('ui.sidebar', 'icons'))
+  const letGo = await openHeld(page, '/token')
+  await page.locator(frame).waitFor()
+  const width = await widthOf(page, `${frame} > .bg-sunken`)
+  await letGo()
+  expect([width, await widthOf(page, 'aside')]).toEqual([56, 56])
+})
+
+/** Waits until the page is read, and the script that would draw has run; says whether there is one. */
+async function drawn(page: Page): Promise<boolean> {
+  await page.waitForFunction(() => document.readyState !== 'loading')
+  const scripts = page.locator('script[data-route]')
+  if ((await scripts.count()) === 0) return false
+  await page.waitForFunction(() => (window as unknown as { drawings?: number }).drawings === 1)
+  return true
+}
+
+const others = [
+  { what: 'of an administrator for others', path: '/channel', as: person, asks: false },
+  { what: 'for who is not logged in', path: '/channel', as: undefined, asks: false },
+  { what: 'for who is not logged in, of the home page', path: '/', as: undefined, asks: false },
+  { what: 'where there is no page', path: '/no/such/page', as: rootAccount, asks: true },
+  { what: 'of the audit trail, which is wider than its page', path: '/setting?tab=audit', as: rootAccount, asks: true },
+  { what: 'of a home page that was written', path: '/', as: rootAccount, asks: true, written: 'Welcome' },
+]
+for (const { what, path, as, asks, written } of others) {
+  test(`there is no frame ${what}`, async () => {
+    await using visit = await site.visit(as ? { as } : {})
+    const { page } = visit
+    await page.addInitScript(() => {
+      const seen = (event: Event) => {
+        const script = event.target instanceof HTMLScriptElement ? event.target : undefined
+        if (script?.dataset['route'] !== undefined) Object.assign(window, { drawings: 1 })
+      }
+      document.addEventListener('load', seen, true)
+    })
+    if (written) await page.evaluate((text) => localStorage.setItem('home_page_content', text), written)
+    const letGo = await openHeld(page, path)
+    expect([await drawn(page), await page.locator('#root > *').count()]).toEqual([asks, 0])
+    await letGo()
+  })
+}
+
+test('a record of who is logged in that cannot be read counts as nobody; a language that is no choice is not taken', async () => {
+  for (const user of ['not json', '{"role":100}', 'null']) {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await page.evaluate((value) => localStorage.setItem('user', value), user)
+    const letGo = await openHeld(page, '/channel')
+    const asked = 'link[rel="modulepreload"][href*="/login-"]'
+    await page.locator(asked).waitFor({ state: 'attached' })
+    expect([user, await page.locator('script[data-route]').count()]).toEqual([user, 0])
+    await letGo()
+    await page.getByRole('heading', { name: 'user login' }).waitFor()
+  }
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await page.evaluate(() => localStorage.setItem('ui.lang', 'zh-CN'))
+  const letGo = await openHeld(page, '/channel')
+  await page.locator(frame).getByText('channels', { exact: true }).waitFor()
+  await letGo()
+  await page.getByRole('heading', { name: 'channels', exact: true }).waitFor()
+})
+
+test('the heading stays while a part of the page is late', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await page.addInitScript(() => {
+    const seen = { frame: false, gap: false }
+    Object.assign(window, { seen })
+    const look = () => {
+      const stands = document.querySelector('#root > [aria-hidden="true"]') !== null
+      if (stands) seen.frame = true
+      else if (seen.frame && !document.querySelector('main h1')) seen.gap = true
+      requestAnimationFrame(look)
+    }
+    look()
+  })
+  const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
+  // The console itself is here by then: it has asked for the status.
+  await page.waitForRequest('**/api/status')
+  await page.waitForTimeout(1000)
+  expect(await page.locator(frame).count()).toBe(1)
+  await letGo()
+  expect(await page.evaluate(() => (window as unknown as { seen: object }).seen)).toEqual({ frame: true, gap: false })
+})
+
+test('a console whose script cannot be loaded says so, in the language of the page', async () => {
+  const words = { en: 'The console could not be loaded. Please reload the page.', zh: '控制台无法加载，请刷新页面。' }
+  for (const language of ['en', 'zh'] as const) {
+    for (const file of ['core', 'index']) {
+      await using visit = await site.visit({ as: rootAccount, language, expectedErrors: /ERR_FAILED/ })
+      const { page } = visit
+      await page.route(`**/assets/${file}-*.js`, (route) => route.abort())
+      await page.goto('/token')
+      await page.getByText(words[language]).waitFor()
+      expect((await page.locator('body').textContent())?.trim()).toBe(words[language])
+    }
+  }
+})
