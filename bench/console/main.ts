@@ -191,6 +191,10 @@ await site.start()
 try {
   const channel = { type: 8, key: 'k', models: 'gpt-4o', group: 'default', base_url: 'http://127.0.0.1:1' }
   await site.api('POST', '/api/channel/', { ...channel, name: 'channel 0' })
+  for (let n = 1; n <= 12; n++) {
+    const token = { name: `token ${n}`, remain_quota: n, unlimited_quota: false, expired_time: -1 }
+    await site.api('POST', '/api/token/', token)
+  }
   fillWithMany(site, { channels: 999, users: 5000, logs: 10_000 })
   if (!process.argv.includes('--work')) await measureLoads(site)
   await measureWork(site)

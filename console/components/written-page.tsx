@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { CallError, type CallInput, type CallOptions, call, showFailure } from '../lib/call.ts'
@@ -8,12 +8,15 @@ import { ErrorState, Skeleton } from './ui/states.tsx'
 
 const SafeHtml = lazy(() => import('./safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 
-interface WrittenPageProps<E extends Endpoint> {
+interface WrittenText<E extends Endpoint> {
   /** Answers with the text: Markdown, HTML, or an https address to show in a frame. */
   endpoint: E
   input: CallInput<E>
   /** Where the last text is kept, to be shown at once next time. */
   storageKey: StorageKey
+}
+
+interface WrittenPageProps<E extends Endpoint> extends WrittenText<E> {
   /** Title of the frame. */
   title: string
   failed: string
@@ -25,16 +28,22 @@ interface WrittenPageProps<E extends Endpoint> {
   quiet?: boolean
 }
 
-/** A page whose content an administrator wrote. */
-export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
-  const { endpoint, input, storageKey, title, failed, empty, loading, quiet = true } = props
-  const t = useText()
-  const { data, error, refetch, isFetching } = useQuery({
+/** What an administrator wrote; the text of the last visit until it is here. */
+export function writtenQuery<E extends Endpoint>(of: WrittenText<E>, quiet: boolean) {
+  const { endpoint, input, storageKey } = of
+  return queryOptions({
     queryKey: ['written', storageKey],
     queryFn: ({ signal }) => textOf(endpoint, input, { signal, quiet }),
     initialData: () => readStored(storageKey),
     initialDataUpdatedAt: 0,
   })
+}
+
+/** A page whose content an administrator wrote. */
+export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
+  const { endpoint, input, storageKey, title, failed, empty, loading, quiet = true } = props
+  const t = useText()
+  const { data, error, refetch, isFetching } = useQuery(writtenQuery({ endpoint, input, storageKey }, quiet))
   useEffect(() => {
     if (data !== undefined && !isFetching) writeStored(storageKey, data === '' ? undefined : data)
   }, [data, isFetching, storageKey])

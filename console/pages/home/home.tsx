@@ -2,9 +2,10 @@ import { type ComponentType, useEffect, useState } from 'react'
 import { statusApi } from '../../../contract/api/status.ts'
 import { PageHeading } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
-import { WrittenPage } from '../../components/written-page.tsx'
+import { WrittenPage, writtenQuery } from '../../components/written-page.tsx'
 import { loadChunk } from '../../lib/chunk.ts'
-import { type SessionUser, useSessionUser } from '../../lib/session.ts'
+import { askFirst, isAt } from '../../lib/first-look.ts'
+import { type SessionUser, sessionUser, useSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { useNotice } from './notice.ts'
 import { Welcome } from './welcome.tsx'
@@ -14,16 +15,30 @@ interface StartPart {
   error?: unknown
 }
 
+const written = { endpoint: statusApi.homePageContent, input: {}, storageKey: 'home_page_content' } as const
+
+let startPart: StartPart = {}
+const loadStart = async () => {
+  const { StartPage } = await loadChunk(() => import('./start.tsx'))
+  startPart = { Start: StartPage }
+}
+
+// Begun before anything is drawn.
+if (isAt('/')) {
+  askFirst(writtenQuery(written, true))
+  if (sessionUser()) loadStart().catch(() => undefined)
+}
+
 /** What people who are logged in see. No boundary waits for it: React shows what one has waited for a while later. */
 function useStartPage(wanted: boolean): StartPart['Start'] {
-  const [{ Start, error }, setPart] = useState<StartPart>({})
+  const [{ Start, error }, setPart] = useState(startPart)
   useEffect(() => {
-    if (!wanted) return
-    loadChunk(() => import('./start.tsx')).then(
-      ({ StartPage }) => setPart({ Start: StartPage }),
+    if (!wanted || Start) return
+    loadStart().then(
+      () => setPart(startPart),
       (failure: unknown) => setPart({ error: failure }),
     )
-  }, [wanted])
+  }, [wanted, Start])
   if (error !== undefined) throw error
   return Start
 }
@@ -40,9 +55,7 @@ export function HomePage() {
     <div className="mx-auto w-full max-w-[1280px]">
       <PageHeading title={t('home.title')} className="sr-only" />
       <WrittenPage
-        endpoint={statusApi.homePageContent}
-        input={{}}
-        storageKey="home_page_content"
+        {...written}
         title={t('home.title')}
         failed={t('home.failed')}
         empty={empty}
