@@ -56,7 +56,10 @@ export default defineConfig({
       routes: resolve(root, 'app/routes.tsx'),
       frames: resolve(root, 'app/frames.ts'),
       messages: resolve(root, 'messages'),
-      ofUsers: { '/': ['../pages/home/start.tsx'] },
+      ofUsers: {
+        '/': ['../pages/home/start.tsx'],
+        '/usage': ['../pages/usage/usage-chart.tsx'],
+      },
     }),
     preloadedEntry(),
     plainImports(),

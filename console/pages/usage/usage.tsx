@@ -3,8 +3,11 @@ import { lazy, Suspense } from 'react'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
+import { isAt } from '../../lib/first-look.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
-import { useUrlState } from '../../lib/url-state.ts'
+import { parseQuery, useUrlState } from '../../lib/url-state.ts'
 import { Controls } from './controls.tsx'
 import { Figures } from './figures.tsx'
 import { usageQuery, viewOf } from './queries.ts'
@@ -12,6 +15,10 @@ import { Ranking } from './ranking.tsx'
 import { noChoices, parseUsageSearch } from './search.ts'
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
+
+// Begun before anything is drawn; what fails is asked for again by the page, which tells of it.
+if (isAt('/usage') && sessionUser())
+  void queryClient.prefetchQuery(usageQuery(viewOf(parseUsageSearch(parseQuery(location.search)))))
 
 /** `/usage`: what was used, over time and by model, token, user or channel. */
 export function UsagePage() {
