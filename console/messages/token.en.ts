@@ -2,6 +2,7 @@
 export const tokenEn = {
   'token.title': 'my tokens',
   'token.intro': 'A token is the key your programs call the gateway with.',
+  'token.address': 'Base URL',
   'token.add': 'New token',
   'token.addTitle': 'new token',
   'token.editTitle': 'edit token',

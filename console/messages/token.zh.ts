@@ -3,6 +3,7 @@ import type { Translation } from './areas.ts'
 export const tokenZh = {
   'token.title': '我的令牌',
   'token.intro': '令牌是你的程序调用网关时使用的密钥。',
+  'token.address': '接口地址',
   'token.add': '新建令牌',
   'token.addTitle': '新建令牌',
   'token.editTitle': '编辑令牌',

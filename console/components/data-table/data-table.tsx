@@ -194,7 +194,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
         </p>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="overflow-x-auto rounded-lg">
+      <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="table-scroll rounded-lg">
         {/* Roles are written out: as cards the table is laid out as blocks, which would drop them. */}
         <table
           role="table"

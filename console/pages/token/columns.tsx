@@ -14,7 +14,7 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
     {
       id: 'name',
       header: t('token.name'),
-      cell: (token) => <span className="block max-w-48 truncate">{nameOf(token, t)}</span>,
+      cell: (token) => <span className="block max-w-48 truncate sm:max-w-40">{nameOf(token, t)}</span>,
       value: (token) => token.name,
       sortable: true,
       required: true,

@@ -17,6 +17,7 @@ import { toast } from '../../lib/toast.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { useListState } from '../../lib/way-back.ts'
 import { deleteToken, tokenActions, tokenBulk } from './actions.tsx'
+import { BaseUrl } from './base-url.tsx'
 import { tokenColumns } from './columns.tsx'
 import { tokens } from './queries.ts'
 import { parseTokenSearch } from './search.ts'
@@ -71,8 +72,14 @@ export function TokenListPage() {
       {t('token.add')}
     </Link>
   )
+  const actions = (
+    <>
+      <BaseUrl />
+      {addButton}
+    </>
+  )
   return (
-    <Page title={t('token.title')} text={t('token.intro')} width="full" actions={addButton}>
+    <Page title={t('token.title')} text={t('token.intro')} width="full" actions={actions}>
       <DataTable
         name="tokens"
         caption={t('token.title')}
