@@ -201,6 +201,7 @@ function BodyRow<Row extends object>(props: RowProps<Row>) {
             data-card={column.card}
             data-label={column.card === 'badge' ? undefined : capital(column.header)}
             data-align={column.align}
+            data-grows={column.grows}
           >
             {column.cell(row.original)}
           </td>
@@ -228,7 +229,7 @@ function SkeletonRows<Row extends object>({ columns, skeletons, bulk, actions }:
         <tr key={index}>
           {bulk && <td className="select-cell" />}
           {columns.map((column) => (
-            <td key={column.id} data-align={column.align} data-card={column.card}>
+            <td key={column.id} data-align={column.align} data-card={column.card} data-grows={column.grows}>
               <Skeleton className={`inline-block h-3.5 align-middle ${column.skeleton ?? 'w-20'}`} />
             </td>
           ))}

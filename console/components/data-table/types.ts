@@ -12,6 +12,8 @@ export interface Column<Row> {
   /** Whether its header sorts; needs `value`. */
   sortable?: boolean
   align?: 'end'
+  /** Takes the room that the others leave; its cells are cut with an ellipsis. */
+  grows?: boolean
   /** Width of its skeleton, as a class; about that of real content. */
   skeleton?: string
   /** Its place on a card (600 px and less): the title, the badge beside it, or not shown. Others are lines with a label. */

@@ -65,11 +65,12 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
       id: 'content',
       header: t('log.detail'),
       cell: (log) => (
-        <span className="block max-w-64 truncate" title={log.content}>
+        <span className="block truncate max-sm:max-w-64" title={log.content}>
           {log.content}
         </span>
       ),
       value: (log) => log.content,
+      grows: true,
       skeleton: 'w-40',
     },
     ...times(t),
