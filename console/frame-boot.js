@@ -32,8 +32,9 @@
   }
   const isOther = localStorage.getItem(unlessStored) || (unlessQuery && location.search.includes(unlessQuery))
   if (title && !isOther) {
-    // A script that the browser has kept may run before the page is read.
+    // A script that the browser has kept may run before the page is read. The event for its end would come too late: it
+    // waits for the entry.
     if (document.querySelector('#root')) draw()
-    else document.addEventListener('DOMContentLoaded', draw)
+    else document.addEventListener('readystatechange', draw, { once: true })
   }
 }

@@ -6,8 +6,9 @@ import { loadStatus } from './lib/status.ts'
 import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
 
-/** After this a page that is still on its way is drawn as loading, unless its frame already stands there. */
+/** After this a page that is still on its way is drawn as loading; later where its frame stands there already. */
 const patienceMs = 300
+const framedPatienceMs = 3000
 const element = document.querySelector('#root')
 
 // Asked for at once, together with what the first page needs.
@@ -16,8 +17,11 @@ void loadStatus()
 // The browser reads its rules for a language at their first use: better now, while files are on their way.
 setTimeout(() => new Intl.PluralRules(languageTag()))
 // Drawn when it is complete, so that it is drawn once.
-const noFrame = new Promise<void>((done) => setTimeout(() => element?.firstChild || done(), patienceMs))
-const firstPage = Promise.race([router.load().catch(reportError), noFrame])
+const late = new Promise<void>((done) => {
+  setTimeout(() => element?.firstChild || done(), patienceMs)
+  setTimeout(done, framedPatienceMs)
+})
+const firstPage = Promise.race([router.load().catch(reportError), late])
 
 Promise.all([firstWords, firstPage]).then(
   () => {
@@ -32,7 +36,6 @@ Promise.all([firstWords, firstPage]).then(
       ),
     )
   },
-  () => {
-    document.body.textContent = 'The console could not be loaded. Please reload the page.'
-  },
+  // The first script says so.
+  () => dispatchEvent(new Event('unusable')),
 )

@@ -4,22 +4,28 @@ try {
   const { files, frames, words, routes } = firstParts
   const folder = document.currentScript.src.replace(/[^/]*$/, '')
   const path = `/${location.pathname.slice(new URL('..', folder).pathname.length)}`.replace(/(.)\/+$/, '$1')
+  let chinese = 0
+  const say = () => document.body.replaceChildren(document.querySelector('template').content.children[chinese])
+  // Until React has begun, a script of ours that fails leaves nothing to use, and a frame that seems to wait for more.
+  const failed = ({ target, error, filename }) => {
+    const script = target.type === 'module' ? target.src : error instanceof SyntaxError ? filename : ''
+    if (script.startsWith(folder) && !document.querySelector('#root > :not([aria-hidden])')) say()
+  }
+  addEventListener('error', failed, true)
+  addEventListener('unusable', say)
   // As lib/session.ts and lib/text.ts read them.
-  const stored = /^\{/.test(localStorage.getItem('user')) ? JSON.parse(localStorage.getItem('user')) : {}
-  const user = typeof stored.id === 'number' && typeof stored.username === 'string' ? stored : { role: NaN }
+  let user = { role: NaN }
+  try {
+    const { id, username, role } = JSON.parse(localStorage.getItem('user'))
+    if (`${typeof id} ${typeof username} ${typeof role}` === 'number string number') user = { role }
+  } catch {
+    // A record that cannot be read counts as nobody.
+  }
   const chosen = localStorage.getItem('ui.lang')
   const language = /^(?:en|zh|pseudo)$/.test(chosen)
     ? chosen
     : navigator.languages.find((each) => /^(?:en|zh)\b/i.test(each))
-  const chinese = /^zh/i.test(language) ? 1 : 0
-  // Without its entry the page would stay as it is.
-  const failed = ({ target }) => {
-    if (target.type !== 'module' || target.rel) return
-    document.body.textContent = chinese
-      ? '控制台无法加载，请刷新页面。'
-      : 'The console could not be loaded. Please reload the page.'
-  }
-  addEventListener('error', failed, true)
+  chinese = /^zh/i.test(language) ? 1 : 0
   const routeOf = (of) => routes.find(([pattern]) => new RegExp(`^${pattern}$`, 'i').test(of))
   const found = routeOf(path)
   const isUser = user.role >= 0
@@ -36,7 +42,6 @@ try {
   for (const at of [...parts, ...texts, ...(isUser ? ofUsers : [])]) {
     const link = document.createElement('link')
     link.rel = 'modulepreload'
-    link.crossOrigin = ''
     link.href = `${folder}${files[at]}.js`
     place(link)
   }

@@ -61,7 +61,7 @@ function withParents(routes: ReadonlyMap<string, Route>, route: Route): Route[] 
   return parent ? [route, ...withParents(routes, parent)] : [route]
 }
 
-/** The table of a build. `ofUsers` are modules that pages show to people who are logged in alone. */
+/** The table of a build. `ofUsers` are modules that pages load at once for people who are logged in, beside their own. */
 export function firstParts(
   routesFile: string,
   bundle: Bundle,

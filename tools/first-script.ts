@@ -14,7 +14,7 @@ interface FirstScript {
   routes: string
   frames: string
   messages: string
-  /** Modules that pages show only to people who are logged in, by path. */
+  /** Modules that pages load at once beside those of their routes, for people who are logged in, by path. */
   ofUsers: Readonly<Record<string, readonly string[]>>
 }
 

@@ -20,7 +20,15 @@ const pages = [
 ]
 /** A slow phone on a slow line. */
 const slow = { cpu: 4, bytesPerSecond: 200_000, latencyMs: 150 }
-const budgets = { slowMs: 2000, blockedMs: 150, shift: 0.02, longTaskMs: 50, interactionMs: 100 }
+const budgets = {
+  wholeMs: 800,
+  slowMs: 2000,
+  slowWholeMs: 3500,
+  blockedMs: 150,
+  shift: 0.02,
+  longTaskMs: 50,
+  interactionMs: 100,
+}
 
 const faults: string[] = []
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
@@ -124,8 +132,8 @@ async function measureLoads(site: Console): Promise<void> {
       for (let round = 0; round < rounds; round++) seen.push(await loadOnce(site, path, throttled))
       const name = throttled ? `${path}, 4 × slower, 1.6 Mbit/s, 150 ms` : path
       report(`largest paint ${name}`, median(seen.map(({ lcp }) => lcp)), throttled ? budgets.slowMs : budgetMs, 'ms')
-      const whole = `${Math.round(median(seen.map(({ complete }) => complete)))} ms`
-      console.log(`     ${`whole page ${name}`.padEnd(64)} ${whole.padStart(9)}`)
+      const whole = seen.map(({ complete }) => complete || Number.POSITIVE_INFINITY)
+      report(`whole page ${name}`, median(whole), throttled ? budgets.slowWholeMs : budgets.wholeMs, 'ms')
       report(`layout shift ${name}`, Math.max(...seen.map(({ shift }) => shift)), budgets.shift, '')
       if (throttled) report(`blocked ${name}`, median(seen.map(({ blocked }) => blocked)), budgets.blockedMs, 'ms')
     }

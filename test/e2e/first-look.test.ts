@@ -59,3 +59,56 @@ for (const status of [403, 500, 200]) {
     await eventually(() => rowsOf(page).count()).toBe(1)
   })
 }
+
+test('a list that is refused while it is looked at is told once', async () => {
+  await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
+  const { page } = visit
+  const held = Promise.withResolvers<void>()
+  await page.route('**/api/token/?**', async (route) => {
+    await held.promise
+    await route.fulfill({ status: 403, json: { success: false, message: 'not this list' } })
+  })
+  await visit.open('/token')
+  await page.locator('.data-table tbody[aria-hidden] .skeleton').first().waitFor()
+  held.resolve()
+  await toastShown(page, 'error', 'not this list')
+  await page.getByRole('button', { name: 'Retry' }).waitFor()
+  await page.waitForLoadState('networkidle')
+  expect(await page.locator('[data-toast]').count()).toBe(1)
+  expect(await page.locator('[data-toast]').textContent()).not.toContain('2 times')
+  expect(visit.calls().filter((call) => call.startsWith('GET /api/token/?'))).toHaveLength(1)
+})
+
+for (const path of ['/token', '/', '/usage']) {
+  test(`a session that had ended before ${path} is opened leads to the login, which leads back`, async () => {
+    const account = await site.addUser(`ended${path.replace('/', '-')}`)
+    await using visit = await site.visit({ as: account })
+    const { page } = visit
+    await page.context().clearCookies()
+    await page.goto(path)
+    await page.waitForURL('**/login?expired=true')
+    await page.getByLabel('Username').fill(account.username)
+    await page.getByLabel('Password', { exact: true }).fill(account.password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**${path}`)
+    await page.locator('main h1').waitFor({ state: 'attached' })
+  })
+}
+
+for (const text of [undefined, 'Hello there']) {
+  test(`a home page that cannot be asked for is told once${text ? ', beside the text of the last visit' : ''}`, async () => {
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
+    const { page } = visit
+    if (text) await page.evaluate((value) => localStorage.setItem('home_page_content', value), text)
+    await page.route('**/api/home_page_content', (route) => route.fulfill({ status: 502, json: {} }))
+    await page.goto('/')
+    await toastShown(page, 'error', 'status code 502')
+    await page
+      .getByText(text ?? 'Request failed with status code 502')
+      .first()
+      .waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await page.locator('[data-toast="error"]').count()).toBe(1)
+    expect(await page.locator('[data-toast="error"]').textContent()).not.toContain('2 times')
+  })
+}

@@ -129,7 +129,8 @@ for (const { what, path, as, asks, written } of others) {
 }
 
 test('a record of who is logged in that cannot be read counts as nobody; a language that is no choice is not taken', async () => {
-  for (const user of ['not json', '{"role":100}', 'null']) {
+  const broken = ['not json', 'null', '{"id":1', '{"role":100}', '{"id":1,"username":"root","role":"100"}']
+  for (const user of broken) {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await page.evaluate((value) => localStorage.setItem('user', value), user)
@@ -172,13 +173,77 @@ test('the heading stays while a part of the page is late', async () => {
   expect(await page.evaluate(() => (window as unknown as { seen: object }).seen)).toEqual({ frame: true, gap: false })
 })
 
+test('a part that is very late leaves the frame to the shell and its menu', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
+  await page.locator(frame).waitFor()
+  await page.getByText('Loading').first().waitFor()
+  expect(await page.locator(frame).count()).toBe(0)
+  await letGo()
+})
+
+test('a frame is drawn when its script runs before the page is read', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  // As the browser does with a script that it has kept: it is there at once.
+  const source = await (async () => {
+    const asked = page.waitForResponse('**/assets/frame-en-*.js')
+    await visit.open('/token')
+    return await (await asked).text()
+  })()
+  await page.addInitScript(
+    (code) => {
+      const route = document.createElement('i')
+      route.dataset['route'] = String(code.route)
+      Object.defineProperty(document, 'currentScript', { get: () => route, configurable: true })
+      new Function(code.source)()
+      Reflect.deleteProperty(document, 'currentScript')
+    },
+    {
+      source,
+      route: await page.evaluate(() => document.querySelector<HTMLElement>('script[data-route]')?.dataset['route']),
+    },
+  )
+  await page.route('**/assets/frame-en-*.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }))
+  const letGo = await openHeld(page, '/token')
+  await page.locator(frame).getByText('my tokens').waitFor()
+  await letGo()
+})
+
+test('a script that is not of the console, and fails, takes nothing from the page', async () => {
+  await using visit = await site.visit({ as: rootAccount, expectedErrors: /no-such-file|status of 404|ERR_FAILED/ })
+  const { page } = visit
+  await visit.open('/token')
+  for (const src of ['/no-such-file.js', '/assets/no-such-file.js']) {
+    await page.route(`**${src}`, (route) => route.abort())
+    const failed = await page.evaluate(
+      (address) =>
+        new Promise<string>((done) => {
+          const script = document.createElement('script')
+          Object.assign(script, { type: 'module', src: address, onerror: () => done('failed') })
+          document.head.append(script)
+        }),
+      src,
+    )
+    expect(failed).toBe('failed')
+  }
+  await page.getByRole('heading', { name: 'my tokens' }).waitFor()
+})
+
 test('a console whose script cannot be loaded says so, in the language of the page', async () => {
   const words = { en: 'The console could not be loaded. Please reload the page.', zh: '控制台无法加载，请刷新页面。' }
   for (const language of ['en', 'zh'] as const) {
-    for (const file of ['core', 'index']) {
-      await using visit = await site.visit({ as: rootAccount, language, expectedErrors: /ERR_FAILED/ })
+    for (const [file, fate] of [
+      ['core', 'lost'],
+      ['index', 'lost'],
+      ['core', 'not understood'],
+    ] as const) {
+      await using visit = await site.visit({ as: rootAccount, language, expectedErrors: /ERR_FAILED|Unexpected token/ })
       const { page } = visit
-      await page.route(`**/assets/${file}-*.js`, (route) => route.abort())
+      await page.route(`**/assets/${file}-*.js`, (route) =>
+        fate === 'lost' ? route.abort() : route.fulfill({ contentType: 'text/javascript', body: 'export const = 1' }),
+      )
       await page.goto('/token')
       await page.getByText(words[language]).waitFor()
       expect((await page.locator('body').textContent())?.trim()).toBe(words[language])

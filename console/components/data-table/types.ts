@@ -12,7 +12,7 @@ export interface Column<Row> {
   /** Whether its header sorts; needs `value`. */
   sortable?: boolean
   align?: 'end'
-  /** Takes the room that the others leave; its cells are cut with an ellipsis. */
+  /** Takes the room that the others leave; its cells are to be cut with an ellipsis. Not for the title. */
   grows?: boolean
   /** Width of its skeleton, as a class; about that of real content. */
   skeleton?: string

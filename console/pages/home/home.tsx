@@ -3,7 +3,7 @@ import { statusApi } from '../../../contract/api/status.ts'
 import { PageHeading } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { WrittenPage, writtenQuery } from '../../components/written-page.tsx'
-import { loadChunk } from '../../lib/chunk.ts'
+import { importPart, loadChunk } from '../../lib/chunk.ts'
 import { askFirst, isAt } from '../../lib/first-look.ts'
 import { type SessionUser, sessionUser, useSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
@@ -19,7 +19,7 @@ const written = { endpoint: statusApi.homePageContent, input: {}, storageKey: 'h
 
 let startPart: StartPart = {}
 const loadStart = async () => {
-  const { StartPage } = await loadChunk(() => import('./start.tsx'))
+  const { StartPage } = await loadChunk(() => importPart(() => import('./start.tsx')))
   startPart = { Start: StartPage }
 }
 

@@ -16,7 +16,7 @@ import { noChoices, parseUsageSearch } from './search.ts'
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
 
-// Begun before anything is drawn; what fails is asked for again by the page, which tells of it.
+// Begun before anything is drawn. The time that ends now is no part of the key; a failure is the page's to show.
 if (isAt('/usage') && sessionUser())
   void queryClient.prefetchQuery(usageQuery(viewOf(parseUsageSearch(parseQuery(location.search)))))
 

@@ -169,7 +169,9 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     const text = message.text()
     if (!refusedCall.test(text) && !expected?.test(text)) faults.push(`console ${message.type()}: ${text}`)
   })
-  page.on('pageerror', (error) => faults.push(`page error: ${error.message}`))
+  page.on('pageerror', ({ message }) => {
+    if (!expected?.test(message)) faults.push(`page error: ${message}`)
+  })
   context.on('request', (request) => {
     const address = request.url()
     if (address.startsWith(`${origin}/api/`)) calls.push(`${request.method()} ${address.slice(origin.length)}`)
