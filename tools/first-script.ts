@@ -57,6 +57,8 @@ async function readText(messages: string, language: string, key: string): Promis
  */
 export function firstScript(of: FirstScript): Plugin {
   let building = false
+  /** Of this build: the page names what is emitted. */
+  let made: ReturnType<typeof make> | undefined
 
   /** Headings of the routes in their order; nothing for those without a frame. */
   async function headings(paths: FirstParts['paths'], language: string): Promise<string> {
@@ -97,13 +99,18 @@ export function firstScript(of: FirstScript): Plugin {
     config: (_config, { command }) => {
       building = command === 'build'
     },
+    buildStart() {
+      made = undefined
+    },
     async generateBundle(_options, bundle) {
-      for (const each of await make(bundle)) this.emitFile({ type: 'asset', ...each })
+      made ??= make(bundle)
+      for (const each of await made) this.emitFile({ type: 'asset', ...each })
     },
     transformIndexHtml: {
       order: 'post',
       handler: async (_html, { bundle }) => {
-        const [first] = building && bundle ? await make(bundle) : []
+        if (building && bundle) made ??= make(bundle)
+        const [first] = (await made) ?? []
         return [
           {
             tag: 'script',

@@ -3,15 +3,12 @@ import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
+import { oneOfEach } from './support/one-of-each.ts'
 import { toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-beforeAll(async () => {
-  await site.api('POST', '/api/channel/', { type: 1, key: 'k', name: 'one', models: 'gpt-4o', group: 'default' })
-  await site.api('POST', '/api/token/', { name: 'one', remain_quota: 1, unlimited_quota: true, expired_time: -1 })
-  await site.api('POST', '/api/redemption/', { name: 'one', count: 1, quota: 100 })
-})
+beforeAll(() => oneOfEach(site))
 
 const addresses = [
   ['/channel?q=one&sort=-name&type=1&status=1&group=default', '/api/channel/search'],

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { frames } from '../../console/app/frames.ts'
 import { openConsole, rootAccount, type VisitOptions } from './support/console.ts'
 import { frame, openHeld } from './support/held.ts'
+import { oneOfEach } from './support/one-of-each.ts'
 import { person } from './support/screen.ts'
 
 const site = openConsole()
@@ -11,9 +12,7 @@ setDefaultTimeout(300_000)
 
 beforeAll(async () => {
   await site.addUser(person.username)
-  await site.api('POST', '/api/channel/', { type: 1, key: 'k', name: 'one', models: 'gpt-4o', group: 'default' })
-  await site.api('POST', '/api/token/', { name: 'one', remain_quota: 1, unlimited_quota: true, expired_time: -1 })
-  await site.api('POST', '/api/redemption/', { name: 'one', count: 1, quota: 100 })
+  await oneOfEach(site)
 })
 
 interface Box {

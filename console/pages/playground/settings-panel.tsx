@@ -6,6 +6,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Input, Select, Textarea } from '../../components/ui/input.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
+import { useScreen } from '../../lib/screen.ts'
 import { useText } from '../../lib/text.ts'
 import { maskedKey } from '../../lib/token-key.ts'
 import { isTemperature, isTokenLimit, type Settings } from './parameters.ts'
@@ -90,7 +91,9 @@ export function SettingsPanel(props: PanelProps) {
 function ParameterBoxes({ settings, setSettings }: Pick<PanelProps, 'settings' | 'setSettings'>) {
   const t = useText()
   const id = useId()
-  const [open] = useState(() => window.matchMedia('(min-width: 1024px)').matches)
+  const wide = useScreen('lg')
+  // As it was at first: what somebody has folded stays so.
+  const [open] = useState(wide)
   return (
     <details open={open}>
       <summary className="w-fit cursor-pointer text-sm font-medium">{t('playground.parameters')}</summary>

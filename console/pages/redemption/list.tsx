@@ -20,17 +20,20 @@ import { deleteCode, redemptionActions, redemptionBulk } from './actions.tsx'
 import { nameOf } from './code-parts.tsx'
 import { redemptionColumns } from './columns.tsx'
 import { redemptions } from './queries.ts'
-import { parseRedemptionSearch } from './search.ts'
+import { parseRedemptionSearch, type RedemptionSearch } from './search.ts'
 import { StatusFilter } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
+
+/** The filter of a search as the server takes it. */
+const filterOf = ({ status }: RedemptionSearch) => ({ status })
 
 firstLook({
   path: '/redemption',
   role: roles.admin,
   source: redemptions,
   parse: parseRedemptionSearch,
-  filters: ({ status }) => ({ status }),
+  filters: filterOf,
 })
 
 /** `/redemption`: the codes that can be redeemed for quota. */
@@ -40,7 +43,7 @@ export function RedemptionListPage() {
   const [search, setSearch] = useListState('/redemption', parseRedemptionSearch)
   // A server of fewer calls hears no filter.
   const classic = useClassicServer()
-  const list = useList(redemptions, search, setSearch, classic ? {} : { status: search.status })
+  const list = useList(redemptions, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()
 
   const copy = useCallback(
