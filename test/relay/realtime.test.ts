@@ -519,13 +519,12 @@ test('over TLS the certificate must be one that is trusted; back-pressure is the
   await session.event('session.created')
   const { socket, got } = await secure.connection()
   session.socket.pause()
-  for (let n = 0; n < 30; n++) socket.send(`{"n":${n},"pad":"${'x'.repeat(1_000_000)}"}`)
-  expect(await steady(() => socket.getBufferedAmount())).toBeGreaterThan(10_000_000)
+  for (let n = 0; n < MEGABYTES; n++) socket.send(numbered(n))
+  expect(await steady(() => socket.getBufferedAmount())).toBeGreaterThan(STILL_WAITING)
   session.socket.resume()
-  for (let n = 0; n < 10; n++) session.send(`{"n":${n},"pad":"${'y'.repeat(1_000_000)}"}`)
-  await until(() => session.got.length === 31 && got.length === 10, 100_000)
-  const numbers = (some: readonly unknown[]) => some.map((each) => (JSON.parse(String(each)) as { n: number }).n)
-  expect(numbers(session.got.slice(1))).toEqual(Array.from({ length: 30 }, (_, n) => n))
+  for (let n = 0; n < 10; n++) session.send(numbered(n))
+  await until(() => session.got.length === MEGABYTES + 1 && got.length === 10, 100_000)
+  expect(numbers(session.got.slice(1))).toEqual(Array.from({ length: MEGABYTES }, (_, n) => n))
   expect(numbers(got)).toEqual(Array.from({ length: 10 }, (_, n) => n))
   session.socket.close()
   await until(async () => (await gateway.logs()).length === 1)
@@ -674,8 +673,6 @@ describe('the end of the process', () => {
 })
 
 describe('a side that is slow or too loud', () => {
-  const mega = `{"pad":"${'x'.repeat(1_000_000)}"}`
-
   test('a caller who does not read stops the upstream; nothing is lost', async () => {
     await channel()
     const caller = await bench.caller()
@@ -683,14 +680,11 @@ describe('a side that is slow or too loud', () => {
     await session.event('session.created')
     expect(session.socket.pause()).toBe(true)
     const { socket } = await upstream.connection()
-    for (let n = 0; n < 60; n++) socket.send(`{"n":${n},${mega.slice(1)}`)
-    const waiting = await steady(() => socket.getBufferedAmount())
-    expect(waiting).toBeGreaterThan(30_000_000)
+    for (let n = 0; n < MEGABYTES; n++) socket.send(numbered(n))
+    expect(await steady(() => socket.getBufferedAmount())).toBeGreaterThan(STILL_WAITING)
     session.socket.resume()
-    await until(() => session.got.length === 61, 100_000)
-    expect(session.got.slice(1).map((each) => (JSON.parse(String(each)) as { n: number }).n)).toEqual(
-      Array.from({ length: 60 }, (_, n) => n),
-    )
+    await until(() => session.got.length === MEGABYTES + 1, 100_000)
+    expect(numbers(session.got.slice(1))).toEqual(Array.from({ length: MEGABYTES }, (_, n) => n))
     session.socket.close()
     await charged(bench, caller, 0)
   }, 120_000)
@@ -701,13 +695,11 @@ describe('a side that is slow or too loud', () => {
     const session = await openSession(bench.gateway.url, caller.token)
     const connection = await upstream.connection()
     connection.socket.pause()
-    for (let n = 0; n < 60; n++) session.send(`{"n":${n},${mega.slice(1)}`)
-    expect(await steady(() => session.socket.bufferedAmount)).toBeGreaterThan(30_000_000)
+    for (let n = 0; n < MEGABYTES; n++) session.send(numbered(n))
+    expect(await steady(() => session.socket.bufferedAmount)).toBeGreaterThan(STILL_WAITING)
     connection.socket.resume()
-    await until(() => connection.got.length === 60, 100_000)
-    expect(connection.got.map((each) => (JSON.parse(String(each)) as { n: number }).n)).toEqual(
-      Array.from({ length: 60 }, (_, n) => n),
-    )
+    await until(() => connection.got.length === MEGABYTES, 100_000)
+    expect(numbers(connection.got)).toEqual(Array.from({ length: MEGABYTES }, (_, n) => n))
     session.socket.close()
     await charged(bench, caller, 0)
   }, 120_000)
@@ -719,7 +711,7 @@ describe('a side that is slow or too loud', () => {
     const session = await openSession(bench.gateway.url, caller.token)
     const connection = await upstream.connection()
     connection.socket.pause()
-    for (let n = 0; n < 60; n++) session.send(mega)
+    for (let n = 0; n < MEGABYTES; n++) session.send(numbered(n))
     expect(await session.event('error')).toMatchObject({ error: { code: 'upstream_timeout' } })
     expect((await session.closed).code).toBe(1013)
     await bench.gateway.setOption('StreamIdleTimeout', '60')
@@ -735,7 +727,7 @@ describe('a side that is slow or too loud', () => {
     await session.event('session.created')
     session.socket.pause()
     const connection = await upstream.connection()
-    for (let n = 0; n < 60; n++) connection.socket.send(mega)
+    for (let n = 0; n < MEGABYTES; n++) connection.socket.send(numbered(n))
     await connection.closed
     const [row] = await charged(bench, caller, 0)
     expect(row?.outcome).toBe('aborted')
@@ -765,6 +757,22 @@ describe('a side that is slow or too loud', () => {
 function inChunks(...parts: string[]): string {
   return [...parts, ''].map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')
 }
+
+/**
+ * Messages of a megabyte, more than kernels keep on the way: Linux grows the buffers of a
+ * connection up to 4 MB to send and 32 MB to receive, and there are two connections.
+ */
+const MEGABYTES = 150
+
+/** Bytes of them that a sender must still have when the kernels' buffers are full. */
+const STILL_WAITING = 60_000_000
+
+/** A message of a megabyte with a number. */
+const numbered = (n: number) => `{"n":${n},"pad":"${'x'.repeat(1_000_000)}"}`
+
+/** The numbers of messages, in the order in which they came. */
+const numbers = (messages: readonly unknown[]) =>
+  messages.map((message) => (JSON.parse(String(message)) as { n: number }).n)
 
 /** A number once it has stopped changing. */
 async function steady(read: () => number): Promise<number> {
