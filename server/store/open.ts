@@ -28,8 +28,12 @@ export function openStore(options: OpenOptions): Store {
   return isPostgresUrl(options.url) ? openPostgres(options) : openSqlite(options)
 }
 
+/** One count of the usage alone has more questions than the runtime keeps by itself, and would prepare them all anew. */
+const preparedStatements = 100
+
 function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
+  Database.MAX_QUERY_CACHE_SIZE = preparedStatements
   // Reads have a connection of their own, so that they never see a half-done write of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
   const reader = connectSqlite(url, synchronous)
