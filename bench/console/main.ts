@@ -31,7 +31,9 @@ const budgets = {
 }
 
 const faults: string[] = []
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const percentile = (values: readonly number[], part: number) =>
+  [...values].sort((a, b) => a - b)[Math.ceil(values.length * part) - 1] ?? 0
+const median = (values: readonly number[]) => percentile(values, 0.5)
 
 function report(what: string, value: number, budget: number, unit: string): void {
   const kept = value <= budget
@@ -43,7 +45,7 @@ function report(what: string, value: number, budget: number, unit: string): void
 /** Collects what the page's clock says, from before its first script. */
 async function watch(page: Page): Promise<void> {
   await page.addInitScript(() => {
-    const seen = { lcp: 0, complete: 0, shift: 0, blocked: 0, longest: 0, interaction: 0 }
+    const seen = { lcp: 0, complete: 0, shift: 0, blocked: 0, longest: 0, interactions: [] as number[] }
     Object.assign(window, { seen })
     // The page itself, not its frame, and nothing of it on its way any more.
     const whole = () => document.querySelector('main h1') && !document.querySelector('.skeleton')
@@ -54,7 +56,8 @@ async function watch(page: Page): Promise<void> {
         seen.complete = performance.now()
       })
     }).observe(document, { subtree: true, childList: true })
-    const on = (type: string, take: (entry: PerformanceEntry & { value?: number; hadRecentInput?: boolean }) => void) =>
+    type Seen = PerformanceEntry & { value?: number; hadRecentInput?: boolean; interactionId?: number }
+    const on = (type: string, take: (entry: Seen) => void) =>
       new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({
         type,
         buffered: true,
@@ -71,7 +74,8 @@ async function watch(page: Page): Promise<void> {
       seen.blocked += Math.max(0, entry.duration - 50)
     })
     on('event', (entry) => {
-      seen.interaction = Math.max(seen.interaction, entry.duration)
+      // Without a number it is none: the pointer that passes over things on its way.
+      if (entry.interactionId) seen.interactions.push(entry.duration)
     })
   })
 }
@@ -83,7 +87,8 @@ interface Seen {
   shift: number
   blocked: number
   longest: number
-  interaction: number
+  /** How long each press, release or click took until the next picture. */
+  interactions: number[]
 }
 
 const seenBy = (page: Page) =>
@@ -154,7 +159,6 @@ async function openWholeList(site: Console): Promise<Visit> {
   await page.evaluate(() => {
     const { seen } = window as unknown as { seen: Seen }
     seen.longest = 0
-    seen.interaction = 0
   })
   return visit
 }
@@ -171,27 +175,37 @@ async function measureWork(site: Console): Promise<void> {
       await visit.page.getByRole('columnheader', { name: column, exact: true }).getByRole('button').click()
     report('longest task, sorting 1,000 rows', (await seenBy(visit.page)).longest, budgets.longTaskMs, 'ms')
   }
-  {
-    await using visit = await site.visit({ as: rootAccount })
-    const { page } = visit
-    await watch(page)
-    await page.goto('/channel')
+  const answers: number[] = []
+  for (let round = 0; round < rounds; round++) answers.push(...(await clickThrough(site)))
+  report(
+    'answer to a click (sort, page, drawer), p95, 4 × slower',
+    percentile(answers, 0.95),
+    budgets.interactionMs,
+    'ms',
+  )
+}
+
+/** Sorts twice, goes to the next page and opens a drawer; how long each click took to show, in milliseconds. */
+async function clickThrough(site: Console): Promise<number[]> {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await watch(page)
+  await page.goto('/channel')
+  await settle(page)
+  const session = await visit.context.newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate: slow.cpu })
+  const answers: number[] = []
+  const measured = async (click: Promise<void>) => {
+    await click
     await settle(page)
-    const session = await visit.context.newCDPSession(page)
-    await session.send('Emulation.setCPUThrottlingRate', { rate: slow.cpu })
-    for (const button of ['Name', 'Balance', 'Next page']) {
-      await page.getByRole('button', { name: button, exact: true }).click()
-      await settle(page)
-    }
-    await page.getByRole('rowheader').first().click()
-    await page.getByRole('dialog').waitFor()
-    report(
-      'longest answer to a click (sort, page, drawer), 4 × slower',
-      (await seenBy(page)).interaction,
-      budgets.interactionMs,
-      'ms',
-    )
+    const { interactions } = await seenBy(page)
+    answers.push(Math.max(0, ...interactions.splice(0)))
+    await page.evaluate(() => (window as unknown as { seen: Seen }).seen.interactions.splice(0))
   }
+  for (const name of ['Name', 'Balance', 'Next page'])
+    await measured(page.getByRole('button', { name, exact: true }).click())
+  await measured(page.getByRole('rowheader').first().click())
+  return answers
 }
 
 const site = new Console()

@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { pageSize } from '../../contract/api/endpoint.ts'
 import { type CallInput, type CallOptions, callFull } from './call.ts'
@@ -54,7 +54,6 @@ function pageOptions<Row>(key: string, request: PageRequest, load: (signal: Abor
   return queryOptions({
     queryKey: [key, 'list', request],
     queryFn: ({ signal }) => load(signal),
-    placeholderData: keepPreviousData,
   })
 }
 

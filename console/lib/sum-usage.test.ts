@@ -39,3 +39,13 @@ test('rows out of the range do not count', () => {
   })
   expect(usage.total.quota).toBe(25)
 })
+
+test('rows of other names do not count, nor those of another channel', () => {
+  const own = rows.map((each, index) => ({ ...each, username: index === 0 ? 'ann' : 'ben', channel: index }))
+  const sumOf = (filter: object) => usageOf(own, { ...range, ...filter }).total.quota
+  expect(sumOf({ model_name: 'a' })).toBe(30)
+  expect(sumOf({ model_name: 'a', username: 'ben' })).toBe(20)
+  expect(sumOf({ channel: '3' })).toBe(1)
+  expect(sumOf({ token_name: 'other' })).toBe(0)
+  expect(sumOf({ model_name: undefined, username: '', channel: undefined })).toBe(36)
+})

@@ -49,9 +49,14 @@ export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
   const end = Number(query.end_timestamp ?? now) + 1
   const oldest = all.reduce((first, row) => Math.min(first, row.created_at), now)
   const start = Number(query.start_timestamp ?? oldest)
-  const token = query.token_name === undefined ? undefined : String(query.token_name)
+  const narrowed = (['token_name', 'model_name', 'username'] as const).filter((name) => query[name])
+  const channel = Number(query.channel ?? 0)
   const rows = all.filter(
-    (row) => row.created_at >= start && row.created_at < end && (token === undefined || row.token_name === token),
+    (row) =>
+      row.created_at >= start &&
+      row.created_at < end &&
+      narrowed.every((name) => row[name] === query[name]) &&
+      (channel === 0 || row.channel === channel),
   )
   const rollup = (query.rollup ?? 'day') as 'hour' | 'day' | 'week' | 'month'
   const offset = Number(query.utc_offset ?? 0) * 60

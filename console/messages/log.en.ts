@@ -55,6 +55,7 @@ export const logEn = {
   'log.tail.on': 'New rows appear as they are written.',
   'log.tail.count': '{count, plural, one {# new row} other {# new rows}}',
   'log.tail.lost': 'The live connection was lost. It is tried again.',
+  'log.usage': 'Usage of these',
   'log.export': 'Export CSV of all results',
   'log.empty': 'No logs yet',
   'log.empty.text': 'The first call made with a token appears here at once.',

@@ -55,6 +55,7 @@ export const logZh = {
   'log.tail.on': '新的日志会立即出现。',
   'log.tail.count': '{count} 条新日志',
   'log.tail.lost': '实时连接已断开，正在重试。',
+  'log.usage': '查看这些的用量',
   'log.export': '导出全部结果 CSV',
   'log.empty': '还没有日志',
   'log.empty.text': '使用令牌的第一次调用会立即出现在这里。',

@@ -1,4 +1,5 @@
-// The chart of the logs as a way to a time range, views of the usage that are kept, names that are suggested.
+// The chart of the logs as a way to a time range, what the usage is narrowed to, views of it that are kept, names that
+// are suggested.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount, type Visit } from './support/console.ts'
@@ -29,6 +30,7 @@ beforeAll(() => {
       is_stream: 1,
       token_id: 1,
       first_byte_time: 120,
+      outcome: index === 3 ? 'interrupted' : 'complete',
     })
 })
 
@@ -179,6 +181,124 @@ test('a chart is saved as a picture, with its title and legend', async () => {
   }, Buffer.from(bytes).toString('base64'))
   // The ground and two models.
   expect(colours).toBeGreaterThanOrEqual(3)
+})
+
+describe('the usage is narrowed', () => {
+  const requests = (page: Page) =>
+    page
+      .locator('main p', { hasText: /^Requests$/ })
+      .locator('+ p')
+      .textContent()
+
+  test('by the button of a row, and goes on to the logs of that part', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/usage')
+    await eventually(() => requests(page)).toBe(String(days))
+    await page.getByRole('button', { name: 'Only gpt-4o', exact: true }).click()
+    // The button is gone with its row.
+    expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
+    await page.waitForURL(
+      ({ searchParams }) => searchParams.get('model') === 'gpt-4o' && searchParams.get('group') === 'token',
+    )
+    await eventually(() => requests(page)).toBe(String(days / 2))
+    expect(await page.getByLabel('Model name').inputValue()).toBe('gpt-4o')
+    // Only one of the two tokens called this model.
+    expect(await page.getByRole('link', { name: /^Logs of token/ }).allTextContents()).toEqual(['token 1'])
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^Spend from .* in all\.$/ })
+      .waitFor({ state: 'attached' })
+    await page.getByRole('link', { name: 'Logs of token 1', exact: true }).click()
+    await page.waitForURL('**/log?**')
+    const { searchParams } = new URL(page.url())
+    expect([searchParams.get('model'), searchParams.get('token')]).toEqual(['gpt-4o', 'token 1'])
+    await page.getByText(new RegExp(`· ${days / 2} rows$`)).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Logs of token 1', exact: true }).waitFor()
+    await page.goBack()
+    await eventually(() => page.getByLabel('Model name').inputValue()).toBe('')
+    await eventually(() => requests(page)).toBe(String(days))
+  })
+
+  test('by names that are typed; what matches nothing says so and can be cleared', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/usage')
+    const channel = page.getByLabel('Channel ID')
+    await channel.fill('the second')
+    await channel.press('Enter')
+    await eventually(() => channel.inputValue()).toBe('')
+    const box = page.getByLabel('Token name')
+    await box.fill(' token 0 ')
+    await box.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('token') === 'token 0')
+    await eventually(() => requests(page)).toBe(String(days / 2))
+    await page.getByLabel('Username').fill('nobody')
+    // Leaving the box is enough.
+    await channel.focus()
+    await page.getByText('Nothing that matches was used in this time').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).last().click()
+    await page.waitForURL((url) => url.search === '')
+    await eventually(() => requests(page)).toBe(String(days))
+    expect(await box.inputValue()).toBe('')
+  })
+
+  test('to a time of one’s own, shown by what fits: hours of forty days at most', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/usage?range=90d&rollup=hour')
+    await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
+    const choices = () => page.getByLabel('Each bar').locator('option').allTextContents()
+    expect(await choices()).toEqual(['day', 'week', 'month'])
+    const midnight = Math.floor(Date.now() / 1000 / day) * day
+    await visit.open(`/usage?range=custom&from=${midnight - 10 * day}&to=${midnight}`)
+    await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
+    expect(await choices()).toEqual(['hour', 'day', 'week', 'month'])
+    await eventually(() => requests(page)).toBe('10')
+    await page.getByLabel('Each bar').selectOption('hour')
+    await page.getByRole('figure', { name: 'Spend by hour' }).waitFor()
+    await page.getByText('7 days', { exact: true }).click()
+    await page.waitForURL((url) => url.search === '?range=7d')
+    await visit.open(`/usage?range=custom&from=${midnight + 10 * day}`)
+    await page.getByText('This time ends before it begins').waitFor()
+    await visit.open('/usage?range=custom&from=9000000000000')
+    await eventually(() => requests(page)).toBe(String(days))
+  })
+
+  test('by calls that broke off, too', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    await visit.open('/usage?metric=failed')
+    await visit.page.getByRole('figure', { name: 'Broken off by day' }).waitFor()
+    const row = visit.page
+      .locator('main tr')
+      .filter({ has: visit.page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }) })
+    expect((await row.locator('td').allTextContents()).slice(0, 2)).toEqual(['1', '100.0%'])
+  })
+
+  test('as the log is: from there it shows the usage of the same calls', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/log?model=gpt-4o&token=token+1&from=7d')
+    await page.getByRole('link', { name: 'Usage of these' }).click()
+    await page.waitForURL((url) => url.pathname.endsWith('/usage'))
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      range: '7d',
+      model: 'gpt-4o',
+      token: 'token 1',
+    })
+    await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
+  })
+
+  test('to nobody else, by those who are no admins', async () => {
+    await using visit = await site.visit({ as: await site.addUser('somebody') })
+    const { page } = visit
+    await visit.open('/usage?user=root&channel=1')
+    await page.getByText('Nothing was used in this time').waitFor()
+    expect(await page.getByLabel('Username').count()).toBe(0)
+    expect(await page.getByLabel('Channel ID').count()).toBe(0)
+    expect(visit.calls().filter((call) => call.includes('/api/usage/') && /username|channel/.test(call))).toEqual([])
+  })
 })
 
 test('a view of the usage is saved under a name and comes back', async () => {

@@ -124,6 +124,64 @@ for (const list of lists) {
       expect([...new Set(asked())]).toEqual(['0', '1', '2'])
     })
 
+    test('the rows from before stay until those of the next page are here; a slow answer is said to be on its way', async () => {
+      await using visit = await site.visit({ as: rootAccount })
+      const { page } = visit
+      await visit.open(list.path)
+      await filled(page)
+      const texts = () => rowsOf(page).allTextContents()
+      const table = page.locator('.data-table')
+      await page.locator('.data-table[aria-busy="false"]').waitFor()
+      const first = await texts()
+      const held = Promise.withResolvers<void>()
+      await page.route(
+        (url) => url.pathname === list.api.replace('?', '') && url.searchParams.get('p') === '1',
+        async (route) => {
+          await held.promise
+          await route.continue()
+        },
+      )
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.getByText(/^Page 2 of /).waitFor()
+      await page.locator('.data-table[data-waiting="true"]').waitFor()
+      expect(await table.getAttribute('aria-busy')).toBe('true')
+      expect(await texts()).toEqual(first)
+      expect(await page.locator('.skeleton').count()).toBe(0)
+      held.resolve()
+      await page.locator('.data-table[data-waiting="false"][aria-busy="false"]').waitFor()
+      const second = await texts()
+      expect(second).toHaveLength(10)
+      expect(second.filter((row) => first.includes(row))).toEqual([])
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+    })
+
+    if (list.search) {
+      const { search } = list
+      test('after a search that found nothing, the next one is loading until it is answered', async () => {
+        await using visit = await site.visit({ as: rootAccount })
+        const { page } = visit
+        await visit.open(`${list.path}?q=nothing+like+this`)
+        await page.getByText('No results found.').waitFor()
+        const held = Promise.withResolvers<void>()
+        await page.route(`**${list.api}**`, async (route) => {
+          await held.promise
+          await route.continue()
+        })
+        const box = page.getByLabel(search.label)
+        await box.fill(search.text)
+        await box.press('Enter')
+        await page.waitForURL(`**${list.path}?q=number+2`)
+        await page
+          .getByRole('status')
+          .filter({ hasText: `loading ${list.heading} ...` })
+          .waitFor()
+        expect(await page.getByText('No results found.').count()).toBe(0)
+        held.resolve()
+        await eventually(() => rowsOf(page).count()).toBe(search.rows)
+        await page.unrouteAll({ behavior: 'ignoreErrors' })
+      })
+    }
+
     test('spec 2: a click on a header sorts, numbers by their size', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit

@@ -1,5 +1,5 @@
 import { Download, RotateCw } from 'lucide-react'
-import { type ReactNode, type Ref, useRef, useState } from 'react'
+import { type ReactNode, type Ref, useCallback, useDeferredValue, useRef, useState } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import { toCsv } from '../../lib/csv.ts'
 import { downloadFile } from '../../lib/download.ts'
@@ -10,6 +10,7 @@ import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { ColumnChooser } from './column-chooser.tsx'
 import { focusFirst } from './focus-first.ts'
+import { useLasting } from './lasting.ts'
 import { Pagination } from './pagination.tsx'
 import { ResultNews } from './result-news.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -29,10 +30,11 @@ export interface DataTableProps<Row extends object> {
   list: ListState<Row>
   search: ListSearch
   setSearch: SetSearch<ListSearch>
+  /** This and the next two stay the same function as long as they say the same: rows are drawn anew with another one. */
   rowId(row: Row): string
   /** What a row is called in names of buttons and questions. */
   rowName(row: Row): string
-  actions?(row: Row): RowAction[]
+  actions?: ((row: Row) => RowAction[]) | undefined
   bulk?: readonly BulkAction<Row>[]
   /** Rows open a drawer: `?peek=id`. The page shows it. */
   peeks?: boolean
@@ -52,13 +54,15 @@ export interface DataTableProps<Row extends object> {
 
 /** The list of the product: sorting, paging, search, selection and actions; its state lives in the address. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { name, columns, list, search, setSearch, rowId } = props
+  const { name, columns, list, search, setSearch, rowId, peeks = false } = props
   const layout = useColumnLayout(name, columns)
   const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
   const [current, setCurrent] = useState(-1)
-  const shown = engine.rows.map((row) => row.original)
+  // Rows are most of the work: they are drawn in slices, after what was clicked has shown that it was.
+  const drawn = useDeferredValue(engine.rows)
+  const shown = drawn.map((row) => row.original)
   const goTo = (page: number) => setSearch({ page: page > 1 ? page : undefined })
-  const open = (row: Row) => props.peeks && setSearch({ peek: rowId(row) })
+  const open = useCallback((row: Row) => peeks && setSearch({ peek: rowId(row) }), [peeks, setSearch, rowId])
   const toolbar = useRef<HTMLDivElement>(null)
   const clear = () => {
     // The button goes with what it clears: the focus stays with the controls that narrowed the list.
@@ -77,7 +81,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     goTo,
     actions: (index) => (shown[index] && props.actions ? props.actions(shown[index]) : []),
     open: (index) => shown[index] && open(shown[index]),
-    toggle: (index) => engine.rows[index]?.toggleSelected(),
+    toggle: (index) => drawn[index] && engine.select([drawn[index].id], !drawn[index].getIsSelected()),
   })
 
   return (
@@ -88,7 +92,15 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         onExport={() => exportRows(shown)}
         chooser={<ColumnChooser layout={layout} />}
       />
-      <ListBody {...props} engine={engine} columns={layout.shown} current={current} onOpen={open} onClear={clear} />
+      <ListBody
+        {...props}
+        engine={engine}
+        drawn={drawn}
+        columns={layout.shown}
+        current={current}
+        onOpen={open}
+        onClear={clear}
+      />
       {(list.pages > 1 || shown.length > 0) && (
         <Pagination page={list.page} pages={list.pages} total={list.total} onPage={goTo} onNear={list.prefetch} />
       )}
@@ -153,17 +165,23 @@ function Toolbar<Row extends object>(props: ToolbarProps<Row>) {
 
 interface BodyProps<Row extends object> extends DataTableProps<Row> {
   engine: ReturnType<typeof useTableEngine<Row>>
+  /** The engine's rows, or those from before while they are drawn. */
+  drawn: ReturnType<typeof useTableEngine<Row>>['rows']
   current: number
   onOpen(row: Row): void
   onClear(): void
 }
 
+/** From when on a list says that it asks again, in milliseconds. */
+const slowMs = 200
+
 function ListBody<Row extends object>(props: BodyProps<Row>) {
-  const { caption, list, engine, columns, search, setSearch, filtered = false, onClear } = props
+  const { caption, list, engine, drawn, columns, search, setSearch, filtered = false, onClear } = props
   const t = useText()
+  const slow = useLasting(list.refreshing, slowMs)
   const sought = search.q !== undefined
-  // What is left when nothing narrows the list any more is not known before the answer.
-  const loading = list.loading || (list.rows.length === 0 && !sought && !filtered && !list.settled)
+  // That there was nothing before says nothing of what comes.
+  const loading = list.loading || (list.rows.length === 0 && !list.settled)
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (
       <Frame>
@@ -187,7 +205,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
     )
   }
   return (
-    <Frame busy={list.refreshing}>
+    <Frame busy={slow}>
       {list.error && (
         <p role="alert" className="border-b border-line bg-bad-tint px-3 py-2 text-sm text-bad">
           {list.error.message} {t('table.stale')}
@@ -199,7 +217,8 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
         <table
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}
-          aria-busy={loading || list.refreshing}
+          aria-busy={loading || list.refreshing || drawn !== engine.rows}
+          data-waiting={slow && !list.settled}
         >
           <caption className="sr-only">{caption}</caption>
           <TableHead
@@ -210,7 +229,13 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
             bulk={props.bulk}
             acts={props.actions !== undefined}
           />
-          <TableBody {...props} rows={loading ? undefined : engine.rows} skeletons={pageSize} />
+          <TableBody
+            {...props}
+            rows={loading ? undefined : drawn.length > 0 ? drawn : engine.rows}
+            skeletons={pageSize}
+            answeredAt={list.answeredAt}
+            onSelect={engine.select}
+          />
         </table>
       </section>
       {loading && (

@@ -1,5 +1,6 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react'
-import { type ChangeEvent, type MouseEvent as ReactMouseEvent, useLayoutEffect, useRef } from 'react'
+import { type ChangeEvent, memo, type MouseEvent as ReactMouseEvent, useCallback, useLayoutEffect, useRef } from 'react'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
 import { Checkbox } from '../ui/checkbox.tsx'
@@ -93,35 +94,53 @@ interface BodyProps<Row extends object> {
   /** Undefined while they are loaded. */
   rows: readonly EngineRow<Row>[] | undefined
   skeletons: number
+  /** When the rows came, in epoch milliseconds. */
+  answeredAt: number
   rowName(row: Row): string
   actions?(row: Row): RowAction[]
   bulk?: readonly BulkAction<Row>[]
   peeks?: boolean
   current: number
   onOpen(row: Row): void
+  onSelect(ids: readonly string[], selected: boolean): void
 }
 
 /** The rows of a list, or shapes of their size while they are loaded. */
 export function TableBody<Row extends object>(props: BodyProps<Row>) {
+  const { rows, answeredAt, columns, rowName, actions, bulk, peeks = false, current, onOpen, onSelect } = props
   const last = useRef<number>(undefined)
-  const { rows } = props
+  const select = useCallback(
+    (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
+      // With Shift all rows from the one before to this one follow it.
+      const through = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
+      const from = through ? (last.current ?? index) : index
+      const chosen = rows?.slice(Math.min(from, index), Math.max(from, index) + 1) ?? []
+      onSelect(
+        chosen.map((row) => row.id),
+        target.checked,
+      )
+      last.current = index
+    },
+    [rows, onSelect],
+  )
   if (!rows) return <SkeletonRows {...props} />
-  // With Shift all rows from the one before to this one follow it.
-  const select = (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
-    const through = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
-    const from = through ? (last.current ?? index) : index
-    for (const row of rows.slice(Math.min(from, index), Math.max(from, index) + 1)) row.toggleSelected(target.checked)
-    last.current = index
-  }
   return (
     <tbody>
       {rows.map((row, index) => (
         <BodyRow
           key={row.id}
-          {...props}
           row={row}
-          isCurrent={index === props.current}
-          onSelect={(event) => select(index, event)}
+          index={index}
+          answeredAt={answeredAt}
+          columns={columns}
+          rowName={rowName}
+          actions={actions}
+          selectable={bulk !== undefined}
+          isSelected={row.getIsSelected()}
+          peeks={peeks}
+          isCurrent={index === current}
+          onOpen={onOpen}
+          onSelect={select}
         />
       ))}
     </tbody>
@@ -137,15 +156,30 @@ function isOwnClick(event: ReactMouseEvent): boolean {
   return window.getSelection()?.isCollapsed !== false
 }
 
-interface RowProps<Row extends object> extends BodyProps<Row> {
+interface RowProps<Row extends object> {
   row: EngineRow<Row>
+  index: number
+  /** With another one the row is drawn anew: cells tell how long ago something was. */
+  answeredAt: number
+  columns: readonly Column<Row>[]
+  rowName(row: Row): string
+  actions: ((row: Row) => RowAction[]) | undefined
+  selectable: boolean
+  isSelected: boolean
+  peeks: boolean
   isCurrent: boolean
-  onSelect(event: ChangeEvent<HTMLInputElement>): void
+  onOpen(row: Row): void
+  onSelect(index: number, event: ChangeEvent<HTMLInputElement>): void
 }
 
-function BodyRow<Row extends object>(props: RowProps<Row>) {
-  const { row, columns, rowName, actions, bulk, peeks = false, isCurrent, onOpen, onSelect } = props
+/** Drawn again only when one of its own values has changed: rows are most of the work of a list. */
+const BodyRow = memo(ListRow) as typeof ListRow
+
+function ListRow<Row extends object>(props: RowProps<Row>) {
+  const { row, index, columns, rowName, actions, selectable, isSelected, peeks, isCurrent, onOpen, onSelect } = props
   const t = useText()
+  // Amounts, and what can be done, follow what the server says of itself.
+  useClassicServer()
   const name = rowName(row.original)
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
   const line = useRef<HTMLTableRowElement>(null)
@@ -163,18 +197,18 @@ function BodyRow<Row extends object>(props: RowProps<Row>) {
       ref={line}
       role="row"
       data-clickable={peeks}
-      data-selected={row.getIsSelected()}
+      data-selected={isSelected}
       data-current={isCurrent}
-      aria-selected={bulk ? row.getIsSelected() : undefined}
+      aria-selected={selectable ? isSelected : undefined}
       onClick={(event) => peeks && isOwnClick(event) && onOpen(row.original)}
     >
-      {bulk && (
+      {selectable && (
         <td role="cell" className="select-cell">
           <Checkbox
             aria-label={t('table.select.row', { row: name })}
             className="align-middle"
-            checked={row.getIsSelected()}
-            onChange={onSelect}
+            checked={isSelected}
+            onChange={(event) => onSelect(index, event)}
           />
         </td>
       )}

@@ -4,6 +4,7 @@ import { pageSize } from '../../../contract/api/endpoint.ts'
 import { type ListPage, type ListSource, type PageRequest, pageRequest } from '../../lib/list-source.ts'
 import { observable, useObservable } from '../../lib/observable.ts'
 import { queryClient } from '../../lib/query-client.ts'
+import { sessionUser } from '../../lib/session.ts'
 import { text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
@@ -30,6 +31,8 @@ export interface ListState<Row> {
   narrowing: string
   /** The rows are those that are asked for, not those from before. */
   settled: boolean
+  /** When the rows came, in epoch milliseconds. */
+  answeredAt: number
   retry(): void
   prefetch(page: number): void
 }
@@ -65,8 +68,19 @@ export function useList<Row>(
   const narrowing = `${keyword} ${filterKey}`
   const reached = useReached(page, narrowing)
   const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
-  const results = useQueries({ queries: wanted.map((of) => source.options(request(of))) })
+  // The rows from before stand until those of another page, order or search are here; not those of another person or
+  // source. Where pages are appended, they would stand there twice.
+  const before = useRef<{ source: ListSource<Row>; reader: number | undefined; page: ListPage<Row> }>(undefined)
+  const reader = sessionUser()?.id
+  const known = before.current
+  const kept = serverCounts && known?.source === source && known.reader === reader ? known.page : undefined
+  const results = useQueries({
+    queries: wanted.map((of) => ({ ...source.options(request(of)), placeholderData: kept })),
+  })
   const last = results.at(-1)
+  useEffect(() => {
+    if (last?.data && !last.isPlaceholderData) before.current = { source, reader, page: last.data }
+  }, [source, reader, last?.data, last?.isPlaceholderData])
 
   useEffect(() => {
     const first = results.find((result) => result.data && !result.isPlaceholderData)?.data
@@ -90,6 +104,7 @@ export function useList<Row>(
     stale: results.some((result) => result.error && result.data),
     narrowing,
     settled: results.every((result) => result.isSuccess && !result.isPlaceholderData),
+    answeredAt: Math.max(...results.map((result) => result.dataUpdatedAt)),
     retry: () => void Promise.all(results.map((result) => result.refetch())),
     prefetch: (of) => {
       if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of)))

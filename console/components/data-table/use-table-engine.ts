@@ -9,7 +9,7 @@ import {
   tableFeatures,
   useTable,
 } from '@tanstack/react-table'
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { pageSize } from '../../../contract/api/endpoint.ts'
 import { languageTag } from '../../lib/text.ts'
 import { compareValues } from './compare-values.ts'
@@ -53,6 +53,12 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
     [columns],
   )
   const cut = list.rows.length > pageSize
+  // The same objects as long as they say the same, or rows would be sorted and drawn anew each time.
+  const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize }), [list.page])
+  const sorting = useMemo(
+    () => (sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),
+    [sort],
+  )
   const table = useTable({
     features,
     columns: definitions,
@@ -64,16 +70,31 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
     autoResetPageIndex: false,
     state: {
       rowSelection,
-      pagination: { pageIndex: list.page - 1, pageSize },
-      sorting: sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }],
+      pagination,
+      sorting,
     },
     onRowSelectionChange: setRowSelection,
   })
   const rows = table.getRowModel().rows
+  // By their ids: a row that is still on the screen may be of the list before.
+  const select = useCallback(
+    (ids: readonly string[], selected: boolean) =>
+      setRowSelection((before) => {
+        const after = { ...before }
+        for (const id of ids) {
+          if (selected) after[id] = true
+          else delete after[id]
+        }
+        return after
+      }),
+    [],
+  )
   const known = useMemo(() => new Map(list.rows.map((row) => [rowId(row), row])), [list.rows, rowId])
   return {
     table,
     rows,
+    /** Selects rows by their ids, or takes them out. */
+    select,
     /** Selected rows that are loaded. */
     selected: Object.keys(rowSelection).flatMap((id) => known.get(id) ?? []),
     clearSelection: () => setRowSelection({}),

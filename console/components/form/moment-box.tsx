@@ -11,6 +11,8 @@ interface MomentBoxProps {
 const textOf = (seconds: number | undefined) => {
   if (seconds === undefined || !Number.isFinite(seconds)) return ''
   const at = new Date(seconds * 1000)
+  // Beyond what dates reach.
+  if (Number.isNaN(at.getTime())) return ''
   return new Date(seconds * 1000 - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 const secondsOf = (text: string) => {

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useCallback } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
@@ -115,12 +116,15 @@ const colors: Readonly<Record<string, DotColor>> = {
 /** The name of a type. */
 export function useTypeName(): (type: number) => string {
   const t = useText()
-  const types = useQuery(typesQuery)
-  return (type) => {
-    const entry = types.data?.find((each) => each.type === type)
-    if (entry) return entry.label
-    return types.isPending ? '…' : t('type.unknown')
-  }
+  const { data, isPending } = useQuery(typesQuery)
+  return useCallback(
+    (type) => {
+      const entry = data?.find((each) => each.type === type)
+      if (entry) return entry.label
+      return isPending ? '…' : t('type.unknown')
+    },
+    [t, data, isPending],
+  )
 }
 
 /** The type of a channel as a label in its colour. */

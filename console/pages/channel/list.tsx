@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis, RefreshCw, Trash2 } from 'lucide-react'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
@@ -49,7 +49,10 @@ export function ChannelListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useListState('/channel', parseChannelSearch)
-  const edit = (channel: Channel) => void navigate({ to: '/channel/edit/$id', params: { id: rowId(channel) } })
+  const edit = useCallback(
+    (channel: Channel) => void navigate({ to: '/channel/edit/$id', params: { id: rowId(channel) } }),
+    [navigate],
+  )
   useHotkeys({ n: () => void navigate({ to: '/channel/add' }) })
   const views = [
     { value: 'list', label: t('channel.view.list') },
@@ -92,14 +95,21 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const [ask, question] = useConfirm()
   const [editing, setEditing] = useState<readonly Channel[]>()
   const columns = useMemo(() => channelColumns(t, typeName), [t, typeName])
-  const remove = (channel: Channel) =>
-    ask({
-      title: t('table.delete.title', { name: nameOf(channel, t) }),
-      text: t('channel.delete.text'),
-      confirm: t('do.delete'),
-      danger: true,
-      onConfirm: () => deleteChannel(channel),
-    })
+  const rowName = useCallback((channel: Channel) => nameOf(channel, t), [t])
+  const actions = useCallback(
+    (channel: Channel) => {
+      const remove = () =>
+        ask({
+          title: t('table.delete.title', { name: nameOf(channel, t) }),
+          text: t('channel.delete.text'),
+          confirm: t('do.delete'),
+          danger: true,
+          onConfirm: () => deleteChannel(channel),
+        })
+      return channelActions(channel, t, { edit, remove })
+    },
+    [t, ask, edit],
+  )
   return (
     <>
       <DataTable
@@ -110,8 +120,8 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
         search={search}
         setSearch={setSearch}
         rowId={rowId}
-        rowName={(channel) => nameOf(channel, t)}
-        actions={(channel) => channelActions(channel, t, { edit, remove })}
+        rowName={rowName}
+        actions={actions}
         bulk={channelBulk(t, setEditing)}
         peeks
         searchLabel={t('channel.search')}

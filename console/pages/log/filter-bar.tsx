@@ -1,14 +1,14 @@
 import { ListFilter } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
 import { focusFirst } from '../../components/data-table/focus-first.ts'
+import { NameBox } from '../../components/data-table/name-box.tsx'
 import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Button } from '../../components/ui/button.tsx'
-import { Input, Select } from '../../components/ui/input.tsx'
+import { Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/url-state.ts'
 import { isFiltered, noFilters, type Span, spanOf } from './filters.ts'
-import { KnownNames, type NamesOf } from './known-names.tsx'
 import { shownTypes, typeText } from './log-parts.tsx'
 import type { LogSearch } from './search.ts'
 
@@ -130,35 +130,6 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
         </Button>
       )}
     </form>
-  )
-}
-
-interface NameBoxProps {
-  label: string
-  value: string
-  onChange(value: string): void
-  /** What names are suggested once somebody is about to type. */
-  of: NamesOf | undefined
-}
-
-function NameBox({ label, value, onChange, of }: NameBoxProps) {
-  const list = useId()
-  const [near, setNear] = useState(false)
-  return (
-    <>
-      <Input
-        aria-label={label}
-        placeholder={label}
-        value={value}
-        list={of && list}
-        spellCheck={false}
-        autoComplete="off"
-        onFocus={() => setNear(true)}
-        onChange={(event) => onChange(event.target.value)}
-        className="w-28! max-sm:w-36!"
-      />
-      {near && of && <KnownNames id={list} of={of} />}
-    </>
   )
 }
 

@@ -1,3 +1,5 @@
+import { logType } from '../../../contract/log-types.ts'
+import { isAdmin, sessionUser } from '../../lib/session.ts'
 import type { LogSearch } from './search.ts'
 
 /** Spans that can be chosen by a click, in seconds. */
@@ -41,6 +43,33 @@ export function filterOf(search: LogSearch, everybody: boolean) {
     end_timestamp: end,
     ...(everybody && { username: search.user, channel: whole(search.channel) }),
   }
+}
+
+/** True when the rows of a search may be calls, which alone are usage. */
+export function isOfCalls({ type }: LogSearch): boolean {
+  const only = whole(type) ?? 0
+  return only === 0 || only === logType.consume
+}
+
+const mostDays = 90
+
+/** The usage of the calls that a search lists, as that page's address has it; of the last 90 days where there is no begin. */
+export function usageOf(search: LogSearch, everybody: boolean) {
+  const { token, model } = search
+  const whose = everybody
+    ? { user: search.user, channel: search.channel }
+    : { user: isAdmin(sessionUser()) ? sessionUser()?.username : undefined }
+  return { ...usageRange(search), token, model, ...whose }
+}
+
+function usageRange(search: LogSearch) {
+  const span = spanOf(search)
+  if (span === '24h' || span === '7d' || span === '30d') return { range: span }
+  const { start, end } = rangeOf(search)
+  const to = search.to === undefined ? undefined : end + 1
+  if (start === 0 && to === undefined) return { range: '90d' as const }
+  const from = start === 0 && to !== undefined ? to - mostDays * spans['24h'] : start
+  return { range: 'custom' as const, from: String(from), to: to?.toString() }
 }
 
 /** True when a search narrows the list. */

@@ -1,4 +1,6 @@
+import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
+import type { Log } from '../../../contract/api/log.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { SavedViews } from '../../components/saved-views.tsx'
@@ -11,7 +13,7 @@ import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { logColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { filterOf, isFiltered, noFilters } from './filters.ts'
+import { filterOf, isFiltered, isOfCalls, noFilters, usageOf } from './filters.ts'
 import { rowIdOf } from './log-parts.tsx'
 import { allLogs, exportAddress, ownLogs } from './queries.ts'
 import { parseLogSearch } from './search.ts'
@@ -20,6 +22,8 @@ import { Tail } from './tail.tsx'
 
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
 const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogPeek })))
+
+const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 
 /** `/log`: what was called and what it cost; admins see everybody's. */
 export function LogListPage() {
@@ -50,7 +54,7 @@ export function LogListPage() {
         )}
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
-      <Statistics filter={filter} everybody={everybody} rows={list.total} />
+      <Statistics filter={filter} everybody={everybody} rows={list.settled ? list.total : undefined} />
       <Suspense fallback={<Skeleton className="mb-3 h-[182px] w-full max-sm:h-[190px] rounded-lg" />}>
         {!classic && (
           <Histogram
@@ -68,7 +72,7 @@ export function LogListPage() {
         search={search}
         setSearch={setSearch}
         rowId={rowIdOf}
-        rowName={(log) => `${log.model_name} ${rowIdOf(log)}`.trim()}
+        rowName={rowName}
         peeks
         filtered={isFiltered(search)}
         onClearFilters={() => setSearch(noFilters)}
@@ -83,15 +87,22 @@ export function LogListPage() {
           </>
         }
         toolbar={
-          !classic && (
-            <a
-              href={exportAddress(filter, everybody)}
-              download
-              className="px-2 text-sm text-link hover:underline max-sm:hidden"
-            >
-              {t('log.export')}
-            </a>
-          )
+          <>
+            {isOfCalls(search) && (
+              <Link to="/usage" search={usageOf(search, everybody)} className="px-2 text-sm text-link hover:underline">
+                {t('log.usage')}
+              </Link>
+            )}
+            {!classic && (
+              <a
+                href={exportAddress(filter, everybody)}
+                download
+                className="px-2 text-sm text-link hover:underline max-sm:hidden"
+              >
+                {t('log.export')}
+              </a>
+            )}
+          </>
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />

@@ -59,15 +59,22 @@ export function RedemptionListPage() {
     [t, setSearch],
   )
   const columns = useMemo(() => redemptionColumns(t, copy), [t, copy])
-  const edit = (code: Redemption) => void navigate({ to: '/redemption/edit/$id', params: { id: rowId(code) } })
-  const remove = (code: Redemption) =>
-    ask({
-      title: t('table.delete.title', { name: nameOf(code, t) }),
-      text: t('redemption.delete.text'),
-      confirm: t('do.delete'),
-      danger: true,
-      onConfirm: () => deleteCode(code),
-    })
+  const rowName = useCallback((code: Redemption) => nameOf(code, t), [t])
+  const actions = useCallback(
+    (code: Redemption) => {
+      const edit = () => void navigate({ to: '/redemption/edit/$id', params: { id: rowId(code) } })
+      const remove = () =>
+        ask({
+          title: t('table.delete.title', { name: nameOf(code, t) }),
+          text: t('redemption.delete.text'),
+          confirm: t('do.delete'),
+          danger: true,
+          onConfirm: () => deleteCode(code),
+        })
+      return redemptionActions(code, t, { copy, edit, remove })
+    },
+    [t, ask, copy, navigate],
+  )
   useHotkeys({ n: () => void navigate({ to: '/redemption/add' }) })
 
   const addButton = (
@@ -86,8 +93,8 @@ export function RedemptionListPage() {
         search={search}
         setSearch={setSearch}
         rowId={rowId}
-        rowName={(code) => nameOf(code, t)}
-        actions={(code) => redemptionActions(code, t, { copy, edit, remove })}
+        rowName={rowName}
+        actions={actions}
         bulk={redemptionBulk(t)}
         searchLabel={t('redemption.search')}
         filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
+import type { AuditRow } from '../../../contract/api/audit.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
@@ -14,6 +15,9 @@ import { parseSettingSearch, type SettingSearch } from './search.ts'
 /** What actions are about. */
 const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'log'] as const
 
+const rowId = (row: AuditRow) => String(row.id)
+const rowName = (row: AuditRow) => `${row.action} ${row.target}`
+
 /** The audit trail: who did what, filtered by person, action and time. */
 export function AuditPanel() {
   const t = useText()
@@ -25,6 +29,7 @@ export function AuditPanel() {
     start_timestamp: from,
     end_timestamp: to,
   })
+  const columns = useMemo(() => auditColumns(t), [t])
   const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
   const [typed, setTyped] = useState(actor ?? '')
@@ -42,12 +47,12 @@ export function AuditPanel() {
       <DataTable
         name="audit"
         caption={t('setting.tab.audit')}
-        columns={auditColumns(t)}
+        columns={columns}
         list={list}
         search={search}
         setSearch={setSearch}
-        rowId={(row) => String(row.id)}
-        rowName={(row) => `${row.action} ${row.target}`}
+        rowId={rowId}
+        rowName={rowName}
         filters={
           <FilterBar active={active} onClear={clear}>
             <ActorBox value={typed} sought={actor ?? ''} onType={setTyped} onSearch={seek} />

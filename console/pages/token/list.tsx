@@ -52,18 +52,28 @@ export function TokenListPage() {
     [t, setSearch],
   )
   const columns = useMemo(() => tokenColumns(t, copy), [t, copy])
-  const edit = (token: Token) => void navigate({ to: '/token/edit/$id', params: { id: rowId(token) } })
+  const edit = useCallback(
+    (token: Token) => void navigate({ to: '/token/edit/$id', params: { id: rowId(token) } }),
+    [navigate],
+  )
   const add = () => void navigate({ to: '/token/add' })
-  const chat = (token: Token) => void navigate({ to: '/playground', search: { token: token.id } })
-  const scan = (token: Token) => setSearch({ qr: rowId(token) })
-  const remove = (token: Token) =>
-    ask({
-      title: t('table.delete.title', { name: nameOf(token, t) }),
-      text: t('token.delete.text'),
-      confirm: t('do.delete'),
-      danger: true,
-      onConfirm: () => deleteToken(token),
-    })
+  const rowName = useCallback((token: Token) => nameOf(token, t), [t])
+  const rowActions = useCallback(
+    (token: Token) => {
+      const chat = () => void navigate({ to: '/playground', search: { token: token.id } })
+      const scan = () => setSearch({ qr: rowId(token) })
+      const remove = () =>
+        ask({
+          title: t('table.delete.title', { name: nameOf(token, t) }),
+          text: t('token.delete.text'),
+          confirm: t('do.delete'),
+          danger: true,
+          onConfirm: () => deleteToken(token),
+        })
+      return tokenActions(token, t, { copy, edit, remove, chat, scan })
+    },
+    [t, ask, copy, edit, navigate, setSearch],
+  )
   useHotkeys({ n: add })
 
   const addButton = (
@@ -88,8 +98,8 @@ export function TokenListPage() {
         search={search}
         setSearch={setSearch}
         rowId={rowId}
-        rowName={(token) => nameOf(token, t)}
-        actions={(token) => tokenActions(token, t, { copy, edit, remove, chat, scan })}
+        rowName={rowName}
+        actions={rowActions}
         bulk={tokenBulk(t)}
         peeks
         searchLabel={t('token.search')}

@@ -1,27 +1,49 @@
+import { MomentBox } from '../../components/form/moment-box.tsx'
 import { Checkbox } from '../../components/ui/checkbox.tsx'
 import { Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
+import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
-import { shownGroups, shownMetrics, shownRanges, shownRollups, type UsageSearch } from './search.ts'
+import { rollupsOf } from './range.ts'
+import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
+
+const momentOf = (text: string) => (text === '' ? undefined : Number(text))
 
 /** What is shown, of which time, by what. */
 export function Controls({ view, onChange }: { view: UsageView; onChange(change: Partial<UsageSearch>): void }) {
   const t = useText()
   const admin = isAdmin(useSessionUser())
+  // Logs of servers of fewer calls do not say how a call ended.
+  const classic = useClassicServer()
+  const metrics = shownMetrics.filter((metric) => !classic || metric !== 'failed')
   const groups = shownGroups.filter((group) => admin || (group !== 'user' && group !== 'channel'))
   return (
-    <div className="flex flex-wrap items-center gap-3 pb-4">
+    <>
       <Segmented
         label={t('usage.range')}
         options={shownRanges.map((value) => ({ value, label: t(`usage.range.${value}`) }))}
         value={view.range}
-        onChange={(range) => onChange({ range, rollup: undefined })}
+        onChange={(range) => onChange({ range, from: undefined, to: undefined, rollup: undefined })}
       />
+      {view.range === 'custom' && (
+        <>
+          <MomentBox
+            label={t('usage.from')}
+            value={momentOf(view.from)}
+            onChange={(from) => onChange({ from: from?.toString() })}
+          />
+          <MomentBox
+            label={t('usage.to')}
+            value={momentOf(view.to)}
+            onChange={(to) => onChange({ to: to?.toString() })}
+          />
+        </>
+      )}
       <Segmented
         label={t('usage.metric')}
-        options={shownMetrics.map((value) => ({ value, label: t(`usage.metric.${value}`) }))}
+        options={metrics.map((value) => ({ value, label: t(`usage.metric.${value}`) }))}
         value={view.metric}
         onChange={(metric) => onChange({ metric })}
       />
@@ -46,7 +68,7 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
           onChange={(event) => onChange({ rollup: event.target.value as UsageView['rollup'] })}
           className="w-auto!"
         >
-          {shownRollups.map((rollup) => (
+          {rollupsOf(view).map((rollup) => (
             <option key={rollup} value={rollup}>
               {t(`usage.rollup.${rollup}`)}
             </option>
@@ -60,6 +82,6 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
         />
         {t('usage.cumulative')}
       </label>
-    </div>
+    </>
   )
 }

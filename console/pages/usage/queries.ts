@@ -1,8 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { readUsage } from '../../lib/read-usage.ts'
+import { isAdmin, sessionUser } from '../../lib/session.ts'
+import { isChannelId, shownFilters, type UsageFilter } from './choices.ts'
+import { momentOf, rollupOf, timeOf } from './range.ts'
 import type { UsageSearch } from './search.ts'
-
-const rangeSeconds = { '24h': 86_400, '7d': 7 * 86_400, '30d': 30 * 86_400, '90d': 90 * 86_400 } as const
 
 /** A view of the usage with its defaults filled in. */
 export type UsageView = { [K in keyof UsageSearch]-?: NonNullable<UsageSearch[K]> }
@@ -10,19 +11,32 @@ export type UsageView = { [K in keyof UsageSearch]-?: NonNullable<UsageSearch[K]
 /** Fills in what an address leaves out. */
 export function viewOf(search: UsageSearch): UsageView {
   const range = search.range ?? '30d'
+  const [from, to] = range === 'custom' ? [momentOf(search.from), momentOf(search.to)] : ['', '']
   return {
     metric: search.metric ?? 'quota',
     group: search.group ?? 'model',
-    rollup: search.rollup ?? (range === '24h' ? 'hour' : 'day'),
+    rollup: rollupOf({ range, from, to }, search.rollup),
     range,
+    from,
+    to,
     cumulative: search.cumulative ?? '',
+    model: search.model ?? '',
+    token: search.token ?? '',
+    user: search.user ?? '',
+    channel: isChannelId(search.channel) ? search.channel : '',
   }
 }
 
-/** The time that a view shows, in epoch seconds, ending with the running hour. */
-export function rangeOf({ range }: UsageView): { from: number; to: number } {
-  const to = Math.ceil(Date.now() / 3_600_000) * 3600
-  return { from: to - rangeSeconds[range], to }
+/** What a view is narrowed to, by name; nobody but admins narrows to users and channels. */
+export function filtersOf(view: UsageView): Partial<Record<UsageFilter, string>> {
+  const admin = isAdmin(sessionUser())
+  const own = shownFilters.filter((name) => admin || (name !== 'user' && name !== 'channel'))
+  return Object.fromEntries(own.flatMap((name) => (view[name] === '' ? [] : [[name, view[name]]])))
+}
+
+/** The logs of a view in a time, `to` not included, as the log page's address has them. */
+export function logsOf(view: UsageView, time: { from: number; to: number }) {
+  return { ...filtersOf(view), from: String(time.from), to: String(time.to - 1) }
 }
 
 /** Groups that are named in the chart; the rest are one. */
@@ -33,8 +47,13 @@ export const usageQuery = (view: UsageView) =>
   queryOptions({
     queryKey: ['usage', { ...view, cumulative: '' }],
     queryFn: ({ signal }) => {
-      const { from, to } = rangeOf(view)
+      const { from, to } = timeOf(view) ?? { from: 0, to: 0 }
+      const { model, token, user, channel } = filtersOf(view)
       const query = {
+        model_name: model,
+        token_name: token,
+        username: user,
+        channel,
         metric: view.metric,
         group_by: view.group,
         rollup: view.rollup,

@@ -1,13 +1,39 @@
 import { Link } from '@tanstack/react-router'
+import { ListFilter } from 'lucide-react'
 import type { Usage } from '../../../contract/api/usage.ts'
+import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { changeText } from './figures.tsx'
-import { rangeOf, type UsageView } from './queries.ts'
+import { logsOf, type UsageView } from './queries.ts'
+import type { UsageSearch } from './search.ts'
 
-/** The groups by what they used, with their share and their change; names lead to their logs. */
-export function Ranking({ usage, view }: { usage: Usage; view: UsageView }) {
+type Group = Exclude<UsageView['group'], 'none'>
+
+interface RankingProps {
+  usage: Usage
+  view: UsageView
+  /** What the usage is grouped by. */
+  by: Group
+  onNarrow(change: Partial<UsageSearch>): void
+}
+
+/** What one asks next of a part: models by who uses them, all else by its models. */
+const next = { model: 'token', token: 'model', user: 'model', channel: 'model' } as const
+
+const narrowedTo = (by: Group, { key, name }: Usage['groups'][number]) => ({
+  [by]: by === 'channel' ? key : name,
+})
+
+/** Groups are told apart by their ids, filters by names: what has none, or that of another, cannot be narrowed to. */
+function canNarrow(by: Group, group: Usage['groups'][number], { groups }: Usage): boolean {
+  if (by === 'channel') return group.key !== '0'
+  return group.name !== '' && groups.every((other) => other === group || other.name !== group.name)
+}
+
+/** The groups by what they used, with their share and their change; names lead to their logs, buttons narrow to one. */
+export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   const t = useText()
   const formatQuota = useFormatQuota()
   const format =
@@ -39,7 +65,19 @@ export function Ranking({ usage, view }: { usage: Usage; view: UsageView }) {
           {usage.groups.map((group) => (
             <tr key={group.key} className="border-t border-line">
               <th scope="row" className="w-1/2 max-w-0 py-2 text-start font-normal">
-                <GroupLink name={group.name} groupKey={group.key} view={view} />
+                <span className="flex items-center gap-1">
+                  <GroupLink
+                    name={group.name}
+                    logs={{ ...logsOf(view, { from: usage.start, to: usage.end }), ...narrowedTo(by, group) }}
+                  />
+                  {canNarrow(by, group, usage) && (
+                    <IconButton
+                      label={t('usage.only', { name: group.name || t('usage.unnamed') })}
+                      icon={<ListFilter />}
+                      onClick={() => onNarrow({ ...narrowedTo(by, group), group: next[by] })}
+                    />
+                  )}
+                </span>
               </th>
               <td className={cell}>{format(group.total[view.metric])}</td>
               <td className={cell}>{share(group.total[view.metric])}</td>
@@ -64,22 +102,13 @@ export function Ranking({ usage, view }: { usage: Usage; view: UsageView }) {
   )
 }
 
-function GroupLink({ name, groupKey, view }: { name: string; groupKey: string; view: UsageView }) {
+function GroupLink({ name, logs }: { name: string; logs: Record<string, string> }) {
   const t = useText()
-  const { from, to } = rangeOf(view)
   const shown = name || t('usage.unnamed')
-  const narrowed =
-    view.group === 'model'
-      ? { model: name }
-      : view.group === 'token'
-        ? { token: name }
-        : view.group === 'user'
-          ? { user: name }
-          : { channel: groupKey }
   return (
     <Link
       to="/log"
-      search={{ ...narrowed, from: String(from), to: String(to - 1) }}
+      search={logs}
       aria-label={t('usage.ranking.logs', { name: shown })}
       className="block truncate text-link hover:underline"
     >

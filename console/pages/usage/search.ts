@@ -1,28 +1,30 @@
-import { oneOf, type RawSearch, someText } from '../../lib/url-state.ts'
+import { oneOf, type RawSearch, texts } from '../../lib/url-state.ts'
 
-export const shownMetrics = ['quota', 'requests', 'tokens'] as const
+export const shownMetrics = ['quota', 'requests', 'tokens', 'failed'] as const
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
-export const shownRanges = ['24h', '7d', '30d', '90d'] as const
-
+export const shownRanges = ['24h', '7d', '30d', '90d', 'custom'] as const
 /** What the usage page keeps in its address; absent means the default. */
 export interface UsageSearch {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined
   rollup?: (typeof shownRollups)[number] | undefined
   range?: (typeof shownRanges)[number] | undefined
+  /** Epoch seconds, of a range of one's own. */
+  from?: string | undefined
+  /** Epoch seconds, not included. */
+  to?: string | undefined
   /** `1`: each bar has all before it in it. */
   cumulative?: string | undefined
+  model?: string | undefined
+  token?: string | undefined
+  /** Admins only. */
+  user?: string | undefined
+  /** Admins only. */
+  channel?: string | undefined
 }
 
-/** A search with nothing chosen. */
-export const noChoices = {
-  metric: undefined,
-  group: undefined,
-  rollup: undefined,
-  range: undefined,
-  cumulative: undefined,
-} as const satisfies UsageSearch
+const otherTexts = texts('from', 'to', 'cumulative', 'model', 'token', 'user', 'channel')
 
 /** Reads the query of the usage page. */
 export function parseUsageSearch(raw: RawSearch): UsageSearch {
@@ -31,6 +33,6 @@ export function parseUsageSearch(raw: RawSearch): UsageSearch {
     group: oneOf(raw['group'], shownGroups),
     rollup: oneOf(raw['rollup'], shownRollups),
     range: oneOf(raw['range'], shownRanges),
-    cumulative: someText(raw['cumulative']),
+    ...otherTexts(raw),
   }
 }

@@ -8,7 +8,7 @@ import { toCsv } from '../../lib/csv.ts'
 import { downloadFile } from '../../lib/download.ts'
 import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
-import type { UsageView } from './queries.ts'
+import { logsOf, type UsageView } from './queries.ts'
 import { labelsOf, seriesOf, titleOf } from './series.ts'
 
 /** Stacked bars over time; a bar leads to the logs of its time. */
@@ -35,7 +35,7 @@ export function UsageChart({ usage, view }: { usage: Usage; view: UsageView }) {
     const from = usage.buckets[index]
     const to = usage.buckets[index + 1] ?? usage.end
     if (from !== undefined)
-      void navigate({ to: '/log', search: { from: String(Math.max(from, usage.start)), to: String(to - 1) } })
+      void navigate({ to: '/log', search: logsOf(view, { from: Math.max(from, usage.start), to }) })
   }
   return (
     <ChartFrame

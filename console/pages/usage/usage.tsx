@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { useRef } from 'react'
+import { focusFirst } from '../../components/data-table/focus-first.ts'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -8,13 +9,14 @@ import { queryClient } from '../../lib/query-client.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { parseQuery, useUrlState } from '../../lib/url-state.ts'
+import { noChoices, noFilters } from './choices.ts'
 import { Controls } from './controls.tsx'
-import { Figures } from './figures.tsx'
-import { usageQuery, viewOf } from './queries.ts'
-import { Ranking } from './ranking.tsx'
-import { noChoices, parseUsageSearch } from './search.ts'
-
-const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
+import { Filters } from './filters.tsx'
+import { filtersOf, usageQuery, viewOf } from './queries.ts'
+import { timeOf } from './range.ts'
+import { Results } from './results.tsx'
+import { parseUsageSearch, type UsageSearch } from './search.ts'
+import { UsageNews } from './usage-news.tsx'
 
 // Begun before anything is drawn. The time that ends now is no part of the key; a failure is the page's to show.
 if (isAt('/usage') && sessionUser())
@@ -25,35 +27,52 @@ export function UsagePage() {
   const t = useText()
   const [search, setSearch] = useUrlState(parseUsageSearch)
   const view = viewOf(search)
-  const { data, error, isPending, refetch, isFetching } = useQuery(usageQuery(view))
+  const isTime = timeOf(view) !== undefined
+  const { data, error, isPending, refetch, isFetching, isPlaceholderData } = useQuery({
+    ...usageQuery(view),
+    enabled: isTime,
+  })
+  const results = useRef<HTMLDivElement>(null)
+  const narrow = (change: Partial<UsageSearch>) => {
+    // What was pressed goes with the rows it stands in.
+    results.current?.focus({ preventScroll: true })
+    setSearch(change)
+  }
+  const clear = () => {
+    focusFirst(results.current?.closest('main') ?? null)
+    setSearch(noFilters)
+  }
   const views = <SavedViews page="usage" search={search} onShow={(saved) => setSearch({ ...noChoices, ...saved })} />
+  const shown = isTime && data ? data : undefined
   return (
     <Page title={t('usage.title')} text={t('usage.intro')} actions={views}>
-      <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
-      {error && !data ? (
-        <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
-      ) : isPending ? (
-        <Skeleton className="h-[34rem] w-full rounded-lg" />
-      ) : (
-        <div className="flex flex-col gap-4" aria-busy={isFetching}>
-          {data.fromRows !== undefined && (
-            <p className="text-sm text-muted">{t('usage.fromRows', { count: data.fromRows })}</p>
-          )}
-          <Figures usage={data} />
-          {data.total.requests === 0 ? (
-            <Card>
-              <EmptyState title={t('usage.empty')} text={t('usage.empty.text')} />
-            </Card>
-          ) : (
-            <>
-              <Suspense fallback={<Skeleton className="h-80 w-full rounded-lg" />}>
-                <UsageChart usage={data} view={view} />
-              </Suspense>
-              {view.group !== 'none' && <Ranking usage={data} view={view} />}
-            </>
-          )}
-        </div>
-      )}
+      <div className="flex flex-wrap items-center gap-3 pb-4">
+        <Controls view={view} onChange={(change) => setSearch(change, { replace: true })} />
+        <Filters view={view} onChange={setSearch} />
+      </div>
+      <div ref={results} tabIndex={-1} className="outline-none">
+        {!isTime ? (
+          <Card>
+            <EmptyState title={t('usage.range.none')} text={t('usage.range.none.text')} />
+          </Card>
+        ) : error && !data ? (
+          <ErrorState title={t('usage.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
+        ) : isPending || !shown ? (
+          <Skeleton className="h-[34rem] w-full rounded-lg" />
+        ) : (
+          // Figures of before are not worked with: their names would be taken for those of what is asked now.
+          <div className="flex flex-col gap-4" aria-busy={isFetching} inert={isPlaceholderData}>
+            <Results
+              usage={shown}
+              view={view}
+              narrowed={Object.keys(filtersOf(view)).length > 0}
+              onNarrow={narrow}
+              onClear={clear}
+            />
+          </div>
+        )}
+      </div>
+      <UsageNews usage={isPlaceholderData ? undefined : shown} view={view} />
     </Page>
   )
 }

@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { UserPlus } from 'lucide-react'
-import { lazy, Suspense, useMemo } from 'react'
+import { lazy, Suspense, useCallback, useMemo } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
@@ -22,6 +22,7 @@ import { roleText } from './user-parts.tsx'
 const UserPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.UserPeek })))
 
 const rowId = (user: User) => String(user.id)
+const rowName = (user: User) => user.username
 
 firstLook({ path: '/user', role: roles.admin, source: users, parse: parseUserSearch })
 
@@ -34,31 +35,41 @@ export function UserListPage() {
   const [ask, question] = useConfirm()
   const columns = useMemo(() => userColumns(t), [t])
 
-  const edit = (user: User) => void navigate({ to: '/user/edit/$id', params: { id: rowId(user) } })
-  const remove = (user: User) =>
-    ask({
-      title: t('table.delete.title', { name: user.username }),
-      text: t('user.delete.text'),
-      confirm: t('do.delete'),
-      danger: true,
-      typed: user.username,
-      onConfirm: () => deleteUser(user),
-    })
-  const promote = (user: User) =>
-    ask({
-      title: t('user.promote.title', { name: user.username }),
-      text: t('user.promote.text', { from: roleText(user.role, t), to: roleText(roles.admin, t) }),
-      confirm: t('user.promote'),
-      onConfirm: () => changeRole(user, 'promote'),
-    })
-  const demote = (user: User) =>
-    ask({
-      title: t('user.demote.title', { name: user.username }),
-      text: t('user.demote.text', { from: roleText(user.role, t), to: roleText(roles.user, t) }),
-      confirm: t('user.demote'),
-      danger: true,
-      onConfirm: () => changeRole(user, 'demote'),
-    })
+  const edit = useCallback(
+    (user: User) => void navigate({ to: '/user/edit/$id', params: { id: rowId(user) } }),
+    [navigate],
+  )
+  const actions = useCallback(
+    (user: User) => {
+      const name = user.username
+      const remove = () =>
+        ask({
+          title: t('table.delete.title', { name }),
+          text: t('user.delete.text'),
+          confirm: t('do.delete'),
+          danger: true,
+          typed: name,
+          onConfirm: () => deleteUser(user),
+        })
+      const promote = () =>
+        ask({
+          title: t('user.promote.title', { name }),
+          text: t('user.promote.text', { from: roleText(user.role, t), to: roleText(roles.admin, t) }),
+          confirm: t('user.promote'),
+          onConfirm: () => changeRole(user, 'promote'),
+        })
+      const demote = () =>
+        ask({
+          title: t('user.demote.title', { name }),
+          text: t('user.demote.text', { from: roleText(user.role, t), to: roleText(roles.user, t) }),
+          confirm: t('user.demote'),
+          danger: true,
+          onConfirm: () => changeRole(user, 'demote'),
+        })
+      return userActions(user, t, { edit, promote, demote, remove })
+    },
+    [t, ask, edit],
+  )
   useHotkeys({ n: () => void navigate({ to: '/user/add' }) })
 
   const addButton = (
@@ -77,8 +88,8 @@ export function UserListPage() {
         search={search}
         setSearch={setSearch}
         rowId={rowId}
-        rowName={(user) => user.username}
-        actions={(user) => userActions(user, t, { edit, promote, demote, remove })}
+        rowName={rowName}
+        actions={actions}
         bulk={userBulk(t)}
         peeks
         searchLabel={t('user.search')}

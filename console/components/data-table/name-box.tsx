@@ -1,0 +1,36 @@
+import { useId, useState } from 'react'
+import { Input } from '../ui/input.tsx'
+import { KnownNames, type NamesOf } from './known-names.tsx'
+
+interface NameBoxProps {
+  label: string
+  value: string
+  onChange(value: string): void
+  /** What names are suggested once somebody is about to type. */
+  of?: NamesOf | undefined
+  /** What is typed is finished: the box was left. */
+  onLeave?(): void
+}
+
+/** A name that something is narrowed to, as it is typed. */
+export function NameBox({ label, value, onChange, of, onLeave }: NameBoxProps) {
+  const list = useId()
+  const [near, setNear] = useState(false)
+  return (
+    <>
+      <Input
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        list={of && list}
+        spellCheck={false}
+        autoComplete="off"
+        onFocus={() => setNear(true)}
+        onBlur={onLeave}
+        onChange={(event) => onChange(event.target.value)}
+        className="w-28! max-sm:w-36!"
+      />
+      {near && of && <KnownNames id={list} of={of} />}
+    </>
+  )
+}

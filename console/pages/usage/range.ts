@@ -1,0 +1,60 @@
+import { maxUsageBuckets } from '../../../contract/api/usage.ts'
+import { wholeNumber } from '../../lib/url-state.ts'
+import { shownRollups, type UsageSearch } from './search.ts'
+
+type Rollup = (typeof shownRollups)[number]
+
+/** A time that is shown; '' = not set. */
+export interface UsageRange {
+  range: NonNullable<UsageSearch['range']>
+  /** Epoch seconds, of a range of one's own. */
+  from: string
+  /** Epoch seconds, not included. */
+  to: string
+}
+
+/** The last second of the year 9999. */
+const lastMoment = 253_402_300_799
+
+/** Epoch seconds as an address has them; '' for what is no moment. */
+export function momentOf(text: string | undefined): string {
+  const seconds = wholeNumber(text)
+  return seconds === undefined || seconds > lastMoment ? '' : String(seconds)
+}
+
+const hourSeconds = 3600
+const daySeconds = 86_400
+const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
+
+/**
+ * The time of a range in epoch seconds, `to` not included: up to the running hour, and for 30 days, unless it says
+ * otherwise. Undefined when it ends before it begins.
+ */
+export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: number; to: number } | undefined {
+  const now = Math.ceil(nowSeconds / hourSeconds) * hourSeconds
+  if (of.range !== 'custom') return { from: now - rangeDays[of.range] * daySeconds, to: now }
+  const to = of.to === '' ? now : Number(of.to)
+  const from = of.from === '' ? to - rangeDays['30d'] * daySeconds : Number(of.from)
+  return from < to ? { from: Math.max(0, from), to } : undefined
+}
+
+/** Days of one bar, at least. */
+const rollupDays = { hour: 1 / 24, day: 1, week: 7, month: 28 } as const
+
+function daysOf(of: UsageRange, nowSeconds: number | undefined): number {
+  const time = timeOf(of, nowSeconds)
+  return time ? (time.to - time.from) / daySeconds : 0
+}
+
+/** The bars that a range can be shown by: an answer has so many at most, and the first may begin before the range. */
+export function rollupsOf(of: UsageRange, nowSeconds?: number): Rollup[] {
+  const days = daysOf(of, nowSeconds)
+  return shownRollups.filter((rollup) => rollup === 'month' || days / rollupDays[rollup] + 1 <= maxUsageBuckets)
+}
+
+/** The bars that are wanted where they fit; hours for two days, else days, else the next that fit. */
+export function rollupOf(of: UsageRange, wanted: Rollup | undefined, nowSeconds?: number): Rollup {
+  const fitting = rollupsOf(of, nowSeconds)
+  const usual = daysOf(of, nowSeconds) <= 2 ? 'hour' : 'day'
+  return fitting.find((rollup) => rollup === (wanted ?? usual)) ?? fitting[0] ?? 'month'
+}

@@ -1,0 +1,54 @@
+import { lazy, Suspense } from 'react'
+import { Card } from '../../components/ui/page.tsx'
+import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
+import type { KnownUsage } from '../../lib/known-usage.ts'
+import { useText } from '../../lib/text.ts'
+import { Figures } from './figures.tsx'
+import type { UsageView } from './queries.ts'
+import { Ranking } from './ranking.tsx'
+import type { UsageSearch } from './search.ts'
+
+const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ default: it.UsageChart })))
+
+interface ResultsProps {
+  usage: KnownUsage
+  view: UsageView
+  /** Filters leave out a part of the usage. */
+  narrowed: boolean
+  onNarrow(change: Partial<UsageSearch>): void
+  /** Takes the filters away. */
+  onClear(): void
+}
+
+/** What a view of the usage shows: figures, chart and ranking, or that there was nothing. */
+export function Results({ usage, view, narrowed, onNarrow, onClear }: ResultsProps) {
+  const t = useText()
+  return (
+    <>
+      {usage.fromRows !== undefined && (
+        <p className="text-sm text-muted">{t('usage.fromRows', { count: usage.fromRows })}</p>
+      )}
+      <Figures usage={usage} />
+      {usage.total.requests > 0 ? (
+        <>
+          <Suspense fallback={<Skeleton className="h-80 w-full rounded-lg" />}>
+            <UsageChart usage={usage} view={view} />
+          </Suspense>
+          {view.group !== 'none' && <Ranking usage={usage} view={view} by={view.group} onNarrow={onNarrow} />}
+        </>
+      ) : (
+        <Card>
+          {narrowed ? (
+            <EmptyState title={t('usage.empty.filtered')}>
+              <button type="button" className="text-sm text-link underline" onClick={onClear}>
+                {t('table.filters.clear')}
+              </button>
+            </EmptyState>
+          ) : (
+            <EmptyState title={t('usage.empty')} text={t('usage.empty.text')} />
+          )}
+        </Card>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,33 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Usage } from '../../../contract/api/usage.ts'
+import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
+import { useText } from '../../lib/text.ts'
+import type { UsageView } from './queries.ts'
+
+/** Tells those who do not see the chart what a choice brought, once `usage` is here. What a page shows first is no news. */
+export function UsageNews({ usage, view }: { usage: Usage | undefined; view: UsageView }) {
+  const t = useText()
+  const formatQuota = useFormatQuota()
+  const asked = JSON.stringify(view)
+  const known = useRef<string>(undefined)
+  const [news, setNews] = useState('')
+  const total = usage?.total[view.metric] ?? 0
+  const text =
+    usage &&
+    t('usage.chart.summary', {
+      metric: t(`usage.metric.${view.metric}`),
+      from: formatTime(usage.start),
+      to: formatTime(usage.end),
+      total: view.metric === 'quota' ? formatQuota(total, quotaDecimals(total)) : formatNumber(total),
+    })
+  useEffect(() => {
+    if (text === undefined) return
+    if (known.current !== undefined && known.current !== asked) setNews(text)
+    known.current = asked
+  }, [asked, text])
+  return (
+    <p role="status" className="sr-only">
+      {news}
+    </p>
+  )
+}
