@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { formatPercent, useFormatSum } from '../lib/format.ts'
-import type { UsageQuery } from '../lib/known-usage.ts'
 import { readUsage } from '../lib/read-usage.ts'
 import { useText } from '../lib/text.ts'
 import { Spark } from './chart/spark.tsx'
@@ -12,7 +12,15 @@ const daySeconds = 86_400
 const top = 4
 
 /** Whose use is shown: that of a token, a user or a channel. */
-export type UseFilter = Pick<UsageQuery, 'token_name' | 'username' | 'channel'>
+export interface UseFilter {
+  token_name?: string
+  username?: string | undefined
+  /** Its id. */
+  channel?: string
+}
+
+/** The usage page of the same. */
+const usageOf = ({ token_name, username, channel }: UseFilter) => ({ token: token_name, user: username, channel })
 
 /** What something spent in the last 14 days: a line by day, and the models that most went to. */
 export function RecentUse({ filter }: { filter: UseFilter }) {
@@ -53,6 +61,9 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
               </li>
             ))}
           </ul>
+          <Link to="/usage" search={usageOf(filter)} className="mt-1 inline-block text-link hover:underline">
+            {t('table.use.open')}
+          </Link>
         </>
       )}
     </section>

@@ -52,6 +52,7 @@ export const tableEn = {
   'table.views.none': 'No views are saved yet.',
   'table.views.remove': 'Delete view {name}',
   'table.use': 'Last 14 days',
+  'table.use.open': 'Open usage',
   'table.use.none': 'Nothing was spent in 14 days.',
   'table.use.summary': '{spent} in {days} days',
 } as const

@@ -53,6 +53,7 @@ export const tableZh = {
   'table.views.none': '还没有保存的视图。',
   'table.views.remove': '删除视图 {name}',
   'table.use': '最近 14 天',
+  'table.use.open': '查看用量',
   'table.use.none': '最近 14 天没有消费。',
   'table.use.summary': '{days} 天共 {spent}',
 } as const satisfies Translation<'table'>

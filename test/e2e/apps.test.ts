@@ -188,6 +188,10 @@ test('the drawer tells what a token spent in 14 days, and on which models', asyn
   const { used_quota } = await site.apiAs<{ used_quota: number }>(owner, 'GET', `/api/token/${id}`)
   // Less than a cent, so to the last digit.
   await use.getByRole('img', { name: `$${(used_quota / 500_000).toFixed(6)} in 14 days`, exact: true }).waitFor()
+  await use.getByRole('link', { name: 'Open usage' }).click()
+  await page.waitForURL((url) => url.pathname.endsWith('/usage'))
+  expect(new URL(page.url()).searchParams.get('token')).toBe(await page.getByLabel('Token name').inputValue())
+  await page.getByRole('link', { name: 'Logs of gpt-4o-mini', exact: true }).waitFor()
   await visit.open(`/token?peek=${other.id}`)
   await page.getByText('Nothing was spent in 14 days.').waitFor()
 })

@@ -157,7 +157,7 @@ function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: Rea
                 <Routes enabled={row.enabled} />
               </td>
               <td role="cell" className="py-2! whitespace-normal!">
-                <span className="flex flex-wrap gap-1">
+                <span className="flex min-w-0 flex-wrap gap-1">
                   {row.channels.slice(0, mostNamed).map((channel) => (
                     <Serving key={channel.id} channel={channel} model={row.model} />
                   ))}
