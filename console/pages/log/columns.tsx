@@ -1,4 +1,5 @@
 import type { Log } from '../../../contract/api/log.ts'
+import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { formatCount, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
@@ -20,11 +21,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
   const name = (id: 'username' | 'token_name' | 'model_name', header: string): Column<Log> => ({
     id,
     header,
-    cell: (log) => (
-      <span className="block max-w-36 truncate" title={log[id]}>
-        {log[id]}
-      </span>
-    ),
+    cell: (log) => <Cut text={log[id]} width="max-w-36" />,
     value: (log) => log[id],
     skeleton: 'w-20',
   })
@@ -64,11 +61,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
     {
       id: 'content',
       header: t('log.detail'),
-      cell: (log) => (
-        <span className="block truncate max-sm:max-w-64" title={log.content}>
-          {log.content}
-        </span>
-      ),
+      cell: (log) => <Cut text={log.content} width="max-sm:max-w-64" />,
       value: (log) => log.content,
       grows: true,
       skeleton: 'w-40',

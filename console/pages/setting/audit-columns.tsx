@@ -1,4 +1,5 @@
 import type { AuditRow } from '../../../contract/api/audit.ts'
+import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
@@ -36,14 +37,18 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
       id: 'actor_name',
       header: t('audit.actor'),
       cell: (row) =>
-        row.actor_name === '' ? <span className="text-muted">{t('audit.nobody')}</span> : <Cut text={row.actor_name} />,
+        row.actor_name === '' ? (
+          <span className="text-muted">{t('audit.nobody')}</span>
+        ) : (
+          <Cut width="max-w-48" text={row.actor_name} />
+        ),
       value: (row) => row.actor_name,
       skeleton: 'w-20',
     },
     {
       id: 'target',
       header: t('audit.target'),
-      cell: (row) => <Cut text={targetWords(row.target)} />,
+      cell: (row) => <Cut width="max-w-48" text={targetWords(row.target)} />,
       value: (row) => row.target,
       skeleton: 'w-28',
     },
@@ -75,14 +80,6 @@ function Action({ action }: { action: string }) {
     <span className="block py-1">
       {words !== undefined && <span className="block">{words}</span>}
       <code className={`font-mono text-xs ${words === undefined ? '' : 'text-muted'}`}>{action}</code>
-    </span>
-  )
-}
-
-function Cut({ text }: { text: string }) {
-  return (
-    <span className="block max-w-48 truncate" title={text}>
-      {text}
     </span>
   )
 }

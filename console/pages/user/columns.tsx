@@ -1,4 +1,5 @@
 import type { User } from '../../../contract/api/user.ts'
+import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { cut, formatNumber, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
@@ -31,7 +32,7 @@ export function userColumns(t: Text): Column<User>[] {
     {
       id: 'display_name',
       header: t('user.displayName'),
-      cell: (user) => <span className="block max-w-28 truncate">{user.display_name}</span>,
+      cell: (user) => <Cut text={user.display_name} width="max-w-28" />,
       value: (user) => user.display_name,
       sortable: true,
       card: 'hide',
@@ -40,11 +41,7 @@ export function userColumns(t: Text): Column<User>[] {
     {
       id: 'email',
       header: t('user.email'),
-      cell: (user) => (
-        <span className="block max-w-36 truncate" title={user.email}>
-          {user.email}
-        </span>
-      ),
+      cell: (user) => <Cut text={user.email} width="max-w-36" />,
       value: (user) => user.email,
       sortable: true,
       card: 'hide',
