@@ -60,6 +60,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const [current, setCurrent] = useState(-1)
   // Rows are most of the work: they are drawn in slices, after what was clicked has shown that it was.
   const drawn = useDeferredValue(engine.rows)
+  const answeredAt = useDeferredValue(list.answeredAt)
   const shown = drawn.map((row) => row.original)
   const goTo = (page: number) => setSearch({ page: page > 1 ? page : undefined })
   const open = useCallback((row: Row) => peeks && setSearch({ peek: rowId(row) }), [peeks, setSearch, rowId])
@@ -96,6 +97,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         {...props}
         engine={engine}
         drawn={drawn}
+        answeredAt={answeredAt}
         columns={layout.shown}
         current={current}
         onOpen={open}
@@ -167,6 +169,8 @@ interface BodyProps<Row extends object> extends DataTableProps<Row> {
   engine: ReturnType<typeof useTableEngine<Row>>
   /** The engine's rows, or those from before while they are drawn. */
   drawn: ReturnType<typeof useTableEngine<Row>>['rows']
+  /** When these came, in epoch milliseconds. */
+  answeredAt: number
   current: number
   onOpen(row: Row): void
   onClear(): void
@@ -218,7 +222,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}
           aria-busy={loading || list.refreshing || drawn !== engine.rows}
-          data-waiting={slow && !list.settled}
+          data-waiting={slow && !list.settled && !list.stale}
         >
           <caption className="sr-only">{caption}</caption>
           <TableHead
@@ -233,7 +237,6 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
             {...props}
             rows={loading ? undefined : drawn.length > 0 ? drawn : engine.rows}
             skeletons={pageSize}
-            answeredAt={list.answeredAt}
             onSelect={engine.select}
           />
         </table>

@@ -70,7 +70,7 @@ export function useList<Row>(
   const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
   // The rows from before stand until those of another page, order or search are here; not those of another person or
   // source. Where pages are appended, they would stand there twice.
-  const before = useRef<{ source: ListSource<Row>; reader: number | undefined; page: ListPage<Row> }>(undefined)
+  const before = useRef<Answer<Row>>(undefined)
   const reader = sessionUser()?.id
   const known = before.current
   const kept = serverCounts && known?.source === source && known.reader === reader ? known.page : undefined
@@ -79,8 +79,10 @@ export function useList<Row>(
   })
   const last = results.at(-1)
   useEffect(() => {
-    if (last?.data && !last.isPlaceholderData) before.current = { source, reader, page: last.data }
-  }, [source, reader, last?.data, last?.isPlaceholderData])
+    if (last?.data && !last.isPlaceholderData)
+      before.current = { source, reader, page: last.data, at: last.dataUpdatedAt }
+  }, [source, reader, last?.data, last?.dataUpdatedAt, last?.isPlaceholderData])
+  const waiting = last?.isPlaceholderData === true
 
   useEffect(() => {
     const first = results.find((result) => result.data && !result.isPlaceholderData)?.data
@@ -89,7 +91,9 @@ export function useList<Row>(
 
   const loaded = useJoined(results.map((result) => result.data?.rows))
   const total = serverCounts ? last?.data?.total : wholeSearch ? loaded.length : undefined
-  const pages = pageCount({ total, loaded: loaded.length, page: reached, more: last?.data })
+  const counted = pageCount({ total, loaded: loaded.length, page: reached, more: last?.data })
+  // How many there are of what is asked for now is not known yet.
+  const pages = waiting ? Math.max(page, counted) : counted
   useStepBack({ page, pages, ready: last?.isSuccess === true && !last.isPlaceholderData, setSearch })
 
   return {
@@ -104,12 +108,21 @@ export function useList<Row>(
     stale: results.some((result) => result.error && result.data),
     narrowing,
     settled: results.every((result) => result.isSuccess && !result.isPlaceholderData),
-    answeredAt: Math.max(...results.map((result) => result.dataUpdatedAt)),
+    answeredAt: waiting ? (known?.at ?? 0) : Math.max(...results.map((result) => result.dataUpdatedAt)),
     retry: () => void Promise.all(results.map((result) => result.refetch())),
     prefetch: (of) => {
       if (of <= pages && !wholeSearch) void queryClient.prefetchQuery(source.options(request(of)))
     },
   }
+}
+
+/** The last page that came, whose it is and for whom. */
+interface Answer<Row> {
+  source: ListSource<Row>
+  reader: number | undefined
+  page: ListPage<Row>
+  /** Epoch milliseconds. */
+  at: number
 }
 
 /** The pages as one list; the same list as long as its pages are the same, so that nothing is sorted twice. */

@@ -53,7 +53,10 @@ export function isOfCalls({ type }: LogSearch): boolean {
 
 const mostDays = 90
 
-/** The usage of the calls that a search lists, as that page's address has it; of the last 90 days where there is no begin. */
+/**
+ * The usage of the calls that a search lists, as that page's address has it: in whole hours, and of the last 90 days
+ * where there is no begin.
+ */
 export function usageOf(search: LogSearch, everybody: boolean) {
   const { token, model } = search
   const whose = everybody

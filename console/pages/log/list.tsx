@@ -65,6 +65,8 @@ export function LogListPage() {
         )}
       </Suspense>
       <DataTable
+        // Everybody's rows are not one's own, not even for the moment until these are drawn.
+        key={everybody ? 'all' : 'own'}
         name="logs"
         caption={t('log.title')}
         columns={columns}

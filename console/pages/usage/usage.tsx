@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { focusFirst } from '../../components/data-table/focus-first.ts'
+import { useLasting } from '../../components/data-table/lasting.ts'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -19,8 +20,13 @@ import { parseUsageSearch, type UsageSearch } from './search.ts'
 import { UsageNews } from './usage-news.tsx'
 
 // Begun before anything is drawn. The time that ends now is no part of the key; a failure is the page's to show.
-if (isAt('/usage') && sessionUser())
-  void queryClient.prefetchQuery(usageQuery(viewOf(parseUsageSearch(parseQuery(location.search)))))
+if (isAt('/usage') && sessionUser()) {
+  const view = viewOf(parseUsageSearch(parseQuery(location.search)))
+  if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
+}
+
+/** From when on figures of before are shown as such, in milliseconds. */
+const slowMs = 200
 
 /** `/usage`: what was used, over time and by model, token, user or channel. */
 export function UsagePage() {
@@ -31,6 +37,13 @@ export function UsagePage() {
   const { data, error, isPending, refetch, isFetching, isPlaceholderData } = useQuery({
     ...usageQuery(view),
     enabled: isTime,
+  })
+  const slow = useLasting(isPlaceholderData, slowMs)
+  // Figures of before stand until those that are asked for are here, under the names that they have.
+  const before = useRef(view)
+  const of = isPlaceholderData ? before.current : view
+  useEffect(() => {
+    before.current = of
   })
   const results = useRef<HTMLDivElement>(null)
   const narrow = (change: Partial<UsageSearch>) => {
@@ -60,12 +73,11 @@ export function UsagePage() {
         ) : isPending || !shown ? (
           <Skeleton className="h-[34rem] w-full rounded-lg" />
         ) : (
-          // Figures of before are not worked with: their names would be taken for those of what is asked now.
-          <div className="flex flex-col gap-4" aria-busy={isFetching} inert={isPlaceholderData}>
+          <div className={`flex flex-col gap-4 ${slow ? 'opacity-60' : ''}`} aria-busy={isFetching}>
             <Results
               usage={shown}
-              view={view}
-              narrowed={Object.keys(filtersOf(view)).length > 0}
+              view={of}
+              narrowed={Object.keys(filtersOf(of)).length > 0}
               onNarrow={narrow}
               onClear={clear}
             />
