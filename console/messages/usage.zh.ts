@@ -31,7 +31,7 @@ export const usageZh = {
   'usage.to': '结束时间',
   'usage.filter.model': '模型名称',
   'usage.filter.token': '令牌名称',
-  'usage.filter.user': '用户名称',
+  'usage.filter.user': '用户名',
   'usage.filter.channel': '渠道 ID',
   'usage.cumulative': '累计',
   'usage.kpi.quota': '消耗',

@@ -176,13 +176,10 @@ interface BodyProps<Row extends object> extends DataTableProps<Row> {
   onClear(): void
 }
 
-/** From when on a list says that it asks again, in milliseconds. */
-const slowMs = 200
-
 function ListBody<Row extends object>(props: BodyProps<Row>) {
   const { caption, list, engine, drawn, columns, search, setSearch, filtered = false, onClear } = props
   const t = useText()
-  const slow = useLasting(list.refreshing, slowMs)
+  const slow = useLasting(list.refreshing)
   const sought = search.q !== undefined
   // That there was nothing before says nothing of what comes.
   const loading = list.loading || (list.rows.length === 0 && !list.settled)

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react'
 
-/** True once a condition has lasted: what is over at once is not worth a sign, and would flicker. `afterMs` is when. */
-export function useLasting(condition: boolean, afterMs: number): boolean {
+const afterMs = 200
+
+/** True once a condition has lasted 200 ms: what is over at once is not worth a sign, and would flicker. */
+export function useLasting(condition: boolean): boolean {
   const [lasted, setLasted] = useState(false)
   useEffect(() => {
     if (!condition) return
@@ -10,6 +12,6 @@ export function useLasting(condition: boolean, afterMs: number): boolean {
       clearTimeout(timer)
       setLasted(false)
     }
-  }, [condition, afterMs])
+  }, [condition])
   return condition && lasted
 }

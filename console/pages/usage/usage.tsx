@@ -25,9 +25,6 @@ if (isAt('/usage') && sessionUser()) {
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
 }
 
-/** From when on figures of before are shown as such, in milliseconds. */
-const slowMs = 200
-
 /** `/usage`: what was used, over time and by model, token, user or channel. */
 export function UsagePage() {
   const t = useText()
@@ -38,7 +35,7 @@ export function UsagePage() {
     ...usageQuery(view),
     enabled: isTime,
   })
-  const slow = useLasting(isPlaceholderData, slowMs)
+  const slow = useLasting(isPlaceholderData)
   // Figures of before stand until those that are asked for are here, under the names that they have.
   const before = useRef(view)
   const of = isPlaceholderData ? before.current : view
