@@ -199,7 +199,7 @@ async function clickThrough(site: Console): Promise<number[]> {
     await click
     await settle(page)
     const { interactions } = await seenBy(page)
-    answers.push(Math.max(0, ...interactions.splice(0)))
+    answers.push(Math.max(0, ...interactions))
     await page.evaluate(() => (window as unknown as { seen: Seen }).seen.interactions.splice(0))
   }
   for (const name of ['Name', 'Balance', 'Next page'])

@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
@@ -99,13 +100,13 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const actions = useCallback(
     (channel: Channel) => {
       const remove = () =>
-        ask({
-          title: t('table.delete.title', { name: nameOf(channel, t) }),
-          text: t('channel.delete.text'),
-          confirm: t('do.delete'),
-          danger: true,
-          onConfirm: () => deleteChannel(channel),
-        })
+        ask(
+          deleteQuestion(t, {
+            name: nameOf(channel, t),
+            text: t('channel.delete.text'),
+            remove: () => deleteChannel(channel),
+          }),
+        )
       return channelActions(channel, t, { edit, remove })
     },
     [t, ask, edit],

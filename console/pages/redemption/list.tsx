@@ -4,6 +4,7 @@ import { useCallback, useMemo } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -64,13 +65,13 @@ export function RedemptionListPage() {
     (code: Redemption) => {
       const edit = () => void navigate({ to: '/redemption/edit/$id', params: { id: rowId(code) } })
       const remove = () =>
-        ask({
-          title: t('table.delete.title', { name: nameOf(code, t) }),
-          text: t('redemption.delete.text'),
-          confirm: t('do.delete'),
-          danger: true,
-          onConfirm: () => deleteCode(code),
-        })
+        ask(
+          deleteQuestion(t, {
+            name: nameOf(code, t),
+            text: t('redemption.delete.text'),
+            remove: () => deleteCode(code),
+          }),
+        )
       return redemptionActions(code, t, { copy, edit, remove })
     },
     [t, ask, copy, navigate],

@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useMemo } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -63,13 +64,9 @@ export function TokenListPage() {
       const chat = () => void navigate({ to: '/playground', search: { token: token.id } })
       const scan = () => setSearch({ qr: rowId(token) })
       const remove = () =>
-        ask({
-          title: t('table.delete.title', { name: nameOf(token, t) }),
-          text: t('token.delete.text'),
-          confirm: t('do.delete'),
-          danger: true,
-          onConfirm: () => deleteToken(token),
-        })
+        ask(
+          deleteQuestion(t, { name: nameOf(token, t), text: t('token.delete.text'), remove: () => deleteToken(token) }),
+        )
       return tokenActions(token, t, { copy, edit, remove, chat, scan })
     },
     [t, ask, copy, edit, navigate, setSearch],

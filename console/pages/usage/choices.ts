@@ -5,6 +5,11 @@ export const shownFilters = ['model', 'token', 'user', 'channel'] as const
 
 export type UsageFilter = (typeof shownFilters)[number]
 
+/** Users and channels are nobody's business but that of admins; all else everybody sees of their own. */
+export function isFor(admin: boolean, name: string): boolean {
+  return admin || (name !== 'user' && name !== 'channel')
+}
+
 /** Channels are counted from 1. */
 export function isChannelId(text: string | undefined): text is string {
   return /^[1-9]\d{0,14}$/.test(text ?? '')

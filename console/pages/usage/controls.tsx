@@ -5,6 +5,7 @@ import { Segmented } from '../../components/ui/segmented.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
+import { isFor } from './choices.ts'
 import type { UsageView } from './queries.ts'
 import { rollupsOf } from './range.ts'
 import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './search.ts'
@@ -18,7 +19,7 @@ export function Controls({ view, onChange }: { view: UsageView; onChange(change:
   // Logs of servers of fewer calls do not say how a call ended.
   const classic = useClassicServer()
   const metrics = shownMetrics.filter((metric) => !classic || metric !== 'failed')
-  const groups = shownGroups.filter((group) => admin || (group !== 'user' && group !== 'channel'))
+  const groups = shownGroups.filter((group) => isFor(admin, group))
   return (
     <>
       <Segmented

@@ -4,7 +4,7 @@ import { NameBox } from '../../components/data-table/name-box.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/url-state.ts'
-import { isChannelId, noFilters, shownFilters, type UsageFilter } from './choices.ts'
+import { isChannelId, isFor, noFilters, shownFilters, type UsageFilter } from './choices.ts'
 import { filtersOf, type UsageView } from './queries.ts'
 import type { UsageSearch } from './search.ts'
 
@@ -21,7 +21,7 @@ export function Filters({ view, onChange }: FiltersProps) {
   return (
     <FilterBar active={active} onClear={() => onChange(noFilters)}>
       {shownFilters
-        .filter((name) => admin || (name !== 'user' && name !== 'channel'))
+        .filter((name) => isFor(admin, name))
         .map((name) => (
           <Filter
             key={name}

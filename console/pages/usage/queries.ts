@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { readUsage } from '../../lib/read-usage.ts'
 import { isAdmin, sessionUser } from '../../lib/session.ts'
-import { isChannelId, shownFilters, type UsageFilter } from './choices.ts'
+import { isChannelId, isFor, shownFilters, type UsageFilter } from './choices.ts'
 import { momentOf, rollupOf, timeOf } from './range.ts'
 import type { UsageSearch } from './search.ts'
 
@@ -30,7 +30,7 @@ export function viewOf(search: UsageSearch): UsageView {
 /** What a view is narrowed to, by name; nobody but admins narrows to users and channels. */
 export function filtersOf(view: UsageView): Partial<Record<UsageFilter, string>> {
   const admin = isAdmin(sessionUser())
-  const own = shownFilters.filter((name) => admin || (name !== 'user' && name !== 'channel'))
+  const own = shownFilters.filter((name) => isFor(admin, name))
   return Object.fromEntries(own.flatMap((name) => (view[name] === '' ? [] : [[name, view[name]]])))
 }
 

@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useMemo } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -44,12 +45,8 @@ export function UserListPage() {
       const name = user.username
       const remove = () =>
         ask({
-          title: t('table.delete.title', { name }),
-          text: t('user.delete.text'),
-          confirm: t('do.delete'),
-          danger: true,
+          ...deleteQuestion(t, { name, text: t('user.delete.text'), remove: () => deleteUser(user) }),
           typed: name,
-          onConfirm: () => deleteUser(user),
         })
       const promote = () =>
         ask({
