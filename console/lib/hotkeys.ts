@@ -9,7 +9,8 @@ const sequenceMs = 1000
 const layers: { current: Hotkeys }[] = []
 let first: { key: string; atMs: number } | undefined
 
-function isTyping(target: EventTarget | null): boolean {
+/** True for keys that go into a field. */
+export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null
 }
 

@@ -51,6 +51,10 @@ export const logEn = {
   'log.histogram.summary':
     '{count} rows between {from} and {to}. Choose a bar, or drag over several, to see their time only.',
   'log.histogram.failed': 'The chart cannot be shown',
+  'log.request.find': 'Find a request',
+  'log.request.none': 'No row of this request',
+  'log.request.none.text': 'A call that failed before it was answered is charged nothing and leaves no row.',
+  'log.request.failed': 'The request could not be looked up',
   'log.tail': 'Live',
   'log.tail.on': 'New rows appear as they are written.',
   'log.tail.count': '{count, plural, one {# new row} other {# new rows}}',
@@ -79,6 +83,7 @@ export const logEn = {
   'log.peek.no': 'no',
   'log.peek.request': 'Request ID',
   'log.peek.attempts': 'Channels tried',
+  'log.peek.noAnswer': 'no answer',
   'log.peek.sameToken': 'Same token',
   'log.peek.sameModel': 'Same model',
   'log.peek.sameUser': 'Same user',

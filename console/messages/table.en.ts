@@ -51,6 +51,8 @@ export const tableEn = {
   'table.views.name': 'Name of the view',
   'table.views.none': 'No views are saved yet.',
   'table.views.remove': 'Delete view {name}',
+  'table.peek.previous': 'Previous row',
+  'table.peek.next': 'Next row',
   'table.use': 'Last 14 days',
   'table.use.open': 'Open usage',
   'table.use.none': 'Nothing was spent in 14 days.',

@@ -52,6 +52,8 @@ export const tableZh = {
   'table.views.name': '视图名称',
   'table.views.none': '还没有保存的视图。',
   'table.views.remove': '删除视图 {name}',
+  'table.peek.previous': '上一条',
+  'table.peek.next': '下一条',
   'table.use': '最近 14 天',
   'table.use.open': '查看用量',
   'table.use.none': '最近 14 天没有消费。',

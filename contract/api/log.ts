@@ -140,7 +140,8 @@ export const logApi = {
     access: 'admin',
     query: keywordQuery,
     data: z.array(logSchema),
-    summary: 'The newest 100 logs of that type number or whose content begins with the keyword',
+    summary:
+      'The logs of the request with that id, or the newest 100 of that type number or whose content begins with the keyword',
   }),
   selfSearch: endpoint({
     method: 'GET',
@@ -148,7 +149,8 @@ export const logApi = {
     access: 'user',
     query: keywordQuery,
     data: z.array(logSchema),
-    summary: 'The newest 100 own logs of that type number or whose content begins with the keyword',
+    summary:
+      'The own logs of the request with that id, or the newest 100 of that type number or whose content begins with the keyword',
   }),
   histogram: endpoint({
     method: 'GET',

@@ -37,6 +37,17 @@ export function requestId(nowMs: number): string {
   return secondText + padded(1_000, ms) + padded(1_000_000, lastId) + padded(100_000_000, random)
 }
 
+const requestIdForm = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{17}$/
+
+/** When the request of an id of `requestId` began, in epoch seconds; undefined for texts of another form. */
+export function requestSeconds(id: string): number | undefined {
+  const parts = requestIdForm.exec(id)
+  if (!parts) return undefined
+  const [, year, month, day, hour, minute, second] = parts
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(ms) ? undefined : ms / 1000
+}
+
 /** A whole number as a text as long as `limit` has zeros; adding a leading 1 and cutting it off pads it. */
 function padded(limit: number, value: number): string {
   return String(limit + value).slice(1)

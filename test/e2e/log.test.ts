@@ -1,10 +1,12 @@
 // Specification: 2 (log page), 3 (log), 4 (log types), 6 (roles), 9 (decimals, times).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type FakeUpstream, ok, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -226,6 +228,127 @@ describe('the logs', () => {
     await page.getByText('No results found.').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
     await rowWith(page, 'laptop').waitFor()
+  })
+})
+
+describe('how a call went', () => {
+  let failing: FakeUpstream
+  beforeAll(async () => {
+    failing = await startFakeUpstream()
+    failing.always(status(429, { message: 'slow down' }))
+    const channel = { type: 8, key: 'sk-x', models: 'gpt-4.1-mini', group: 'default' }
+    await site.api('PUT', '/api/option/', { key: 'RetryTimes', value: '1' })
+    await site.api('POST', '/api/channel/', { ...channel, name: 'busy', base_url: failing.url, priority: 9 })
+    await site.api('POST', '/api/channel/', { ...channel, name: 'spare', base_url: upstream.url })
+    await call(caller, 'retried', 'gpt-4.1-mini')
+  })
+  afterAll(() => failing[Symbol.asyncDispose]())
+
+  test('admins see which channels were tried, what each answered, and the way to the account', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/log?type=2&token=retried')
+    await rowWith(page, 'retried').getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    const steps = drawer.getByRole('region', { name: 'Channels tried' }).getByRole('listitem')
+    await eventually(() => steps.count()).toBe(2)
+    await steps.nth(0).getByRole('link', { name: 'busy' }).waitFor()
+    await eventually(() => steps.nth(0).textContent()).toMatch(/429 · [\d,]+ ms/)
+    await eventually(() => steps.nth(0).textContent()).toContain('slow down')
+    await steps.nth(1).getByRole('link', { name: 'spare' }).waitFor()
+    await eventually(() => steps.nth(1).textContent()).toMatch(/200 · [\d,]+ ms/)
+    await drawer.getByRole('link', { name: 'caller', exact: true }).click()
+    await page.waitForURL('**/user?peek=*')
+    await page.getByRole('dialog').getByText('caller', { exact: true }).first().waitFor()
+  })
+
+  test('people see neither the channels nor links to accounts', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?type=2&token=retried')
+    await rowWith(page, 'retried').getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('Request ID', { exact: true }).waitFor()
+    await eventually(() => drawer.getByText('Channels tried').count()).toBe(0)
+    await eventually(() => drawer.getByRole('link').count()).toBe(0)
+  })
+
+  test('a call that broke off says so in its row', async () => {
+    using database = openDatabase(site)
+    logWriter(database)({
+      created_at: Math.floor(Date.now() / 1000),
+      token_name: 'cut short',
+      model_name: 'gpt-4o',
+      outcome: 'interrupted',
+      content: 'ratio: 1 × 1 × 1',
+    })
+    await using visit = await site.visit({ as: rootAccount })
+    await visit.open('/log?token=cut%20short')
+    await rowWith(visit.page, 'cut short').getByText('broken off').waitFor()
+    await visit.open('/log?token=retried')
+    await rowWith(visit.page, 'retried').waitFor()
+    await eventually(() => visit.page.getByText('broken off').count()).toBe(0)
+  })
+
+  test('the drawer goes from row to row, by buttons and by the keys of the list', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?type=2&to=9999999999')
+    await rowWith(page, 'laptop').waitFor()
+    await rowsOf(page).first().getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    const requestId = () => drawer.locator('code').textContent()
+    const first = await requestId()
+    await drawer.getByRole('button', { name: 'Next row' }).click()
+    await eventually(requestId).not.toBe(first)
+    const second = await requestId()
+    await page.keyboard.press('j')
+    await eventually(requestId).not.toBe(second)
+    await page.keyboard.press('k')
+    await eventually(requestId).toBe(second)
+    await drawer.getByRole('button', { name: 'Previous row' }).click()
+    await eventually(requestId).toBe(first)
+    // Nothing stands before the first.
+    await page.keyboard.press('k')
+    await eventually(() => drawer.getByRole('button', { name: 'Previous row' }).getAttribute('aria-disabled')).toBe(
+      'true',
+    )
+    expect(await requestId()).toBe(first)
+    // One way back, not one for each row.
+    await page.goBack()
+    await drawer.waitFor({ state: 'detached' })
+  })
+
+  test('who reads a row keeps it when new ones push it off the page', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open('/log?type=2&model=gpt-4o-mini')
+    await page.getByLabel('Live').check()
+    await page.getByText('New rows appear as they are written.').waitFor()
+    await rowWith(page, 'server').getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('server', { exact: true }).waitFor()
+    for (let count = 0; count < 10; count++) await call(caller, `pusher ${count}`, 'gpt-4o-mini')
+    await eventually(() => rowWith(page, 'pusher').count()).toBe(10)
+    await drawer.getByText('server', { exact: true }).waitFor()
+  })
+
+  test('a request is found by the id that its answer had, by its caller and by admins', async () => {
+    const [row] = await site.apiAs<{ request_id: string }[]>(caller, 'GET', '/api/log/self?type=2&token_name=retried')
+    const id = row?.request_id ?? ''
+    for (const as of [caller, rootAccount]) {
+      await using visit = await site.visit({ as })
+      const { page } = visit
+      await visit.open('/log?model=no-such-model')
+      await page.getByRole('form', { name: 'Find a request' }).getByLabel('Request ID').fill(id)
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByText('retried', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await eventually(() => page.url()).not.toContain('request=')
+      await visit.open(`/log?request=${'0'.repeat(31)}`)
+      await page.getByText('No row of this request').waitFor()
+    }
   })
 })
 

@@ -10,10 +10,12 @@ interface NameBoxProps {
   of?: NamesOf | undefined
   /** What is typed is finished: the box was left. */
   onLeave?(): void
+  /** For ids, which are long. */
+  wide?: boolean
 }
 
 /** A name that something is narrowed to, as it is typed. */
-export function NameBox({ label, value, onChange, of, onLeave }: NameBoxProps) {
+export function NameBox({ label, value, onChange, of, onLeave, wide = false }: NameBoxProps) {
   const list = useId()
   const [near, setNear] = useState(false)
   return (
@@ -28,7 +30,7 @@ export function NameBox({ label, value, onChange, of, onLeave }: NameBoxProps) {
         onFocus={() => setNear(true)}
         onBlur={onLeave}
         onChange={(event) => onChange(event.target.value)}
-        className="w-28! max-sm:w-36!"
+        className={wide ? 'w-72!' : 'w-28! max-sm:w-36!'}
       />
       {near && of && <KnownNames id={list} of={of} />}
     </>

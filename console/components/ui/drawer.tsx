@@ -1,13 +1,23 @@
 import { Dialog as Base } from '@base-ui/react/dialog'
-import { X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { ChevronDown, ChevronUp, X } from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, useRef } from 'react'
+import { isTyping } from '../../lib/hotkeys.ts'
+import { singleKeysOn } from '../../lib/preferences.ts'
 import { useText } from '../../lib/text.ts'
 import { backdropClass } from './dialog.tsx'
 import { IconButton } from './icon-button.tsx'
 
+/** What lies before and after the thing that is shown; undefined at either end. */
+export interface DrawerSteps {
+  previous: (() => void) | undefined
+  next: (() => void) | undefined
+}
+
 interface DrawerProps {
   open: boolean
   onClose(): void
+  /** Of a list: buttons and the keys k and j go through it. */
+  steps?: DrawerSteps | undefined
   title: string
   /** Beside the title, such as a status. */
   aside?: ReactNode
@@ -16,17 +26,23 @@ interface DrawerProps {
 }
 
 /** A panel at the side that shows more of one thing; the list stays behind it. */
-export function Drawer({ open, onClose, title, aside, footer, children }: DrawerProps) {
+export function Drawer({ open, onClose, steps, title, aside, footer, children }: DrawerProps) {
   const t = useText()
+  const closing = useRef<HTMLButtonElement>(null)
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={backdropClass} />
-        <Base.Popup className="fixed inset-y-0 right-0 z-50 flex w-full max-w-[520px] flex-col border-l border-line bg-surface shadow-overlay outline-none transition-transform duration-150 data-ending-style:translate-x-full data-starting-style:translate-x-full">
+        <Base.Popup
+          {...(steps && { initialFocus: closing })}
+          className="fixed inset-y-0 right-0 z-50 flex w-full max-w-[520px] flex-col border-l border-line bg-surface shadow-overlay outline-none transition-transform duration-150 data-ending-style:translate-x-full data-starting-style:translate-x-full"
+          onKeyDown={(event) => steps && step(event, steps)}
+        >
           <div className="flex min-h-14 items-center gap-3 border-b border-line px-5 py-2">
             <Base.Title className="min-w-0 truncate text-lg font-semibold">{title}</Base.Title>
             <div className="flex-1">{aside}</div>
-            <IconButton label={t('do.close')} icon={<X />} onClick={onClose} className="-mr-1.5" />
+            {steps && <Steps steps={steps} />}
+            <IconButton ref={closing} label={t('do.close')} icon={<X />} onClick={onClose} className="-mr-1.5" />
           </div>
           <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto px-5 py-4">{children}</div>
           {footer !== undefined && (
@@ -36,4 +52,33 @@ export function Drawer({ open, onClose, title, aside, footer, children }: Drawer
       </Base.Portal>
     </Base.Root>
   )
+}
+
+/** The list's keys, which are off while a panel is open. */
+function step(event: KeyboardEvent<HTMLElement>, { previous, next }: DrawerSteps): void {
+  const { key, altKey, ctrlKey, metaKey, target } = event
+  if (altKey || ctrlKey || metaKey || !singleKeysOn() || isTyping(target)) return
+  const go = key === 'j' ? next : key === 'k' ? previous : undefined
+  if (!go) return
+  event.preventDefault()
+  go()
+}
+
+function Steps({ steps }: { steps: DrawerSteps }) {
+  const t = useText()
+  const ways = [
+    { label: t('table.peek.previous'), icon: <ChevronUp />, go: steps.previous },
+    { label: t('table.peek.next'), icon: <ChevronDown />, go: steps.next },
+  ]
+  // Not disabled at the ends: a button that is keeps no focus.
+  return ways.map(({ label, icon, go }) => (
+    <IconButton
+      key={label}
+      label={label}
+      icon={icon}
+      aria-disabled={go === undefined}
+      className={go ? '' : 'opacity-45'}
+      onClick={go}
+    />
+  ))
 }

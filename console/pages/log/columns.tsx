@@ -1,9 +1,10 @@
 import type { Log } from '../../../contract/api/log.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
+import { Badge } from '../../components/ui/badge.tsx'
 import { formatCount, formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
-import type { Text } from '../../lib/text.ts'
-import { LogTypeLabel, typeText } from './log-parts.tsx'
+import { type Text, useText } from '../../lib/text.ts'
+import { isCutShort, LogTypeLabel, outcomeText, typeText } from './log-parts.tsx'
 
 const logDecimals = 6
 
@@ -61,7 +62,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
     {
       id: 'content',
       header: t('log.detail'),
-      cell: (log) => <Cut text={log.content} width="max-sm:max-w-64" />,
+      cell: (log) => <Detail log={log} />,
       value: (log) => log.content,
       grows: true,
       skeleton: 'w-40',
@@ -69,6 +70,19 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
     ...times(t),
     ...(everybody ? [channelColumn(t)] : []),
   ]
+}
+
+/** What the row says; before it how the call ended, unless it was complete. */
+function Detail({ log }: { log: Log }) {
+  const t = useText()
+  const content = <Cut text={log.content} width="max-sm:max-w-64" />
+  if (!isCutShort(log)) return content
+  return (
+    <span className="flex min-w-0 items-center gap-2 max-sm:justify-end">
+      <Badge color={log.outcome === 'interrupted' ? 'red' : 'grey'}>{outcomeText(log.outcome, t)}</Badge>
+      {content}
+    </span>
+  )
 }
 
 function channelColumn(t: Text): Column<Log> {

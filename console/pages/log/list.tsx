@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import type { Log } from '../../../contract/api/log.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
-import { useList } from '../../components/data-table/use-list.ts'
+import { peekSteps } from '../../components/data-table/peek-steps.ts'
+import { type ListState, useList } from '../../components/data-table/use-list.ts'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { Page } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
@@ -10,18 +11,20 @@ import { EmptyState, Skeleton } from '../../components/ui/states.tsx'
 import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
-import { useUrlState } from '../../lib/url-state.ts'
+import { type SetSearch, useUrlState } from '../../lib/url-state.ts'
 import { logColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { filterOf, isFiltered, isOfCalls, noFilters, usageOf } from './filters.ts'
 import { rowIdOf } from './log-parts.tsx'
 import { allLogs, exportAddress, ownLogs } from './queries.ts'
-import { parseLogSearch } from './search.ts'
+import { RequestBox } from './request-box.tsx'
+import { type LogSearch, parseLogSearch } from './search.ts'
 import { Statistics } from './statistics.tsx'
 import { Tail } from './tail.tsx'
 
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
 const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogPeek })))
+const RequestPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.RequestPeek })))
 
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 
@@ -51,6 +54,9 @@ export function LogListPage() {
             value={everybody ? 'all' : 'mine'}
             onChange={(value) => setSearch({ mine: value === 'mine' ? '1' : undefined, page: undefined })}
           />
+        )}
+        {!classic && (
+          <RequestBox request={search.request} onFind={(request) => setSearch({ request, peek: undefined })} />
         )}
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
@@ -82,7 +88,7 @@ export function LogListPage() {
           <>
             <SavedViews
               page="log"
-              search={{ ...search, page: undefined, peek: undefined }}
+              search={{ ...search, page: undefined, peek: undefined, request: undefined }}
               onShow={(view) => setSearch({ ...noFilters, mine: undefined, sort: undefined, ...view })}
             />
             <Tail filter={filter} everybody={everybody} />
@@ -108,16 +114,47 @@ export function LogListPage() {
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
-      <Suspense fallback={null}>
-        {search.peek !== undefined && (
-          <LogPeek
-            log={list.rows.find((log) => rowIdOf(log) === search.peek)}
-            everybody={everybody}
-            onClose={() => setSearch({ peek: undefined })}
-            onSearch={(change) => setSearch({ ...noFilters, peek: undefined, ...change })}
-          />
-        )}
-      </Suspense>
+      <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} />
     </Page>
+  )
+}
+
+interface DrawersProps {
+  search: LogSearch
+  setSearch: SetSearch<LogSearch>
+  list: ListState<Log>
+  everybody: boolean
+}
+
+/** The row that the address names, by its place in the list or by its request. */
+function Drawers({ search: { peek, request }, setSearch, list, everybody }: DrawersProps) {
+  const showLike = (change: Partial<LogSearch>) =>
+    setSearch({ ...noFilters, peek: undefined, request: undefined, ...change })
+  return (
+    <Suspense fallback={null}>
+      {request !== undefined && (
+        <RequestPeek
+          request={request}
+          everybody={everybody}
+          onClose={() => setSearch({ request: undefined })}
+          onSearch={showLike}
+        />
+      )}
+      {peek !== undefined && (
+        <LogPeek
+          id={peek}
+          log={list.rows.find((log) => rowIdOf(log) === peek)}
+          steps={peekSteps({
+            list,
+            rowId: rowIdOf,
+            peek,
+            open: (next) => setSearch({ peek: next }, { replace: true }),
+          })}
+          everybody={everybody}
+          onClose={() => setSearch({ peek: undefined })}
+          onSearch={showLike}
+        />
+      )}
+    </Suspense>
   )
 }

@@ -43,6 +43,17 @@ export function LogTypeLabel({ type }: { type: number }) {
   return <Status color={typeColor(type)}>{typeText(type, t)}</Status>
 }
 
+/** How a call ended, in a word. */
+export function outcomeText(outcome: string, t: Text): string {
+  if (outcome === 'aborted') return t('log.peek.outcome.aborted')
+  return outcome === 'interrupted' ? t('log.peek.outcome.interrupted') : t('log.peek.outcome.complete')
+}
+
+/** True for a call whose answer did not come to its end. */
+export function isCutShort(log: Log): boolean {
+  return log.outcome === 'aborted' || log.outcome === 'interrupted'
+}
+
 /** A row's place in the address: rows of some servers all have the id 0. */
 export function rowIdOf(log: Log): string {
   return log.id > 0 ? String(log.id) : `${log.created_at}.${log.model_name}.${log.quota}.${log.prompt_tokens}`

@@ -1,49 +1,98 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Log } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
-import { Drawer } from '../../components/ui/drawer.tsx'
-import { EmptyState } from '../../components/ui/states.tsx'
+import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
-import { LogTypeLabel } from './log-parts.tsx'
-import { channelNameQuery } from './queries.ts'
+import { Attempts, ChannelLink } from './attempts.tsx'
+import { LogTypeLabel, outcomeText, rowIdOf } from './log-parts.tsx'
+import { requestQuery } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
 const aroundSeconds = 300
 
 interface LogPeekProps {
-  /** Undefined: the row is not on the page that is shown. */
+  /** The row's place in the address. */
+  id: string
+  /** Undefined: the row is not, or not any more, on the page that is shown. */
   log: Log | undefined
+  steps: DrawerSteps | undefined
   everybody: boolean
   onClose(): void
   onSearch(change: Partial<LogSearch>): void
 }
 
 /** The drawer of a log row: how its price came about, and ways to rows like it. */
-export function LogPeek({ log, everybody, onClose, onSearch }: LogPeekProps) {
+export function LogPeek({ id, log: found, steps, everybody, onClose, onSearch }: LogPeekProps) {
+  const t = useText()
+  // New rows push it off the page; who reads it keeps it.
+  const [last, setLast] = useState(found)
+  if (found && found !== last) setLast(found)
+  const log = found ?? (last && rowIdOf(last) === id ? last : undefined)
+  return (
+    <LogDrawer log={log} steps={steps} onClose={onClose}>
+      {log ? (
+        <Details log={log} everybody={everybody} onSearch={onSearch} />
+      ) : (
+        <EmptyState title={t('log.peek.gone')} />
+      )}
+    </LogDrawer>
+  )
+}
+
+interface RequestPeekProps extends Pick<LogPeekProps, 'everybody' | 'onClose' | 'onSearch'> {
+  request: string
+}
+
+/** The drawer of the row that a request left, wherever in the log it stands. */
+export function RequestPeek({ request, everybody, onClose, onSearch }: RequestPeekProps) {
+  const t = useText()
+  const { data: log, error, refetch } = useQuery(requestQuery(request, everybody))
+  return (
+    <LogDrawer log={log ?? undefined} onClose={onClose}>
+      {log && <Details log={log} everybody={everybody} onSearch={onSearch} />}
+      {log === null && <EmptyState title={t('log.request.none')} text={t('log.request.none.text')} />}
+      {error && <ErrorState title={t('log.request.failed')} text={error.message} onRetry={() => void refetch()} />}
+      {log === undefined && !error && <Skeleton className="h-40 w-full" />}
+    </LogDrawer>
+  )
+}
+
+interface LogDrawerProps {
+  log: Log | undefined
+  steps?: DrawerSteps | undefined
+  onClose(): void
+  children: ReactNode
+}
+
+function LogDrawer({ log, steps, onClose, children }: LogDrawerProps) {
   const t = useText()
   return (
     <Drawer
       open
       onClose={onClose}
+      steps={steps}
       title={log?.model_name || t('log.peek.title')}
       aside={log && <LogTypeLabel type={log.type} />}
     >
-      {log ? (
-        <>
-          {log.type === logType.consume && <Price log={log} />}
-          <Facts log={log} everybody={everybody} />
-          <Similar log={log} everybody={everybody} onSearch={onSearch} />
-        </>
-      ) : (
-        <EmptyState title={t('log.peek.gone')} />
-      )}
+      {children}
     </Drawer>
+  )
+}
+
+function Details({ log, everybody, onSearch }: Pick<LogPeekProps, 'everybody' | 'onSearch'> & { log: Log }) {
+  return (
+    <>
+      {log.type === logType.consume && <Price log={log} />}
+      <Facts log={log} everybody={everybody} />
+      <Similar log={log} everybody={everybody} onSearch={onSearch} />
+    </>
   )
 }
 
@@ -99,11 +148,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-function outcomeKey(outcome: string) {
-  if (outcome === 'aborted') return 'log.peek.outcome.aborted'
-  return outcome === 'interrupted' ? 'log.peek.outcome.interrupted' : 'log.peek.outcome.complete'
-}
-
 function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
   const t = useText()
   const ms = (value: number) => t('log.ms', { value: formatCount(value) })
@@ -111,9 +155,13 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
     <>
       <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
         <Fact name={t('log.time')}>{formatTime(log.created_at)}</Fact>
-        {log.username && <Fact name={t('log.user')}>{log.username}</Fact>}
+        {log.username && (
+          <Fact name={t('log.user')}>
+            <UserOf log={log} linked={everybody} />
+          </Fact>
+        )}
         {log.token_name && <Fact name={t('log.token')}>{log.token_name}</Fact>}
-        {log.outcome && <Fact name={t('log.peek.outcome')}>{t(outcomeKey(log.outcome))}</Fact>}
+        {log.outcome && <Fact name={t('log.peek.outcome')}>{outcomeText(log.outcome, t)}</Fact>}
         {log.elapsed_time > 0 && <Fact name={t('log.duration')}>{ms(log.elapsed_time)}</Fact>}
         {log.first_byte_time > 0 && <Fact name={t('log.firstByte')}>{ms(log.first_byte_time)}</Fact>}
         {log.type === logType.consume && (
@@ -121,11 +169,11 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
         )}
         {everybody && log.channel > 0 && (
           <Fact name={t('log.channel')}>
-            <Served channel={log.channel} />
+            <ChannelLink channel={log.channel} />
           </Fact>
         )}
-        {everybody && log.attempts && <Fact name={t('log.peek.attempts')}>{log.attempts}</Fact>}
       </dl>
+      {everybody && log.attempts && <Attempts text={log.attempts} />}
       {log.type !== logType.consume && <p className="text-sm break-words">{log.content}</p>}
       {log.request_id && (
         <div className="flex flex-col gap-1">
@@ -137,17 +185,13 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
   )
 }
 
-/** The channel by its name, with the way to it; its number alone when it is gone. */
-function Served({ channel }: { channel: number }) {
-  const { data: name } = useQuery(channelNameQuery(channel))
-  if (!name) return `#${channel}`
+/** Whose row it is; for admins with the way to the account, where the server tells its number. */
+function UserOf({ log, linked }: { log: Log; linked: boolean }) {
+  if (!linked || !log.user_id) return log.username
   return (
-    <>
-      <Link to="/channel/edit/$id" params={{ id: String(channel) }} className="text-link hover:underline">
-        {name}
-      </Link>{' '}
-      <span className="text-muted">#{channel}</span>
-    </>
+    <Link to="/user" search={{ peek: String(log.user_id) }} className="text-link hover:underline">
+      {log.username}
+    </Link>
   )
 }
 

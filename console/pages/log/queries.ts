@@ -56,6 +56,20 @@ export const channelNameQuery = (id: number) =>
     staleTime: 60_000,
   })
 
+/** The row of a request; null when there is none. */
+export const requestQuery = (request: string, everybody: boolean) =>
+  queryOptions({
+    queryKey: ['log', 'request', everybody, request],
+    queryFn: async ({ signal }) => {
+      const query = { keyword: request }
+      const options = { signal, quiet: true }
+      const found = await (everybody
+        ? call(logApi.search, { query }, options)
+        : call(logApi.selfSearch, { query }, options))
+      return found.find((log) => log.request_id === request) ?? null
+    },
+  })
+
 /** Where the browser gets the filtered rows as CSV. */
 export function exportAddress(filter: LogFilter, everybody: boolean): string {
   return everybody ? addressOf(logApi.export, { query: filter }) : addressOf(logApi.selfExport, { query: filter })

@@ -16,6 +16,8 @@ export interface LogSearch extends ListSearch {
   to?: string | undefined
   /** `1`: admins see their own rows only. */
   mine?: string | undefined
+  /** Id of a request whose row the drawer shows. */
+  request?: string | undefined
 }
 
 /** Reads the query of the log page. */
@@ -30,5 +32,6 @@ export function parseLogSearch(raw: RawSearch): LogSearch {
     from: someText(raw['from']),
     to: someText(raw['to']),
     mine: someText(raw['mine']),
+    request: someText(raw['request']),
   }
 }

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
@@ -77,7 +78,14 @@ export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<b
     {
       id: 'redeemed_user_id',
       header: t('redemption.redeemedBy'),
-      cell: (code) => (code.redeemed_user_id ? t('redemption.redeemedBy.id', { id: code.redeemed_user_id }) : ''),
+      cell: (code) =>
+        code.redeemed_user_id ? (
+          <Link to="/user" search={{ peek: String(code.redeemed_user_id) }} className="text-link hover:underline">
+            {t('redemption.redeemedBy.id', { id: code.redeemed_user_id })}
+          </Link>
+        ) : (
+          ''
+        ),
       value: (code) => code.redeemed_user_id,
       sortable: true,
       hidden: true,

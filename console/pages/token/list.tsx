@@ -5,6 +5,7 @@ import type { Token } from '../../../contract/api/token.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
+import { peekSteps } from '../../components/data-table/peek-steps.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -109,7 +110,17 @@ export function TokenListPage() {
       {question}
       <Suspense fallback={null}>
         {search.peek !== undefined && (
-          <TokenPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
+          <TokenPeek
+            id={search.peek}
+            steps={peekSteps({
+              list,
+              rowId,
+              peek: search.peek,
+              open: (peek) => setSearch({ peek }, { replace: true }),
+            })}
+            onClose={() => setSearch({ peek: undefined })}
+            onEdit={edit}
+          />
         )}
         {search.qr !== undefined && <TokenQr id={search.qr} onClose={() => setSearch({ qr: undefined })} />}
         {search.start !== undefined && (

@@ -5,7 +5,7 @@ import type { Token } from '../../../contract/api/token.ts'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
-import { Drawer } from '../../components/ui/drawer.tsx'
+import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatTime, useFormatQuota, useFormatSum } from '../../lib/format.ts'
@@ -17,8 +17,15 @@ import { tokenLogsQuery, tokenQuery, tokenSpentQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
 import { Expiry, Moment, nameOf, Remaining, TokenStatus } from './token-parts.tsx'
 
+interface TokenPeekProps {
+  id: string
+  steps: DrawerSteps | undefined
+  onClose(): void
+  onEdit(token: Token): void
+}
+
 /** The drawer of a token: key, figures, latest calls, how to use it. */
-export function TokenPeek({ id, onClose, onEdit }: { id: string; onClose(): void; onEdit(token: Token): void }) {
+export function TokenPeek({ id, steps, onClose, onEdit }: TokenPeekProps) {
   const t = useText()
   const query = useQuery(tokenQuery(id))
   const token = query.data
@@ -26,6 +33,7 @@ export function TokenPeek({ id, onClose, onEdit }: { id: string; onClose(): void
     <Drawer
       open
       onClose={onClose}
+      steps={steps}
       title={token ? nameOf(token, t) : t('token.peek.title')}
       aside={token && <TokenStatus token={token} />}
       footer={token && <Button onClick={() => onEdit(token)}>{t('do.edit')}</Button>}

@@ -5,6 +5,7 @@ import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
+import { peekSteps } from '../../components/data-table/peek-steps.ts'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -95,7 +96,17 @@ export function UserListPage() {
       {question}
       <Suspense fallback={null}>
         {search.peek !== undefined && (
-          <UserPeek id={search.peek} onClose={() => setSearch({ peek: undefined })} onEdit={edit} />
+          <UserPeek
+            id={search.peek}
+            steps={peekSteps({
+              list,
+              rowId,
+              peek: search.peek,
+              open: (peek) => setSearch({ peek }, { replace: true }),
+            })}
+            onClose={() => setSearch({ peek: undefined })}
+            onEdit={edit}
+          />
         )}
       </Suspense>
     </Page>

@@ -5,7 +5,7 @@ import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
-import { Drawer } from '../../components/ui/drawer.tsx'
+import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
 import { Input } from '../../components/ui/input.tsx'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -16,8 +16,15 @@ import { Bindings } from './bindings.tsx'
 import { giveQuota, userQuery, userSpentQuery } from './queries.ts'
 import { Groups, UserRole, UserStatus } from './user-parts.tsx'
 
+interface UserPeekProps {
+  id: string
+  steps: DrawerSteps | undefined
+  onClose(): void
+  onEdit(user: User): void
+}
+
 /** The drawer of a user: figures, a quick top-up, bindings, ways to the logs. */
-export function UserPeek({ id, onClose, onEdit }: { id: string; onClose(): void; onEdit(user: User): void }) {
+export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
   const t = useText()
   const query = useQuery(userQuery(id))
   const user = query.data
@@ -26,6 +33,7 @@ export function UserPeek({ id, onClose, onEdit }: { id: string; onClose(): void;
     <Drawer
       open
       onClose={onClose}
+      steps={steps}
       title={user?.username ?? t('user.title')}
       aside={user && <UserStatus user={user} />}
       footer={open && <Button onClick={() => onEdit(user)}>{t('do.edit')}</Button>}
@@ -68,7 +76,11 @@ function Details({ user }: { user: User }) {
           <Groups group={user.group} />
         </Fact>
         {user.inviter_id > 0 && (
-          <Fact name={t('user.peek.inviter')}>{t('user.peek.inviter.id', { id: user.inviter_id })}</Fact>
+          <Fact name={t('user.peek.inviter')}>
+            <Link to="/user" search={{ peek: String(user.inviter_id) }} className="text-link hover:underline">
+              {t('user.peek.inviter.id', { id: user.inviter_id })}
+            </Link>
+          </Fact>
         )}
         {user.created_time > 0 && <Fact name={t('user.created')}>{formatTime(user.created_time)}</Fact>}
       </dl>

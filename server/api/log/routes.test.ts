@@ -110,6 +110,20 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=')).toHaveLength(100)
   })
 
+  test('search: the row of a request, whichever hour its call ended in; not that of somebody else', async () => {
+    const startedAt = Date.UTC(2026, 4, 1, 10, 59, 50) / 1000
+    const id = '2026050110595012300000112345678'
+    await add(ada, { created_at: startedAt - 7200, request_id: 'before' })
+    await add(bob, { created_at: startedAt, request_id: id.replace(/8$/, '9') })
+    await add(ada, { created_at: startedAt + 4000, request_id: id })
+    await add(bob, { created_at: startedAt + 4001, request_id: 'after' })
+    const found = await get(`search?keyword=${id}`)
+    expect(found).toMatchObject([{ request_id: id, username: 'ada' }])
+    expect(await get(`self/search?keyword=${id}`, ada)).toMatchObject([{ request_id: id }])
+    expect(await get(`self/search?keyword=${id}`, bob)).toEqual([])
+    expect(await get('search?keyword=2026139910595012300000112345678')).toEqual([])
+  })
+
   test('a purge keeps used quota provable', async () => {
     const key = api.secrets.seal('k', 'channel')
     const channelId = await api.store.write(async (trx) => {

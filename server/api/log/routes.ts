@@ -8,6 +8,7 @@ import { recordAudit } from '../../store/audit.ts'
 import type { LogFilter } from '../../store/log-hours.ts'
 import { listLogs } from '../../store/log-pages.ts'
 import { purgeLogs } from '../../store/log-purge.ts'
+import { logsOfRequest } from '../../store/log-request.ts'
 import { searchLogs } from '../../store/logs.ts'
 import { sumCalls, usageByDay } from '../../store/usage-query.ts'
 import { auditEvent } from '../audit-event.ts'
@@ -52,10 +53,12 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
   serve(router, api.log.histogram, ({ query }) => histogram(query, query))
   serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
-  serve(router, api.log.search, async ({ query }) => (await searchLogs(read, query.keyword)).map(fullView))
-  serve(router, api.log.selfSearch, async ({ query, person }) =>
-    (await searchLogs(read, query.keyword, person.id)).map(ownView),
-  )
+  const search = async (keyword: string, userId?: number) => {
+    const ofRequest = await logsOfRequest(read, keyword, userId)
+    return ofRequest.length > 0 ? ofRequest : searchLogs(read, keyword, userId)
+  }
+  serve(router, api.log.search, async ({ query }) => (await search(query.keyword)).map(fullView))
+  serve(router, api.log.selfSearch, async ({ query, person }) => (await search(query.keyword, person.id)).map(ownView))
 
   serve(router, api.log.dashboard, async ({ person }) => {
     const today = Math.floor(epochSeconds(clock) / day)

@@ -71,6 +71,12 @@ const options = {
   WeChatAuthEnabled: 'true',
 }
 
+/** A call that a second channel answered. */
+const failover = JSON.stringify([
+  { channelId: 2, status: 429, error: 'rate limit reached for this organisation', elapsedMs: 212 },
+  { channelId: 1, status: 200, error: '', elapsedMs: 940 },
+])
+
 /** Months of use and states that no call can make. */
 function writeRows(site: Console): void {
   using database = openDatabase(site)
@@ -99,6 +105,7 @@ function writeRows(site: Console): void {
         first_byte_time: 90 + ((index * 13) % 900),
         cached_tokens: index % 5 === 0 ? 128 : 0,
         outcome: index % 41 === 0 ? 'interrupted' : 'complete',
+        attempts: index % 11 === 0 ? failover : '',
       })
     }
     const byName = (table: string, column: string) => database.prepare(`update ${table} set ${column} where name = ?`)

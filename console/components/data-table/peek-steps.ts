@@ -1,0 +1,18 @@
+import type { DrawerSteps } from '../ui/drawer.tsx'
+import type { ListState } from './use-list.ts'
+
+interface Peeked<Row> {
+  list: ListState<Row>
+  rowId(row: Row): string
+  /** The row that the drawer shows, as the address has it. */
+  peek: string
+  open(peek: string): void
+}
+
+/** The ways from the row that a drawer shows to its neighbours on the page; none where the browser sorts the rows. */
+export function peekSteps<Row>({ list, rowId, peek, open }: Peeked<Row>): DrawerSteps | undefined {
+  if (list.sortsLoaded) return undefined
+  const at = list.rows.findIndex((row) => rowId(row) === peek)
+  const way = (row: Row | undefined) => row && (() => open(rowId(row)))
+  return { previous: way(list.rows[at - 1]), next: at < 0 ? undefined : way(list.rows[at + 1]) }
+}

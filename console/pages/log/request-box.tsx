@@ -1,0 +1,27 @@
+import { useEffect, useState } from 'react'
+import { NameBox } from '../../components/data-table/name-box.tsx'
+import { useText } from '../../lib/text.ts'
+
+interface RequestBoxProps {
+  request: string | undefined
+  onFind(request: string): void
+}
+
+/** Finds the row of a request by the id that its answer had; Enter opens it. */
+export function RequestBox({ request = '', onFind }: RequestBoxProps) {
+  const t = useText()
+  const [typed, setTyped] = useState(request)
+  useEffect(() => setTyped(request), [request])
+  return (
+    <form
+      aria-label={t('log.request.find')}
+      className="max-sm:hidden"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (typed.trim() !== '') onFind(typed.trim())
+      }}
+    >
+      <NameBox label={t('log.peek.request')} value={typed} onChange={setTyped} wide />
+    </form>
+  )
+}

@@ -1,0 +1,53 @@
+import { setImmediate } from 'node:timers/promises'
+import { requestSeconds } from '../lib/ids.ts'
+import { type LogHour, logHours } from './log-hours.ts'
+import type { LogRow } from './log-pages.ts'
+import type { Db } from './store.ts'
+
+/** A row is written when its call ends; so long after its request began it is still found. */
+const longestCallSeconds = 86_400
+
+/** Clocks of several nodes differ by less. */
+const clockSlackSeconds = 60
+
+/** Rows of the log that are read at once. */
+const rowsPerStep = 10_000
+
+/**
+ * The rows of a request by the id that its answer had, or those of one user among them. The id says when the request
+ * began, so that rows need no index by it: they are read from that time on, some at a time.
+ */
+export async function logsOfRequest(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
+  const startedAt = requestSeconds(requestId)
+  if (startedAt === undefined) return []
+  const from = startedAt - clockSlackSeconds
+  const hours = await logHours(db, { userId, start_timestamp: from, end_timestamp: from + longestCallSeconds })
+  for (const { firstId, lastId } of stretches(hours)) {
+    for (let id = firstId; id <= lastId; id += rowsPerStep) {
+      const rows = await db
+        .selectFrom('logs')
+        .selectAll()
+        .where('id', '>=', id)
+        .where('id', '<=', Math.min(lastId, id + rowsPerStep - 1))
+        .where('request_id', '=', requestId)
+        .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+        .orderBy('id')
+        .execute()
+      if (rows.length > 0) return rows
+      // SQLite answers at once: calls have their turn between.
+      await setImmediate()
+    }
+  }
+  return []
+}
+
+/** Where the rows of the hours stand, oldest first, none twice: rows of neighbouring hours may be interleaved. */
+function stretches(hours: readonly LogHour[]): { firstId: number; lastId: number }[] {
+  const found: { firstId: number; lastId: number }[] = []
+  for (const { firstId, lastId } of [...hours].sort((a, b) => a.firstId - b.firstId)) {
+    const last = found.at(-1)
+    if (last && firstId <= last.lastId + 1) last.lastId = Math.max(last.lastId, lastId)
+    else found.push({ firstId, lastId })
+  }
+  return found
+}
