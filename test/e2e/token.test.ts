@@ -18,10 +18,13 @@ interface Token {
   remain_quota: number
   expired_time: number
   unlimited_quota: boolean
+  models: string | null
 }
 
 const addToken = (account: Account, fields: Partial<Token>) =>
   site.apiAs<Token>(account, 'POST', '/api/token/', { remain_quota: 500_000, expired_time: -1, ...fields })
+const serve = (models: string) =>
+  site.api('POST', '/api/channel/', { type: 1, name: 'serving', key: 'sk-x', models, group: 'default' })
 const tokensOf = (account: Account) => site.apiAs<Token[]>(account, 'GET', '/api/token/?p=0&size=100')
 const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr')
 const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
@@ -470,6 +473,81 @@ describe('the form of a token', () => {
     const described = await box.getAttribute('aria-describedby')
     await eventually(() => page.locator(`[id="${described}"]`).textContent()).toBe('expiry time format error!')
     await eventually(() => tokensOf(user)).toEqual([])
+  })
+
+  test('models are chosen from those that the account may call, or named; what it cannot call is said', async () => {
+    await serve('gpt-4o,gpt-4o-mini')
+    const user = await site.addUser('chooses')
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('for some')
+    const box = page.getByLabel('Models')
+    const warning = page.getByText('You cannot call')
+    await box.click()
+    await page.getByRole('option', { name: 'gpt-4o', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
+    await eventually(() => warning.count()).toBe(0)
+    await box.fill('gpt-4o-mni')
+    await box.press('Enter')
+    await eventually(() => warning.textContent()).toBe('You cannot call this model now: gpt-4o-mni')
+    await box.fill('another')
+    await box.press('Enter')
+    await eventually(() => warning.textContent()).toBe('You cannot call these models now: gpt-4o-mni, another')
+    await page.getByRole('button', { name: 'Remove gpt-4o-mni', exact: true }).click()
+    await eventually(() => warning.textContent()).toBe('You cannot call this model now: another')
+    await box.press('Escape')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.waitForURL('**/token?start=*')
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
+  })
+
+  test('editing keeps the models as they were, offered or not; none at all means every model', async () => {
+    await serve('gpt-4o')
+    const user = await site.addUser('keeper')
+    const models = 'z-model,gpt-4o,a-model'
+    const token = await addToken(user, { name: 'for three', models })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    const sent = () => page.waitForRequest((request) => request.method() === 'PUT')
+    await visit.open(`/token/edit/${token.id}`)
+    for (const model of models.split(',')) {
+      await page.getByRole('button', { name: `Remove ${model}`, exact: true }).waitFor()
+    }
+    await page.getByText('You cannot call these models now: z-model, a-model').waitFor()
+    await page.getByLabel('Name').fill('for three still')
+    const [kept] = await Promise.all([sent(), page.getByRole('button', { name: 'Submit' }).click()])
+    expect(kept.postDataJSON()).toMatchObject({ name: 'for three still', models })
+    await row(page, 'for three still').waitFor()
+    await visit.open(`/token/edit/${token.id}`)
+    for (const model of models.split(',')) {
+      await page.getByRole('button', { name: `Remove ${model}`, exact: true }).click()
+    }
+    const [emptied] = await Promise.all([sent(), page.getByRole('button', { name: 'Submit' }).click()])
+    expect(emptied.postDataJSON()).toMatchObject({ models: '' })
+    await toastShown(page, 'success', 'token updated successfully!')
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: null })
+  })
+
+  test('models can be named when those of the account cannot be told', async () => {
+    const user = await site.addUser('untold')
+    await using visit = await site.visit({ as: user, expectedErrors: /status of 5/ })
+    const { page } = visit
+    const asked = '**/api/user/available_models'
+    await page.route(asked, (route) => route.fulfill({ status: 500, json: { success: false } }))
+    const failed = page.waitForResponse(asked)
+    await visit.open('/token/add')
+    await failed
+    await page.getByLabel('Name').fill('by name')
+    const box = page.getByLabel('Models')
+    await box.fill('my-model')
+    await box.press('Enter')
+    await page.getByRole('button', { name: 'Remove my-model', exact: true }).waitFor()
+    expect(await page.getByText('You cannot call').count()).toBe(0)
+    await box.press('Escape')
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.waitForURL('**/token?start=*')
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'my-model' })
   })
 
   test('spec 8: editing loads what is there, saves once, also by Ctrl+Enter, and keeps what was not touched', async () => {

@@ -5,13 +5,13 @@ import { type LimitValues, limitRules, limitValues } from '../../components/form
 /** New tokens start with this quota. */
 const defaultTokenQuota = 500_000
 
-/** What the form holds. `expired_time` is in epoch seconds, -1 = never; empty texts mean no limit. */
+/** What the form holds. `expired_time` is in epoch seconds, -1 = never; no models and no subnet mean no limit. */
 export interface TokenValues extends LimitValues {
   name: string
   remain_quota: number
   expired_time: number
   unlimited_quota: boolean
-  models: string
+  models: string[]
   subnet: string
 }
 
@@ -20,6 +20,7 @@ const common = {
     .custom<number>((value) => Number.isInteger(value), { error: 'token.form.expiry.invalid' })
     .check(z.gte(-1, { error: 'token.form.expiry.invalid' })),
   remain_quota: z.int().check(z.gte(-1e15), z.lte(1e15)),
+  models: z.array(z.string()),
   ...limitRules,
 }
 
@@ -32,6 +33,11 @@ export function tokenSchema(isNew: boolean) {
   })
 }
 
+/** The names of a comma-separated text, each once. */
+function namesOf(text: string): string[] {
+  return [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '')
+}
+
 /** A new token, or the values of one that exists. */
 export function tokenValues(token?: Token): TokenValues {
   return {
@@ -39,8 +45,13 @@ export function tokenValues(token?: Token): TokenValues {
     remain_quota: token?.remain_quota ?? defaultTokenQuota,
     expired_time: token?.expired_time ?? -1,
     unlimited_quota: token?.unlimited_quota ?? false,
-    models: token?.models ?? '',
+    models: namesOf(token?.models ?? ''),
     subnet: token?.subnet ?? '',
     ...limitValues(token),
   }
+}
+
+/** What is sent: the models are one text. */
+export function tokenBody({ models, ...values }: TokenValues) {
+  return { ...values, models: models.join(',') }
 }

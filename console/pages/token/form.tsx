@@ -19,6 +19,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { wayBack, wayToNew } from '../../lib/way-back.ts'
 import { type TokenValues, tokenSchema, tokenValues } from './form-values.ts'
+import { ModelsField } from './models-field.tsx'
 import { createToken, tokenQuery, updateToken } from './queries.ts'
 
 /** `/token/add` and `/token/edit/{id}`. */
@@ -93,14 +94,7 @@ function TokenForm({ token }: { token?: Token }) {
         {!classic && (
           <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4">
             <legend className="float-left w-full text-base font-medium">{t('token.form.limits')}</legend>
-            <TextField
-              control={control}
-              name="models"
-              label={t('token.form.models')}
-              hint={t('token.form.models.hint')}
-              optional
-              spellCheck={false}
-            />
+            <ModelsField control={control} />
             <TextField
               control={control}
               name="subnet"
