@@ -156,6 +156,8 @@ export const channelEn = {
   'channel.form.mapping.table': 'Table',
   'channel.form.mapping.json': 'JSON',
   'channel.form.mapping.example': 'Fill in an example',
+  'channel.form.mapping.unserved': 'A line gets no calls while its asked model is not among the models: {names}',
+  'channel.form.mapping.serve': '{count, plural, one {Add it to the models} other {Add them to the models}}',
   'channel.form.routing': 'Routing',
   'channel.form.priority.hint': 'Higher is tried first.',
   'channel.form.weight.hint': 'Share among channels of the same priority.',

@@ -154,6 +154,8 @@ export const channelZh = {
   'channel.form.mapping.table': '表格',
   'channel.form.mapping.json': 'JSON',
   'channel.form.mapping.example': '填入示例',
+  'channel.form.mapping.unserved': '请求的模型不在模型列表中，对应的行不会收到任何调用：{names}',
+  'channel.form.mapping.serve': '将这 {count} 个模型加入模型列表',
   'channel.form.routing': '路由',
   'channel.form.priority.hint': '数值高的优先使用。',
   'channel.form.weight.hint': '在相同优先级的渠道中所占的份额。',

@@ -481,6 +481,45 @@ describe('the form of a channel', () => {
     })
   })
 
+  test('asked models that the channel does not serve are named, and added to its models on request', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    await page.getByLabel('Name', { exact: true }).fill('maps')
+    await page.getByLabel('Key', { exact: true }).fill('k')
+    const models = page.getByLabel('Models', { exact: true })
+    const warning = page.getByText('A line gets no calls')
+    const names = (...list: string[]) =>
+      `A line gets no calls while its asked model is not among the models: ${list.join(', ')}`
+    await page.getByRole('button', { name: 'Add a line' }).click()
+    await page.getByLabel('Asked model 1').fill('first ')
+    await page.getByLabel('Upstream model 1').fill('gpt-4o')
+    // That there are no models at all is said when the form is sent.
+    await eventually(() => warning.count()).toBe(0)
+    await models.fill('gpt-4o')
+    await models.press('Enter')
+    await models.press('Escape')
+    await eventually(() => warning.textContent()).toBe(names('first'))
+    await page.getByRole('button', { name: 'Add it to the models' }).click()
+    await page.getByRole('button', { name: 'Remove first', exact: true }).waitFor()
+    await eventually(() => warning.count()).toBe(0)
+    await eventually(() => models.evaluate((it) => it === document.activeElement)).toBe(true)
+    await page.getByText('JSON', { exact: true }).click()
+    const json = page.getByLabel('Model mapping').last()
+    const mapping = '{"first":"gpt-4o","second":"gpt-4o","third":"gpt-4o","gpt-4o":"gpt-4"}'
+    await json.fill(mapping)
+    await eventually(() => warning.textContent()).toBe(names('second', 'third'))
+    await json.fill(mapping.slice(0, -1))
+    await eventually(() => warning.count()).toBe(0)
+    await json.fill(mapping)
+    await page.getByRole('button', { name: 'Add them to the models' }).click()
+    await eventually(() => warning.count()).toBe(0)
+    await submit(page)
+    await toastShown(page, 'success', 'channel created successfully!')
+    const [made] = await channelsNamed('maps')
+    expect(made).toMatchObject({ models: 'gpt-4o,first,second,third', model_mapping: mapping })
+  })
+
   test('an edit keeps the stored key, and can be tested at once', async () => {
     const [id] = await addChannel({ name: 'to edit' })
     await using visit = await site.visit({ as: rootAccount })

@@ -2,6 +2,7 @@ import { Plus, X } from 'lucide-react'
 import { useId, useState } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { TextAreaField } from '../../components/form/text-field.tsx'
+import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Input } from '../../components/ui/input.tsx'
@@ -25,14 +26,21 @@ function pairsOf(text: string): Pair[] {
 }
 
 function textOf(pairs: readonly Pair[]): string {
-  const filled = pairs.filter(([from]) => from.trim() !== '')
+  // With blanks around it a name is none that is asked for.
+  const filled = pairs.map(([from, to]) => [from.trim(), to] as const).filter(([from]) => from !== '')
   return filled.length === 0 ? '' : JSON.stringify(Object.fromEntries(filled), null, 2)
+}
+
+/** Asked models that the channel does not serve. While it serves none at all, that is what is wrong. */
+function unservedOf(models: readonly string[], mapping: string): string[] {
+  if (models.length === 0) return []
+  return pairsOf(mapping).flatMap(([from]) => (from.trim() === '' || models.includes(from) ? [] : from))
 }
 
 /** Asked model → upstream model, as a table or as JSON. */
 export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
-  const mapping = form.watch('model_mapping')
+  const [models, mapping] = form.watch(['models', 'model_mapping'])
   const [view, setView] = useState<'table' | 'json'>('table')
   const shown = isMapping(mapping) ? view : 'json'
   const views = [
@@ -40,6 +48,14 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
     { value: 'json', label: t('channel.form.mapping.json') },
   ] as const
   const set = (text: string) => form.setValue('model_mapping', text, { shouldDirty: true })
+  const add = (names: readonly string[]) => {
+    form.setValue('models', [...new Set([...models, ...names.map((name) => name.trim())])], {
+      shouldDirty: true,
+      shouldValidate: form.formState.isSubmitted,
+    })
+    // The button goes with the warning: the focus comes to what was filled.
+    form.setFocus('models')
+  }
   return (
     <FormSection title={t('channel.form.mapping')}>
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -61,12 +77,28 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
           mono
         />
       ) : (
-        <Pairs models={form.watch('models')} mapping={mapping} onChange={set} />
+        <Pairs models={models} mapping={mapping} onChange={set} />
       )}
+      <Unserved models={models} mapping={mapping} onAdd={add} />
       <Button size="small" className="self-start" onClick={() => set(JSON.stringify(example, null, 2))}>
         {t('channel.form.mapping.example')}
       </Button>
     </FormSection>
+  )
+}
+
+/** Says which lines never get a call. */
+function Unserved(props: { models: readonly string[]; mapping: string; onAdd(names: readonly string[]): void }) {
+  const t = useText()
+  const names = unservedOf(props.models, props.mapping)
+  if (names.length === 0) return null
+  return (
+    <Banner kind="warn" live>
+      <p className="break-words">{t('channel.form.mapping.unserved', { names: names.join(', ') })}</p>
+      <Button size="small" className="mt-2" onClick={() => props.onAdd(names)}>
+        {t('channel.form.mapping.serve', { count: names.length })}
+      </Button>
+    </Banner>
   )
 }
 
