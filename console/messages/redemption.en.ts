@@ -22,6 +22,7 @@ export const redemptionEn = {
   'redemption.noName': 'code {id}',
   'redemption.search': 'Search by ID or name',
   'redemption.copy': 'Copy code',
+  'redemption.copied': '{count, plural, one {# code copied to clipboard!} other {# codes copied to clipboard!}}',
   'redemption.clipboard': 'cannot copy to clipboard, please copy manually. The code is in the search box.',
   'redemption.empty': 'No redemption codes yet',
   'redemption.empty.text': 'Make codes here and hand them out or sell them; each can be redeemed once.',

@@ -23,6 +23,7 @@ export const redemptionZh = {
   'redemption.noName': '兑换码 {id}',
   'redemption.search': '按 ID 或名称搜索',
   'redemption.copy': '复制兑换码',
+  'redemption.copied': '已将 {count} 个兑换码复制到剪贴板！',
   'redemption.clipboard': '无法复制到剪贴板，请手动复制，已将兑换码填入搜索框。',
   'redemption.empty': '还没有兑换码',
   'redemption.empty.text': '在此生成兑换码并分发或出售，每个只能兑换一次。',

@@ -31,6 +31,7 @@ export const tokenEn = {
   'token.allModels': 'all models',
   'token.anywhere': 'from anywhere',
   'token.copy': 'Copy key',
+  'token.copied': '{count, plural, one {# key copied to clipboard!} other {# keys copied to clipboard!}}',
   'token.reveal': 'Show the key of {name}',
   'token.hide': 'Hide the key of {name}',
   'token.delete.text': 'Programs that use this key get an error from now on. This cannot be undone.',

@@ -103,6 +103,20 @@ describe('redemption codes', () => {
     await eventually(() => page.getByLabel('Search by ID or name').inputValue()).toBe(key ?? '')
   })
 
+  test('several codes are copied, one a line, and stay selected', async () => {
+    const keys = await make('bundle', 3)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/redemption?q=bundle')
+    await eventually(() => rowsOf(page).count()).toBe(3)
+    await page.getByLabel('Select all rows of this page').check()
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await toastShown(page, 'success', '3 codes copied to clipboard!')
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied.split('\n').sort()).toEqual(keys.sort())
+    await page.getByText('3 selected').waitFor()
+  })
+
   test('spec 5: quota and count are whole numbers', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

@@ -180,6 +180,41 @@ describe('the list of tokens', () => {
     expect(changes).toHaveLength(2)
   })
 
+  test('the keys of several rows are copied, one a line; where the clipboard refuses they are shown', async () => {
+    const user = await site.addUser('copier')
+    for (const name of ['a', 'b', 'c']) await addToken(user, { name })
+    const keys = (await tokensOf(user)).filter(({ name }) => name !== 'b').map(({ key }) => `sk-${key}`)
+    const copyTwo = async (page: Page) => {
+      await page.getByLabel('Select a', { exact: true }).check()
+      await page.getByLabel('Select c', { exact: true }).check()
+      await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    }
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await copyTwo(page)
+    await toastShown(page, 'success', '2 keys copied to clipboard!')
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied.split('\n').sort()).toEqual(keys.sort())
+    await page.getByText('2 selected').waitFor()
+    await page.getByLabel('Select c', { exact: true }).uncheck()
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await toastShown(page, 'success', '1 key copied to clipboard!')
+    await refuseClipboard(page)
+    await page.reload()
+    await copyTwo(page)
+    await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')
+    const dialog = page.getByRole('dialog', { name: 'Copy by hand' })
+    const lines = dialog.getByLabel('What was to be copied, one per line')
+    await eventually(() => lines.inputValue()).toBe(copied)
+    await lines.focus()
+    const marked = (box: HTMLTextAreaElement) => box.value.slice(box.selectionStart, box.selectionEnd)
+    await eventually(() => lines.evaluate(marked)).toBe(copied)
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('2 selected').waitFor()
+  })
+
   test('what is shown is exported as CSV; columns can be hidden and stay so', async () => {
     const user = await site.addUser('chooser')
     await addToken(user, { name: '=risky, "name"', remain_quota: 5 })

@@ -2,6 +2,7 @@ import { Ban, CircleCheck, Copy, Pencil, Trash2 } from 'lucide-react'
 import type { Redemption } from '../../../contract/api/redemption.ts'
 import { redemptionStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import type { CopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { isOfOneStatus } from '../../lib/list-source.ts'
 import { type Text, text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -53,7 +54,7 @@ export function redemptionActions(code: Redemption, t: Text, on: Handlers): RowA
 }
 
 /** What can be done with several codes. */
-export function redemptionBulk(t: Text): BulkAction<Redemption>[] {
+export function redemptionBulk(t: Text, copy: CopyLines): BulkAction<Redemption>[] {
   return [
     {
       id: 'enable',
@@ -66,6 +67,16 @@ export function redemptionBulk(t: Text): BulkAction<Redemption>[] {
       label: t('do.disable'),
       applies: (code) => code.status === redemptionStatus.unused,
       run: (code) => setRedemptionStatus(code, redemptionStatus.disabled),
+    },
+    {
+      id: 'copy',
+      label: t('do.copy'),
+      open: (rows) =>
+        copy(
+          rows.map(({ key }) => key),
+          t('redemption.copied', { count: rows.length }),
+        ),
+      run: async () => undefined,
     },
     {
       id: 'delete',

@@ -5,6 +5,7 @@ import type { Redemption } from '../../../contract/api/redemption.ts'
 import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
+import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -46,6 +47,7 @@ export function RedemptionListPage() {
   const classic = useClassicServer()
   const list = useList(redemptions, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()
+  const [copyLines, byHand] = useCopyLines()
 
   const copy = useCallback(
     async (code: Redemption) => {
@@ -96,7 +98,7 @@ export function RedemptionListPage() {
         rowId={rowId}
         rowName={rowName}
         actions={actions}
-        bulk={redemptionBulk(t)}
+        bulk={redemptionBulk(t, copyLines)}
         searchLabel={t('redemption.search')}
         filters={!classic && <StatusFilter search={search} setSearch={setSearch} />}
         filtered={!classic && search.status !== undefined}
@@ -108,6 +110,7 @@ export function RedemptionListPage() {
         }
       />
       {question}
+      {byHand}
     </Page>
   )
 }

@@ -2,6 +2,7 @@ import { Ban, CircleCheck, Copy, ExternalLink, Link2, MessageSquare, Pencil, QrC
 import type { Token } from '../../../contract/api/token.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import type { BulkAction, RowAction } from '../../components/data-table/types.ts'
+import type { CopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { type Text, text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
@@ -80,7 +81,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
 }
 
 /** What can be done with several tokens. */
-export function tokenBulk(t: Text): BulkAction<Token>[] {
+export function tokenBulk(t: Text, copy: CopyLines): BulkAction<Token>[] {
   return [
     {
       id: 'enable',
@@ -93,6 +94,12 @@ export function tokenBulk(t: Text): BulkAction<Token>[] {
       label: t('do.disable'),
       applies: (token) => token.status === tokenStatus.enabled,
       run: (token) => setTokenStatus(token, tokenStatus.disabled),
+    },
+    {
+      id: 'copy',
+      label: t('do.copy'),
+      open: (rows) => copy(rows.map(keyOf), t('token.copied', { count: rows.length })),
+      run: async () => undefined,
     },
     {
       id: 'delete',

@@ -6,6 +6,7 @@ import { roles } from '../../../contract/roles.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { deleteQuestion } from '../../components/data-table/delete-question.ts'
 import { peekSteps } from '../../components/data-table/peek-steps.ts'
+import { useCopyLines } from '../../components/data-table/use-copy-lines.tsx'
 import { useList } from '../../components/data-table/use-list.ts'
 import { buttonClass } from '../../components/ui/button.tsx'
 import { Page } from '../../components/ui/page.tsx'
@@ -40,6 +41,7 @@ export function TokenListPage() {
   const [search, setSearch] = useListState('/token', parseTokenSearch)
   const list = useList(tokens, search, setSearch)
   const [ask, question] = useConfirm()
+  const [copyLines, byHand] = useCopyLines()
 
   const copy = useCallback(
     async (token: Token) => {
@@ -98,7 +100,7 @@ export function TokenListPage() {
         rowId={rowId}
         rowName={rowName}
         actions={rowActions}
-        bulk={tokenBulk(t)}
+        bulk={tokenBulk(t, copyLines)}
         peeks
         searchLabel={t('token.search')}
         empty={
@@ -108,6 +110,7 @@ export function TokenListPage() {
         }
       />
       {question}
+      {byHand}
       <Suspense fallback={null}>
         {search.peek !== undefined && (
           <TokenPeek

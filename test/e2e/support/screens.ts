@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { refuseClipboard } from './clipboard.ts'
 import { rootAccount } from './console.ts'
 import { person, type Screen } from './screen.ts'
 import {
@@ -80,6 +81,18 @@ const token: Screen[] = [
   { path: '/token', state: 'failed', as: root, fails: '**/api/token/?*', prepare: failed },
   { path: '/token', state: 'with a menu', as: root, prepare: menu },
   { path: '/token', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
+  {
+    path: '/token',
+    state: 'with keys to copy by hand',
+    as: root,
+    async prepare(page) {
+      await refuseClipboard(page)
+      await page.reload()
+      await select(page)
+      await page.locator('main section.sticky button').nth(2).click()
+      await popup(page)
+    },
+  },
   {
     path: '/token?peek=1',
     state: 'with a drawer',
