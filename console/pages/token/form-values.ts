@@ -50,8 +50,3 @@ export function tokenValues(token?: Token): TokenValues {
     ...limitValues(token),
   }
 }
-
-/** What is sent: the models are one text. */
-export function tokenBody({ models, ...values }: TokenValues) {
-  return { ...values, models: models.join(',') }
-}

@@ -5,7 +5,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { call, callFull } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
-import { type TokenValues, tokenBody } from './form-values.ts'
+import type { TokenValues } from './form-values.ts'
 
 /** The own tokens. */
 export const tokens = listSource<Token>('token', { list: tokenApi.list, search: tokenApi.search })
@@ -34,9 +34,12 @@ export async function removeToken(token: Token): Promise<void> {
   await tokens.refresh()
 }
 
+/** What is sent: the models are one text. */
+const bodyOf = ({ models, ...values }: TokenValues) => ({ ...values, models: models.join(',') })
+
 /** Makes a token; the answer is the new one, or undefined from servers that do not send it. */
 export async function createToken(values: TokenValues): Promise<Token | undefined> {
-  const { data } = await callFull(tokenApi.create, { body: tokenBody(values) })
+  const { data } = await callFull(tokenApi.create, { body: bodyOf(values) })
   await tokens.refresh()
   return data ?? newestToken()
 }
@@ -49,7 +52,7 @@ async function newestToken(): Promise<Token | undefined> {
 
 /** Changes a token. */
 export async function updateToken(id: number, values: TokenValues): Promise<void> {
-  await call(tokenApi.update, { query: {}, body: { id, ...tokenBody(values) } })
+  await call(tokenApi.update, { query: {}, body: { id, ...bodyOf(values) } })
   queryClient.removeQueries({ queryKey: ['token', 'one', String(id)] })
   await tokens.refresh()
 }
