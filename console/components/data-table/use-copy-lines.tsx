@@ -1,7 +1,7 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { copyText } from '../../lib/clipboard.ts'
 
-const LinesDialog = lazy(() => import('./lines-dialog.tsx').then((it) => ({ default: it.LinesDialog })))
+const LinesDialog = lazy(() => import('../ui/lines-dialog.tsx').then((it) => ({ default: it.LinesDialog })))
 
 /** Copies lines and says `done`. */
 export type CopyLines = (lines: readonly string[], done: string) => void

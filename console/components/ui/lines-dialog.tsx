@@ -1,7 +1,7 @@
 import { useText } from '../../lib/text.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Textarea } from '../ui/input.tsx'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { Textarea } from './input.tsx'
 
 /** Lines to copy by hand. */
 export function LinesDialog({ lines, onClose }: { lines: string; onClose(): void }) {
