@@ -28,8 +28,11 @@ export interface Endpoint<
   summary: string
   /** What the line has no room for, in Markdown without links. */
   description?: string
-  /** A GET that changes something: refused when a page of another site makes the browser send it. */
-  changesState?: true
+  /**
+   * A GET that changes something: refused when a page of another site makes the browser send it, and when the browser
+   * opens it as a page or a picture. `record`: all it changes is the record of itself, so links of our own may lead there.
+   */
+  changesState?: true | 'record'
   /** Counted by the strict limit that passwords and codes are behind. */
   critical?: true
   /** Status of the refusal of a body that cannot be decoded; 200 unless it says so. */

@@ -175,7 +175,7 @@ export const logApi = {
     query: z.object(allLogFilter),
     media: 'text/csv',
     // It stands in the audit trail.
-    changesState: true,
+    changesState: 'record',
     summary: 'Logs of everybody as CSV, newest first, as a stream of any length',
     description: csvDescription,
   }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isCrossSite } from './same-origin.ts'
+import { isCrossSite, isPageLoad } from './same-origin.ts'
 
 const crossSite = (headers: Record<string, string>) =>
   isCrossSite(new Request('http://gate.example/api/x', { headers }))
@@ -20,4 +20,19 @@ test('else Origin, or Referer, must be of the same host', () => {
   expect(crossSite({ origin: 'http://gate.example:81' })).toBe(true)
   expect(crossSite({ origin: 'null' })).toBe(true)
   expect(crossSite({ referer: 'http://evil.example/page' })).toBe(true)
+})
+
+test('a page load is what no script asks for', () => {
+  const pageLoad = (headers: Record<string, string>) => isPageLoad(new Request('http://gate.example/', { headers }))
+  const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+  expect(pageLoad(script)).toBe(false)
+  expect(pageLoad({ 'sec-fetch-site': 'same-origin' })).toBe(false)
+  expect(pageLoad({ ...script, accept: 'text/html' })).toBe(false)
+  expect(pageLoad({ ...script, 'sec-fetch-site': 'none' })).toBe(true)
+  expect(pageLoad({ ...script, 'sec-fetch-dest': 'image' })).toBe(true)
+  expect(pageLoad({ ...script, 'sec-fetch-mode': 'navigate' })).toBe(true)
+  expect(pageLoad({})).toBe(false)
+  expect(pageLoad({ accept: 'application/json, */*' })).toBe(false)
+  expect(pageLoad({ accept: 'text/html,*/*' })).toBe(true)
+  expect(pageLoad({ accept: 'image/png,*/*' })).toBe(true)
 })

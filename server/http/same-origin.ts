@@ -12,3 +12,17 @@ export function isCrossSite(request: Request): boolean {
   // Host and port only: behind a proxy that ends TLS the scheme seen here is not the browser's.
   return new URL(source).host !== new URL(request.url).host
 }
+
+/**
+ * True when a browser asks for an address as a page, a picture or another part of one, as a link in a mail or an image
+ * in a text of ours makes it; scripts of pages ask otherwise. What says nothing of it, or takes anything, is a program.
+ */
+export function isPageLoad(request: Request): boolean {
+  const header = (name: string) => request.headers.get(name)
+  const site = header('sec-fetch-site')
+  if (site !== null) {
+    const mode = header('sec-fetch-mode') ?? 'cors'
+    return site === 'none' || (header('sec-fetch-dest') ?? 'empty') !== 'empty' || !/^(cors|same-origin)$/.test(mode)
+  }
+  return /text\/html|text\/css|application\/xhtml|image\//i.test(header('accept') ?? '')
+}

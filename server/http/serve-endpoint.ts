@@ -9,7 +9,7 @@ import type { AppContext, AppEnv, Person } from './app-env.ts'
 import { addressKey } from './client-address.ts'
 import { parseInput, readJson } from './parse-input.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { isCrossSite } from './same-origin.ts'
+import { isCrossSite, isPageLoad } from './same-origin.ts'
 import type { Sessions } from './session.ts'
 
 /** What every endpoint of the management API is served with. */
@@ -110,6 +110,9 @@ function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint)
   // A cookie travels by itself; an Authorization header only where a page was allowed to set it, which ours never is.
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
+  if (endpoint.method === 'GET' && endpoint.changesState !== 'record' && isPageLoad(c.req.raw)) {
+    throw new ApiFailure('This changes something: a browser may not open it as a page or a picture.', 403)
+  }
 }
 
 async function requirePerson(sessions: Sessions, c: AppContext, endpoint: Endpoint): Promise<Person> {

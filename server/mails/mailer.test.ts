@@ -14,6 +14,7 @@ const mails: Readonly<Record<string, (pen: Pen) => MailText>> = {
   addressInUse: ({ texts, name, page }) => texts.addressInUse(name, page('/reset')),
   reset: ({ texts, name, page }) =>
     texts.reset(name, evil, page('/user/reset?email=ada%2Bx%40example.com&token=1'), 10),
+  addressReplaced: ({ texts, name }) => texts.addressReplaced(name, evil),
   quotaLow: ({ texts, name, page }) => texts.quotaLow(name, evil, '$1.25', page('/topup')),
   quotaUsedUp: ({ texts, name, page }) => texts.quotaUsedUp(name, evil, page('/topup')),
   notice: ({ texts, name }) =>

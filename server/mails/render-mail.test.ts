@@ -32,6 +32,7 @@ test('every mail exists in every language, and is whole in both forms', () => {
       texts.verification('Gate', '123456', 10),
       texts.addressInUse('Gate', 'https://gate.example/reset'),
       texts.reset('Gate', 'ada', 'https://gate.example/user/reset?x=1', 10),
+      texts.addressReplaced('Gate', 'ada'),
       texts.quotaLow('Gate', 'ada', '$1.00', 'https://gate.example/topup'),
       texts.quotaUsedUp('Gate', 'ada', 'https://gate.example/topup'),
       texts.notice('Gate', 'channel 1 was disabled', 'because\nof this'),

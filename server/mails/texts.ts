@@ -22,6 +22,8 @@ interface MailTexts {
   verification(name: string, code: string, minutes: number): MailText
   addressInUse(name: string, resetAddress: string): MailText
   reset(name: string, username: string, address: string, minutes: number): MailText
+  /** To the address that an account had until now. */
+  addressReplaced(name: string, username: string): MailText
   quotaLow(name: string, username: string, quota: string, topUpAddress: string): MailText
   quotaUsedUp(name: string, username: string, topUpAddress: string): MailText
   notice(name: string, subject: string, text: string): MailText
@@ -55,6 +57,14 @@ const en: MailTexts = {
     lines: [`Somebody, probably you, asked for a new password for the account ${username}. Follow the link to get it:`],
     link: { label: 'Reset the password', address },
     note: `The link works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail; your password stays as it is.`,
+  }),
+  addressReplaced: (name, username) => ({
+    subject: `${name}: your account has another e-mail address now`,
+    title: 'Your account has another e-mail address now',
+    lines: [
+      `The e-mail address of the account ${username} was replaced. Mails about it, and links for a new password, do not come here any more.`,
+    ],
+    note: 'If it was not you, change the password at once and tell the administrator.',
   }),
   quotaLow: (name, username, quota, address) => ({
     subject: `${name}: your quota is running low`,
@@ -103,6 +113,12 @@ const zh: MailTexts = {
     lines: [`账户 ${username} 申请了重置密码。请点击链接获取新密码：`],
     link: { label: '重置密码', address },
     note: `链接仅可使用一次，${minutes} 分钟内有效。如果不是您本人操作，请忽略本邮件，您的密码不会改变。`,
+  }),
+  addressReplaced: (name, username) => ({
+    subject: `${name}：您的账户已更换邮箱`,
+    title: '您的账户已更换邮箱',
+    lines: [`账户 ${username} 绑定的邮箱已更换。有关该账户的邮件和重置密码的链接将不再发送到此邮箱。`],
+    note: '如果不是您本人操作，请立即修改密码并联系管理员。',
   }),
   quotaLow: (name, username, quota, address) => ({
     subject: `${name}：您的额度即将用尽`,

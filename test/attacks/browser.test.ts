@@ -43,6 +43,36 @@ const otherSites: Record<string, string>[] = [
   { origin: 'http://evil.example', 'content-type': 'text/plain' },
 ]
 
+/** What a browser says with a request that no script of ours makes: a link in a mail, a bookmark, a picture in a text. */
+const pageLoads: Record<string, string>[] = [
+  {
+    'sec-fetch-site': 'none',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+    accept: 'text/html,*/*;q=0.8',
+  },
+  { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image', accept: 'image/avif,*/*' },
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+  // What is fetched ahead, and links that download.
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'empty' },
+  // Without TLS browsers say no more than what they would like to have.
+  { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
+  { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8', referer: 'http://localhost/' },
+  { accept: 'text/css,*/*;q=0.1' },
+]
+
+/** What the console's own script, and programs, say. */
+const scripts: Record<string, string>[] = [
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'application/json' },
+  { accept: 'application/json', referer: 'http://localhost/' },
+  { accept: '*/*' },
+  { accept: 'application/json, text/plain, */*' },
+  {},
+]
+
 forEachDatabase((_, openFresh) => {
   let set: Scene
   let root: Attacker
@@ -86,6 +116,31 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify([await set.rows('users'), await set.rows('options'), await set.rows('sessions')])).toBe(
       before,
     )
+  })
+
+  test('CSRF: no GET that changes anything is taken as a page or a picture, with a session or without', async () => {
+    const cookie = await set.session(root)
+    const tables = ['users', 'options', 'sessions', 'one_time_codes'] as const
+    const everything = async () => JSON.stringify(await Promise.all(tables.map((table) => set.rows(table))))
+    const before = await everything()
+    for (const path of changingGets) {
+      for (const headers of pageLoads) {
+        for (const as of [{ cookie }, {}]) {
+          const answer = await set.api.call('GET', path.replace('{id}', '1'), { ...as, headers })
+          expect([path, JSON.stringify(headers), answer.status]).toEqual([path, JSON.stringify(headers), 403])
+        }
+      }
+    }
+    expect(await everything()).toBe(before)
+    for (const headers of scripts) {
+      const answer = await set.api.call('GET', '/api/user/aff', { cookie, headers })
+      expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
+      expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
+    }
+    // An access token travels with nothing but a program.
+    for (const headers of pageLoads) {
+      expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
+    }
   })
 
   test('CSRF: a GET that pages of other sites may make a browser send changes nothing', async () => {

@@ -20,7 +20,7 @@ export interface Scene {
   session(person: { username: string }): Promise<string>
   /** Every row of a table, as it stands. */
   rows(
-    table: 'users' | 'tokens' | 'channels' | 'redemptions' | 'options' | 'sessions' | 'logs',
+    table: 'users' | 'tokens' | 'channels' | 'redemptions' | 'options' | 'sessions' | 'logs' | 'one_time_codes',
   ): Promise<Record<string, unknown>[]>
 }
 

@@ -105,6 +105,16 @@ forEachDatabase((_, openFresh) => {
     expect(data).toMatchObject([{ actor_name: 'admin', action: 'log.export' }])
   })
 
+  test('a link of the console downloads it, and a page of another site does not', async () => {
+    const link = (site: string) =>
+      api.call('GET', '/api/log/export', {
+        as: admin.token,
+        headers: { cookie: 'session=x', 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*' },
+      })
+    for (const site of ['same-origin', 'none']) expect([site, (await link(site)).status]).toEqual([site, 200])
+    expect((await link('cross-site')).status).toBe(403)
+  })
+
   test('two at a time for each person; a reader who leaves makes room', async () => {
     await add(...Array.from({ length: 600 }, () => ({})))
     const first = await request('self/export', ada)

@@ -1,6 +1,7 @@
 import { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
+import { languageOf, type MailLanguage } from '../../mails/texts.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { accountsByMail, bindAccount, lockIdentity } from '../../store/identities.ts'
 import { lockUser } from '../../store/users.ts'
@@ -11,14 +12,14 @@ import type { OAuthDeps } from './outside-login.ts'
 
 /** Binds an address to the own account by the code that was mailed to it. */
 export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
-  const { store, settings, clock, announce } = deps
+  const { store, settings, clock, mailer, announce } = deps
   const codes = createOneTimeCodes(deps)
   serve(router, api.oauth.emailBind, async (call) => {
     const { person } = call
     const { email, code } = call.query
     refuseOtherDomains(settings.current(), email)
-    const bound = await store.write(async (trx) => {
-      if (!(await codes.use(trx, 'verification', email, code))) return false
+    const before = await store.write(async (trx) => {
+      if (!(await codes.use(trx, 'verification', email, code))) return undefined
       await lockIdentity(trx, 'email', email)
       const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
       if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
@@ -27,10 +28,18 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       await bindAccount(trx, person.id, { email })
       const detail = describeChange(me, { email }, ['email'])
       await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, detail))
-      return true
+      return me
     })
     // Outside the transaction: a wrong try must stay counted.
-    if (!bound) throw new ApiFailure('The verification code is wrong or has expired.')
+    if (!before) throw new ApiFailure('The verification code is wrong or has expired.')
     await announce({ topic: 'user', id: person.id })
+    const isReplaced = before.email !== '' && before.email.toLowerCase() !== email.toLowerCase()
+    if (!isReplaced || !mailer.ready()) return
+    const wanted = call.context.req.header('accept-language')
+    const language = languageOf(wanted, settings.current().MailLanguage as MailLanguage)
+    // Whoever has the account's session only should not take it over unnoticed.
+    mailer.later('telling the old address of an account', () =>
+      mailer.send(before.email, language, ({ texts, name }) => texts.addressReplaced(name, before.username)),
+    )
   })
 }

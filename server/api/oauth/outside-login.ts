@@ -13,7 +13,7 @@ import type { Announce, ApiDeps } from '../deps.ts'
 import { createAccount, type NewAccount } from '../new-account.ts'
 
 /** What logins by outside services work with. */
-export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'warn'> {
+export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'mailer' | 'warn'> {
   sessions: Sessions
   announce: Announce
 }

@@ -147,6 +147,31 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(late, bob.token)).json.message).toContain('already belongs to another account')
   })
 
+  test('e-mail: the address that an account had is told when another takes its place, and only then', async () => {
+    await using smtp = await startMailServer()
+    await mailThrough(api, smtp)
+    const ada = await api.addPerson({ username: 'ada' })
+    let mails = 0
+    async function bindTo(email: string) {
+      api.time.ms += 60_000
+      await api.call('GET', `/api/verification?email=${email}`)
+      const code = /\b\d{6}\b/.exec((await smtp.arrived(++mails)).at(-1)?.text ?? '')?.[0]
+      const headers = { 'accept-language': 'zh' }
+      const path = `/api/oauth/email/bind?email=${email}&code=${code}`
+      expect((await api.call('GET', path, { as: ada.token, headers })).json).toEqual({ success: true, message: '' })
+      await api.mailer.idle()
+    }
+    await bindTo('old@example.com')
+    expect(smtp.mails).toHaveLength(1)
+    await bindTo('new@example.com')
+    expect(smtp.mails).toHaveLength(3)
+    const told = smtp.mails.at(-1)
+    expect(told?.to).toEqual(['old@example.com'])
+    expect(told?.headers.subject).toContain('您的账户已更换邮箱')
+    expect(told?.text).toContain('ada')
+    expect(told?.text).not.toContain('new@example.com')
+  })
+
   test('e-mail: five wrong tries end a code', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)

@@ -19,7 +19,9 @@ export interface Placed {
 export const managementResponses: Record<string, ResponseObject> = {
   BadBody: failure('The body cannot be decoded.'),
   NotLoggedIn: failure('Nobody is logged in, and no access token was sent.'),
-  OtherSite: failure('A page of another site made the browser send this.'),
+  OtherSite: failure(
+    'A page of another site made the browser send this, or a GET that changes something was opened as a page or a picture.',
+  ),
   BodyTooSlow: failure('The body did not arrive in CallerIdleTimeout.'),
   BodyTooLarge: failure('The body is larger than 1 MiB.'),
   TooManyCalls: {
