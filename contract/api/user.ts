@@ -109,7 +109,8 @@ export const userApi = {
     path: '/api/user/self',
     access: 'user',
     body: updateSelfBody,
-    summary: 'Change the own name, display name or password; a new password ends all other sessions',
+    summary:
+      'Change the own name, display name or password; a new password ends all other sessions and the access token',
   }),
   deleteSelf: endpoint({ method: 'DELETE', path: '/api/user/self', access: 'user', summary: 'Delete the own account' }),
   accessToken: endpoint({

@@ -62,7 +62,7 @@ forEachDatabase((_, openFresh) => {
     expect((await update({ username: 'zwölf字' })).json.success).toBe(true)
   })
 
-  test('a new password ends every other session and goes on with a new one', async () => {
+  test('a new password ends every other session and the access token, and goes on with a new session', async () => {
     const login = () => api.call('POST', '/api/user/login', { body: { username: me.username, password } })
     const [mine, other] = [cookieOf(await login()), cookieOf(await login())]
     const answer = await api.call('PUT', '/api/user/self', { cookie: mine, body: { password: 'battery staple' } })
@@ -70,6 +70,12 @@ forEachDatabase((_, openFresh) => {
     for (const cookie of [mine, other]) expect((await api.call('GET', '/api/user/self', { cookie })).status).toBe(401)
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).status).toBe(200)
     expect((await login()).json.success).toBe(false)
+    expect((await self()).success).toBe(false)
+    // The one that changes it by its access token, too: whoever learnt that of a program is out.
+    const program = await api.addPerson()
+    const change = { as: program.token, body: { password: 'battery staple' } }
+    expect((await api.call('PUT', '/api/user/self', change)).json.success).toBe(true)
+    expect((await self(program.token)).success).toBe(false)
   })
 
   test('a new access token replaces the old one and is stored as a hash', async () => {

@@ -9,8 +9,7 @@ import { hashPassword } from '../../lib/password.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { modelsOfGroup } from '../../store/channels.ts'
 import { affCodeOf } from '../../store/identities.ts'
-import { endSessionsOf } from '../../store/sessions.ts'
-import { deleteUser, type UserFields, updateUser } from '../../store/user-changes.ts'
+import { deleteUser, revokeLogins, type UserFields, updateUser } from '../../store/user-changes.ts'
 import { lockUser, userById } from '../../store/users.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
@@ -43,7 +42,7 @@ export function mountSelf(
       await updateUser(trx, me.id, fields)
       if (password !== undefined) {
         // Everybody who knew the old password is out; whoever changed it goes on with a new session.
-        await endSessionsOf(trx, me.id)
+        await revokeLogins(trx, me.id)
         if (router.sessions.hasCookie(context)) await router.sessions.start(context, trx, me.id)
       }
       const detail = describeChange(me, fields, ['username', 'display_name'])
