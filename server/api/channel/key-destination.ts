@@ -9,21 +9,23 @@ interface Destination {
 }
 
 /**
- * Refuses an admin who moves a channel to another host without giving its key again: whoever may choose where a key is
- * sent can read it there. The type's own address is nobody's choice, and super admins have the server anyway.
+ * Refuses an admin who moves a channel to another address without giving its key again: whoever may choose where a key
+ * is sent can read it there, and on a host that many share another path is somebody else. The type's own address is
+ * nobody's choice, and super admins have the server anyway.
  */
 export function refuseLendingKey(role: number, before: Destination, after: Destination): void {
   if (role >= roles.root || after.base_url === '') return
-  const host = hostOf(after.base_url)
-  if (host === hostOf(before.base_url || ownAddress(before.type)) || host === hostOf(ownAddress(after.type))) return
-  throw new ApiFailure('Give the key again: without it only a super admin may move a channel to another host.')
+  const place = placeOf(after.base_url)
+  if (place === placeOf(before.base_url || ownAddress(before.type)) || place === placeOf(ownAddress(after.type))) return
+  throw new ApiFailure('Give the key again: without it only a super admin may move a channel to another address.')
 }
 
 function ownAddress(type: number): string {
   return providerOf(type)?.meta.defaultBaseUrl ?? ''
 }
 
-/** With the protocol and the port: what listens there may be somebody else. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url
+/** The whole address, but for the version and slashes at its end, which people write or leave out. */
+function placeOf(url: string): string {
+  const whole = URL.canParse(url) ? new URL(url).href : url
+  return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')
 }

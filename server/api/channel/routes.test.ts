@@ -174,7 +174,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.secrets.open((await row(data[0])).key, 'channel')).toBe(secret)
   })
 
-  test('an admin who moves a channel to another host must give its key again; a super admin need not', async () => {
+  test('an admin who moves a channel to another address must give its key again; a super admin need not', async () => {
     const root = await api.addPerson({ role: 100 })
     const [id] = (await create({ base_url: 'https://a.example/v1' })).data
     const urlOf = async () => (await row(id)).base_url
@@ -185,6 +185,12 @@ forEachDatabase((_, openFresh) => {
       { base_url: 'https://a.example:8443/v1', key_mode: 'multi' },
       { base_url: 'https://b.example', key: 'sk-mine', key_mode: 'multi', key_append: true },
       { type: 8, base_url: 'https://b.example' },
+      // On a host that many share, another path is another account.
+      { base_url: 'https://A.example/v2/' },
+      { base_url: 'https://a.example/v1/somebody-else' },
+      { base_url: 'https://a.example/v1/../else/v1' },
+      { base_url: 'https://a.example/v1?account=2' },
+      { base_url: 'https://api.openai.com/somebody-else' },
     ]
     for (const move of moves) {
       const answer = await put({ id, ...move })
@@ -192,8 +198,9 @@ forEachDatabase((_, openFresh) => {
       expect(answer.message).toContain('Give the key again')
       expect(await urlOf()).toBe('https://a.example/v1')
     }
-    // The same host, no address at all, and the type's own address are nobody's choice.
-    for (const base_url of ['https://A.example/v2/', '', 'https://api.openai.com', 'https://api.openai.com/v1'])
+    // The same address in another form, none at all, and the type's own address are nobody's choice.
+    const same = ['https://A.example/v1/', 'https://a.example', 'https://a.example/v1', 'https://a.example/']
+    for (const base_url of [...same, '', 'https://api.openai.com', 'https://api.openai.com/v1/'])
       expect([base_url, (await put({ id, base_url, key: '' })).success]).toEqual([base_url, true])
     expect(api.secrets.open((await row(id)).key, 'channel')).toBe(secret)
 
