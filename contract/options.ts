@@ -209,7 +209,7 @@ export const optionDefinitions = {
   }),
   ...section('general', {
     TopUpLink: text('admin', 'Where people get redemption codes.'),
-    ChatLink: text('admin', 'Chat page shown in the menu.'),
+    ChatLink: text('root', 'Chat page shown in the menu. Links of tokens hand it whole keys, so it must be trusted.'),
     QuotaPerUnit: {
       kind: 'number',
       default: '500000',

@@ -102,7 +102,8 @@ export const optionEn = {
   'option.TopUpLink': 'Top-up link',
   'option.TopUpLink.hint': 'Where people get redemption codes.',
   'option.ChatLink': 'Chat link',
-  'option.ChatLink.hint': 'Address of a chat web app; it gets an entry in the menu.',
+  'option.ChatLink.hint':
+    'Address of a chat web app; it gets an entry in the menu, and links of tokens hand it whole keys.',
   'option.QuotaPerUnit': 'Quota per dollar',
   'option.QuotaPerUnit.hint': 'For display and for prices per call; it changes no ratio.',
   'option.DisplayInCurrencyEnabled': 'Show quota as currency',

@@ -95,7 +95,7 @@ export const optionZh = {
   'option.TopUpLink': '充值链接',
   'option.TopUpLink.hint': '用户获取兑换码的地址。',
   'option.ChatLink': '聊天页面链接',
-  'option.ChatLink.hint': '聊天网页的地址，会出现在菜单中。',
+  'option.ChatLink.hint': '聊天网页的地址，会出现在菜单中；令牌的链接会把完整密钥交给它。',
   'option.QuotaPerUnit': '单位美元额度',
   'option.QuotaPerUnit.hint': '用于显示与按次价格，不影响倍率。',
   'option.DisplayInCurrencyEnabled': '以货币形式显示额度',

@@ -87,6 +87,16 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
+  test('where keys, links for new passwords and logins go is for super admins alone', async () => {
+    const keys = ['ChatLink', 'ServerAddress', 'GitHubOAuthBaseURL', 'WeChatServerAddress'] as const
+    for (const key of keys) {
+      const before = (await put(key, 'https://trusted.example', root)).json.success
+      const answer = await put(key, 'https://evil.example', admin)
+      expect([key, before, answer.json.success]).toEqual([key, true, false])
+    }
+    expect((await api.call('GET', '/api/status')).json.data).toMatchObject({ chat_link: 'https://trusted.example' })
+  })
+
   test('a body that cannot be decoded is 400', async () => {
     expect((await put('RetryTimes', 3)).status).toBe(400)
     expect((await put('RegisterEnabled', true)).status).toBe(400)
