@@ -120,6 +120,30 @@ describe('the console as files', () => {
     expect(policy).not.toContain('unsafe')
   })
 
+  test('an address in a setting puts nothing else into the policy', async () => {
+    const before = (await get(gateway, '/', html)).headers.get('content-security-policy')
+    for (const address of [
+      'https://x;sandbox',
+      'https://x;script-src',
+      "https://x'unsafe-inline'",
+      'https://x,default-src',
+      'https://x*y.example',
+      'https://*',
+      "https://'self'",
+    ]) {
+      await gateway.api('PUT', '/api/option/', { key: 'HomePageContent', value: address })
+      await gateway.api('PUT', '/api/option/', { key: 'About', value: ` ${address}/path` })
+      const policy = (await get(gateway, '/', html)).headers.get('content-security-policy')
+      expect([address, policy]).toEqual([address, before])
+    }
+    for (const address of ['https://[2001:db8::1]:8443/page', 'http://home_page.example:8080']) {
+      await gateway.api('PUT', '/api/option/', { key: 'About', value: address })
+      const policy = (await get(gateway, '/', html)).headers.get('content-security-policy') ?? ''
+      expect(policy).toContain(`frame-src ${new URL(address).origin};`)
+    }
+    for (const key of ['HomePageContent', 'About']) await gateway.api('PUT', '/api/option/', { key, value: '' })
+  })
+
   test('frames and the bot check that the settings name are allowed, from the next page on', async () => {
     await gateway.api('PUT', '/api/option/', { key: 'ChatLink', value: 'https://chat.example/path' })
     await gateway.api('PUT', '/api/option/', { key: 'HomePageContent', value: 'https://home.example/' })

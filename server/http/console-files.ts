@@ -153,7 +153,9 @@ function encoded(file: File, accepted: string): [Uint8Array<ArrayBuffer>, string
 function originOf(address: string): string[] {
   const trimmed = address.trim()
   if (!/^https?:\/\//.test(trimmed) || !URL.canParse(trimmed)) return []
-  return [new URL(trimmed).origin]
+  const { origin } = new URL(trimmed)
+  // A host may hold signs that end a source or a directive of the policy.
+  return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? [origin] : []
 }
 
 /** What the page may load: itself, what the settings name, and the bot check while it is on. No inline script. */
