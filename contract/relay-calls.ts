@@ -235,7 +235,8 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   },
   '/v1/messages/count_tokens': {
     summary: 'Count the tokens of a request (Anthropic)',
-    description: 'By the service where the channel is Anthropic, else by the tokenizer here. Costs nothing.',
+    description:
+      'By the service where the channel is Anthropic, else by the tokenizer here. Costs nothing, but needs quota and counts in the limits.',
     body: messagesBody,
     answer: z.looseObject({ input_tokens: whole }),
   },
@@ -254,7 +255,8 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   },
   '/v1beta/models/{model}:countTokens': {
     summary: 'Count the tokens of a request (Gemini)',
-    description: 'By the service where the channel is Gemini, else by the tokenizer here. Costs nothing.',
+    description:
+      'By the service where the channel is Gemini, else by the tokenizer here. Costs nothing, but needs quota and counts in the limits.',
     body: contentsBody,
     answer: z.looseObject({ totalTokens: whole }),
   },

@@ -1,43 +1,75 @@
+import type { Hold } from '../billing/ledger.ts'
 import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'
 import { endpointsOf, isChat } from './call-upstream.ts'
+import { chargingFor } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import { ownHeaders } from './headers.ts'
 import { readBounded } from './read-answer.ts'
-import { mappedModel, withKey } from './routing-table.ts'
+import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 
 const mostBytes = 64 * 1024
 
 /**
  * How many tokens a request has: as the service counts where the channel speaks the caller's dialect and can count,
- * else by the tokenizer here. Costs nothing. Throws GatewayError.
+ * else by the tokenizer here. Costs nothing and is not logged, but counts in the limits and needs quota, as it keeps
+ * the service and the processor busy as other calls do. Throws GatewayError.
  */
 export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
-  const counted = await countThere(deps, call).catch((error: unknown) => {
-    if (error instanceof GatewayError && error.type !== 'upstream_error') throw error
-    return undefined
-  })
-  call.leaving.close()
-  const headers = { ...ownHeaders(call.requestId), 'content-type': 'application/json' }
-  if (counted !== undefined) return new Response(counted, { headers })
-  const approximate = deps.settings().ApproximateTokenEnabled
-  const tokens = await deps.counter.count(call.facts.model, call.facts.prompt, approximate)
-  return new Response(JSON.stringify(answerOf(call.dialect, tokens)), { headers })
+  const channel = channelFor(deps, call)
+  const hold = await holdPlace(deps, call, channel)
+  try {
+    const counted = await countThere(deps, call, channel).catch((error: unknown) => {
+      if (error instanceof GatewayError && error.type !== 'upstream_error') throw error
+      return undefined
+    })
+    call.leaving.close()
+    const headers = { ...ownHeaders(call.requestId), 'content-type': 'application/json' }
+    if (counted !== undefined) return new Response(counted, { headers })
+    const approximate = deps.settings().ApproximateTokenEnabled
+    const tokens = await deps.counter.count(call.facts.model, call.facts.prompt, approximate)
+    return new Response(JSON.stringify(answerOf(call.dialect, tokens)), { headers })
+  } finally {
+    await hold.release()
+  }
 }
 
-/** The service's own answer, or undefined where it cannot count or does not answer with success. */
-async function countThere(deps: RelayDeps, call: RelayCall): Promise<string | undefined> {
+function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
   const found = chosenChannel ?? selectChannel(candidates, 'chat', model, new Set(), deps.breaker, deps.random)
   if (!found)
     throw new GatewayError('no_available_channel', `no available channel for model ${model} in group ${group}`)
-  const channel = withKey(found, deps.clock.nowMs())
-  const upstreamModel = mappedModel(channel, model)
+  return withKey(found, deps.clock.nowMs())
+}
+
+/** The least quota there is, given back at the end; none for a model that is free. */
+function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
+  const { caller, facts, requestId, promptGuess, signal } = call
+  const settings = deps.settings()
+  const upstreamModel = mappedModel(channel, facts.model)
+  const charging = chargingFor(call, deps.prices(), upstreamModel, channel.type, settings.PreConsumedQuota)
+  const amount = Math.min(1, charging.least(promptGuess))
+  return deps.ledger.hold({
+    userId: caller.userId,
+    tokenId: caller.tokenId,
+    limits: caller.limits,
+    amount,
+    least: amount,
+    crashCharge: 0,
+    modelName: facts.model,
+    requestId,
+    signal,
+  })
+}
+
+/** The service's own answer, or undefined where it cannot count or does not answer with success. */
+async function countThere(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<string | undefined> {
+  const upstreamModel = mappedModel(channel, call.facts.model)
   const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
   const { countTarget } = endpoint as { countTarget?: typeof endpoint.target }
   if (!isChat(endpoint) || !countTarget || endpoint.dialect.name !== call.dialect) return undefined

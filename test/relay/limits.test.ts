@@ -151,6 +151,69 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(caller)).status).toBe(200)
   })
 
+  describe('counting tokens', () => {
+    const counts = [
+      ['/v1/messages/count_tokens', { ...chat, max_tokens: 900 }],
+      ['/v1beta/models/m:countTokens', { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
+    ] as const
+    const count = (caller: Caller, [where, body]: (typeof counts)[number]) =>
+      see(bench.gateway.post(where, body, caller.token))
+
+    test('counts as a call in a minute; it is neither charged nor logged, and no tokens count', async () => {
+      for (const limits of [{ token: { rpm_limit: 2, tpm_limit: 500 } }, { user: { rpm_limit: 2, tpm_limit: 500 } }]) {
+        const caller = await bench.caller(plenty, limits)
+        for (const [at, each] of counts.entries()) {
+          const seen = await count(caller, each)
+          expect([each[0], seen.status, seen.text]).toEqual([each[0], 200, expect.stringMatching(/okens":[1-9]/)])
+          expect(limitsIn(seen.headers)).toMatchObject({
+            'remaining-requests': String(1 - at),
+            'remaining-tokens': '500',
+          })
+        }
+        for (const each of counts) {
+          const refused = await count(caller, each)
+          expect([refused.status, refused.error?.message]).toEqual([429, expect.stringContaining('2 requests per')])
+          expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+        }
+        expectError(await call(caller), 429, 'rate_limit_exceeded')
+        expect(await chargedUnits(bench, caller)).toEqual({ units: 0, rows: [] })
+      }
+    })
+
+    test('counts as an open call, and makes room when it ends', async () => {
+      const caller = await bench.caller(plenty, { token: { concurrency_limit: 1 } })
+      const { gated, open } = gate()
+      bench.upstream.next(gated)
+      const slow = call(caller)
+      await bench.upstream.until(({ openStreams }) => openStreams === 1)
+      for (const each of counts) {
+        const refused = await count(caller, each)
+        expect([refused.status, refused.error?.message]).toEqual([429, expect.stringContaining('1 calls at once')])
+      }
+      open()
+      expect((await slow).status).toBe(200)
+      for (const each of [...counts, ...counts]) expect((await count(caller, each)).status).toBe(200)
+    })
+
+    test('needs quota, of the account, the token and their budgets', async () => {
+      await untilDayEndIsFar()
+      const spent = { daily_budget: 1, spent_today: 1, spent_at: Math.floor(Date.now() / 1000) }
+      const refusals = [
+        [await bench.caller({ user: 0, token: 1000 }), 403, 'user quota is not enough'],
+        [await bench.caller({ user: 1000, token: 0 }), 401, 'token quota exhausted'],
+        [await bench.caller(plenty, { token: spent }), 403, 'the daily budget of this token'],
+      ] as const
+      for (const [caller, status, message] of refusals) {
+        const refused = await count(caller, counts[0])
+        expect([refused.status, refused.error?.message]).toEqual([status, expect.stringContaining(message)])
+      }
+      // As much as the least call needs is enough, and it is still there afterwards.
+      const poor = await bench.caller({ user: 1, token: 1 })
+      for (const each of counts) expect((await count(poor, each)).status).toBe(200)
+      expect(await chargedUnits(bench, poor, 1)).toEqual({ units: 0, rows: [] })
+    })
+  })
+
   describe('budgets', () => {
     beforeEach(untilDayEndIsFar)
 
