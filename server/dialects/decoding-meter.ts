@@ -44,6 +44,10 @@ export class DecodingMeter implements StreamMeter {
     return this.#tally.pieces > 0 || this.#tally.stopped || this.#tally.ended
   }
 
+  get answered(): boolean {
+    return this.#tally.answered
+  }
+
   output(): string {
     return this.#tally.output()
   }

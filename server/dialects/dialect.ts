@@ -62,6 +62,8 @@ export interface StreamMeter {
   readonly endMark: string
   /** The answer is complete even if the end mark never comes. */
   readonly finished: boolean
+  /** The text or call that began last is whole, where the dialect tells that before the end of the answer. */
+  readonly answered?: boolean
   /** The error the upstream reported within the stream. */
   readonly error: JsonObject | undefined
   /** The same where it has been read already. */

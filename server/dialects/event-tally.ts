@@ -1,6 +1,8 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { Failure, ReplyPart, StreamEvent } from './reply.ts'
 
+const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
+
 /** What a stream of events has said so far, for its charge. */
 export class EventTally {
   usage: Usage | undefined
@@ -9,6 +11,9 @@ export class EventTally {
   pieces = 0
   characters = 0
   ended = false
+  /** The text or call that began last is whole: what is still to come is about the end of the answer. */
+  answered = false
+  #isAnswering = false
   /** Answers that gave a reason to stop, and all that began. */
   readonly #stopped = new Set<number>()
   readonly #begun = new Set<number>()
@@ -36,12 +41,19 @@ export class EventTally {
       case 'part':
         this.#begun.add(event.choice)
         for (const text of textsOf(event.part)) this.#add(text)
+        if (event.part.type === 'native') break
+        this.#isAnswering = answering.has(event.part.type)
+        this.answered = false
+        break
+      case 'part-end':
+        if (this.#isAnswering) this.answered = true
         break
       case 'delta':
         this.#add(event.text)
         break
       case 'detail':
         if (event.detail.transcript) this.#add(event.detail.transcript)
+        if (event.detail.isWhole) this.answered = true
         break
       case 'stop':
         this.#begun.add(event.choice)

@@ -106,10 +106,14 @@ export type StreamEvent =
   /** The formal end: without it the answer is not complete. */
   | { readonly type: 'end' }
 
-/** Seals and citations come after the text they belong to, logprobs after each piece of it; `transcript` grows. */
+/**
+ * Seals and citations come after the text they belong to, logprobs after each piece of it; `transcript` grows. `isWhole`:
+ * no more of its text or input comes, though the part's end may be still to come.
+ */
 export interface PartDetail {
   readonly logprobs?: readonly JsonObject[]
   readonly seal?: Seal
   readonly citations?: readonly Citation[]
   readonly transcript?: string
+  readonly isWhole?: true
 }

@@ -181,21 +181,24 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async return(): Promise<Step> {
     if (!this.#ended) {
       this.#ended = true
-      // After the last word only the usage is missing: what the model did unseen is in it, and must be paid.
-      if (this.#meter.finished) await this.#readUsage()
+      const meter = this.#meter
+      const { finished } = meter
+      // After the last word little but the usage is missing: what the model did unseen is in it, and must be paid.
+      if (finished || meter.answered) await this.#readUsage()
       this.#reader.cancel()
-      await this.#settle(this.#meter.finished ? 'complete' : 'aborted', '')
+      await this.#settle(finished ? 'complete' : 'aborted', '')
     }
     await this.#settling
     return atEnd
   }
 
-  /** Reads what the upstream still has to say to an answer that is complete, for a short time. */
+  /** Reads what the upstream still has to say to an answer that is complete, or about to be, for a short time. */
   async #readUsage(): Promise<void> {
     const meter = this.#meter
     const untilMs = this.#deps.clock.nowMs() + drainMs
     this.#reader.hurry(drainMs)
-    while (!meter.usage && !meter.reported && this.#deps.clock.nowMs() < untilMs) {
+    const isTold = () => meter.finished && (meter.usage ?? meter.reported) !== undefined
+    while (!isTold() && this.#deps.clock.nowMs() < untilMs) {
       const piece = await this.#reader.next()
       // What it says has been metered by who read it.
       if (piece.kind === 'ready') continue
@@ -370,7 +373,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       usage: meter.usage,
       reported: meter.reported,
       output: () => meter.output(),
-      ...(outcome !== 'complete' && { deliveredTokens: meter.pieces }),
+      ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
     })
     const found = measured instanceof Promise ? await measured : measured
     await settle(deps, open, {

@@ -137,6 +137,10 @@ class TalliedMeter implements StreamMeter {
     return this.#tally.stopped && !this.isCut
   }
 
+  get answered(): boolean {
+    return this.#tally.answered
+  }
+
   output(): string {
     return this.#tally.output()
   }

@@ -139,10 +139,16 @@ export class ResponseStreamDecoder implements StreamDecoder {
         this.#delta(item, looseText(event['delta']), events)
         break
       case 'response.output_text.done':
-        this.#rest(content, looseText(event['text']), events)
+        this.#whole(content, looseText(event['text']), events)
         break
       case 'response.refusal.done':
-        this.#rest(content, looseText(event['refusal']), events)
+        this.#whole(content, looseText(event['refusal']), events)
+        break
+      case 'response.function_call_arguments.done':
+        this.#whole(item, looseText(event['arguments']), events)
+        break
+      case 'response.custom_tool_call_input.done':
+        this.#whole(item, looseText(event['input']), events)
         break
       default:
     }
@@ -213,6 +219,13 @@ export class ResponseStreamDecoder implements StreamDecoder {
   #rest(key: string, whole: string, events: StreamEvent[]): void {
     const open = this.#open.get(key)
     if (open && whole.length > open.written) this.#delta(key, whole.slice(open.written), events)
+  }
+
+  /** What was said in pieces is repeated whole: no more of it comes. */
+  #whole(key: string, whole: string, events: StreamEvent[]): void {
+    this.#rest(key, whole, events)
+    const open = this.#open.get(key)
+    if (open) events.push({ type: 'detail', choice: 0, index: open.index, detail: { isWhole: true } })
   }
 
   #finish(key: string, events: StreamEvent[]): void {

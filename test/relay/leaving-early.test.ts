@@ -1,0 +1,172 @@
+// Callers who leave when the answer is whole, but before its last event, in the dialects that tell the one from the other.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, type Caller, chargedUnits, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.channel()
+  await bench.channel({ type: 14, models: 'm2' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const reasoning = 20_000
+const answer = 'The answer is 42.'
+
+const at = { output_index: 1, content_index: 0, item_id: 'msg_1' }
+const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' }
+const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'answer' }
+const begun = [
+  { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [], usage: null } },
+  { type: 'response.output_item.added', output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [] } },
+  { type: 'response.output_item.done', output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary: [] } },
+]
+const responseEnd = {
+  type: 'response.completed',
+  response: {
+    id: 'resp_1',
+    status: 'completed',
+    output: [],
+    usage: {
+      input_tokens: 10,
+      output_tokens: reasoning + 6,
+      total_tokens: reasoning + 16,
+      output_tokens_details: { reasoning_tokens: reasoning },
+    },
+  },
+}
+const textBegun = [
+  ...begun,
+  { type: 'response.output_item.added', output_index: 1, item: { ...message, content: [] } },
+  { type: 'response.content_part.added', ...at, part: { type: 'output_text', text: '', annotations: [] } },
+  { type: 'response.output_text.delta', ...at, delta: answer },
+]
+const textDone = { type: 'response.output_text.done', ...at, text: answer }
+const callBegun = [
+  ...begun,
+  { type: 'response.output_item.added', output_index: 1, item: { ...call, arguments: '' } },
+  { type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_1', delta: '{"of":"all"}' },
+]
+const callDone = {
+  type: 'response.function_call_arguments.done',
+  output_index: 1,
+  item_id: 'fc_1',
+  arguments: '{"of":"all"}',
+}
+
+const block = (index: number, type: object, delta: object) => [
+  { type: 'content_block_start', index, content_block: type },
+  { type: 'content_block_delta', index, delta },
+]
+const thinking = { type: 'thinking', thinking: '', signature: '' }
+const claudeBegun = [
+  {
+    type: 'message_start',
+    message: { id: 'msg_1', role: 'assistant', content: [], usage: { input_tokens: 10, output_tokens: 2 } },
+  },
+  ...block(0, thinking, { type: 'thinking_delta', thinking: 'A summary.' }),
+  { type: 'content_block_stop', index: 0 },
+  ...block(1, { type: 'text', text: '' }, { type: 'text_delta', text: answer }),
+]
+const claudeEnd = [
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: reasoning + 6 } },
+  { type: 'message_stop' },
+]
+
+const textOf = (events: readonly { type: string }[]) =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+
+interface Leaving {
+  path: string
+  body: object
+  /** What the upstream says before the caller leaves. */
+  said: readonly { type: string }[]
+  /** What it says after that; none = it falls silent. */
+  rest: readonly { type: string }[]
+}
+
+/** Makes a call and leaves it once everything of `said` has come; only then the upstream says the rest. */
+async function leave({ path, body, said, rest }: Leaving): Promise<Caller> {
+  const caller = await bench.caller()
+  const left = Promise.withResolvers<void>()
+  bench.upstream.next(
+    fake.behaviour('says the rest when the caller has left', async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      await exchange.write(textOf(said))
+      await left.promise
+      if (rest.length === 0) return exchange.hang()
+      await exchange.write(textOf(rest))
+      exchange.end()
+    }),
+  )
+  const controller = new AbortController()
+  const response = await bench.gateway.post(path, body, caller.token, { signal: controller.signal })
+  const decoder = new TextDecoder()
+  const last = JSON.stringify(said.at(-1))
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.includes(last)) break
+  }
+  expect(text).toContain(last)
+  controller.abort()
+  left.resolve()
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  return caller
+}
+
+const responses = { path: '/v1/responses', body: { model: 'm', input: 'Hi', stream: true } }
+const messages = {
+  path: '/v1/messages',
+  body: {
+    model: 'm2',
+    max_tokens: 30_000,
+    messages: [{ role: 'user', content: 'Hi' }],
+    thinking: { type: 'enabled', budget_tokens: 25_000 },
+    stream: true,
+  },
+}
+
+describe('reasoning that was not shown is paid by a caller who leaves', () => {
+  const textItem = {
+    type: 'response.output_item.done',
+    output_index: 1,
+    item: { ...message, content: [{ type: 'output_text', text: answer }] },
+  }
+  const cases: readonly (Leaving & { name: string })[] = [
+    { name: 'at the end of a text', ...responses, said: [...textBegun, textDone], rest: [textItem, responseEnd] },
+    { name: 'at the end of an item', ...responses, said: [...textBegun, textDone, textItem], rest: [responseEnd] },
+    { name: 'at the end of a call', ...responses, said: [...callBegun, callDone], rest: [responseEnd] },
+    {
+      name: 'at the end of a block of Claude’s',
+      ...messages,
+      said: [...claudeBegun, { type: 'content_block_stop', index: 1 }],
+      rest: claudeEnd,
+    },
+  ]
+  for (const each of cases) {
+    test(each.name, async () => {
+      const { units, rows } = await chargedUnits(bench, await leave(each))
+      expect(rows[0]).toMatchObject({ prompt_tokens: 10, completion_tokens: reasoning + 6, estimated: 0 })
+      expect(units).toBe(reasoning + 16)
+    })
+  }
+})
+
+describe('what is not told is counted, for a caller who leaves', () => {
+  const cases: readonly (Leaving & { name: string })[] = [
+    { name: 'when the upstream falls silent', ...responses, said: [...textBegun, textDone], rest: [] },
+    { name: 'in the middle of a text', ...responses, said: textBegun, rest: [] },
+  ]
+  for (const each of cases) {
+    test(each.name, async () => {
+      const { rows } = await chargedUnits(bench, await leave(each))
+      expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
+      expect(rows[0]?.completion_tokens).toBeGreaterThan(0)
+      expect(rows[0]?.completion_tokens).toBeLessThan(50)
+      expect(bench.upstream.last.aborted).toBe(true)
+    })
+  }
+})
