@@ -43,7 +43,10 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
   if (call.body.kind === 'form' || call.dialect === 'openai-chat')
     throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   const { json, text } = call.body
-  if (call.dialect === 'openai-responses') refuseKept(deps, call, json)
+  if (call.dialect === 'openai-responses') {
+    refuseBackground(json)
+    refuseKept(deps, call, json)
+  }
   const systemPromptReset = channel.systemPrompt !== ''
   const { members, dropped } = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   refuseLosses(deps, channel, dropped)
@@ -141,6 +144,16 @@ function refuseLacking(conversation: Conversation, { channel, endpoint }: Conver
   const needs = needsOf(conversation)
   const missing = endpoint.lacks.filter((feature) => needs.has(feature))
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
+}
+
+/** What runs on when the call is over is charged by nobody. Throws GatewayError (400). */
+function refuseBackground({ background }: JsonObject): void {
+  if (background === undefined || background === null || background === false) return
+  throw new GatewayError(
+    'invalid_field_value',
+    'background is not served here: an answer is charged when it is given, and nobody can ask for it later; leave it out, and stream a long answer',
+    { param: 'background' },
+  )
 }
 
 /** An answer that a service keeps is known to that service alone. */

@@ -212,6 +212,46 @@ describe('what a channel cannot be told', () => {
   })
 })
 
+describe('an answer that is to be made when the call is over', () => {
+  const queued = { id: 'resp_1', object: 'response', status: 'queued', background: true, output: [], usage: null }
+
+  test.each([{ background: true }, { background: true, stream: true }])('is refused: %j', async (fields) => {
+    const refused = async () => {
+      const caller = await bench.caller()
+      const seen = await ask('openai-responses', caller.token, fields)
+      expect([seen.status, seen.error?.code, seen.error?.param]).toEqual([400, 'invalid_field_value', 'background'])
+      expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
+    }
+    await refused()
+    expect(bench.upstream.requests).toEqual([])
+    // The same where the service is found to have no such API.
+    bench.upstream.next(fake.status(404))
+    await ask('openai-responses')
+    bench.upstream.clear()
+    await refused()
+    expect(bench.upstream.requests).toEqual([])
+  })
+
+  test('is asked for by nobody who says that it is not', async () => {
+    const seen = await ask('openai-responses', undefined, { background: false })
+    expect(seen.status).toBe(200)
+  })
+
+  test('is no answer yet', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('queues', async (exchange) => {
+        exchange.head(200, [['content-type', 'application/json']])
+        await exchange.write(JSON.stringify(queued))
+        exchange.end()
+      }),
+    )
+    const seen = await ask('openai-responses', caller.token)
+    expect(seen.status).toBe(502)
+    expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
+  })
+})
+
 describe('a service without the Responses API', () => {
   test('is asked once, then in its own form, and not asked again', async () => {
     bench.upstream.next(fake.status(404))

@@ -14,7 +14,10 @@ import { usageOut } from './usage.ts'
 
 const dialect = 'openai-responses'
 
-/** A response object (OpenAI API reference, "The response object"); without output it holds no answer. */
+/**
+ * A response object (OpenAI API reference, "The response object"); without output, or before there is any, it holds no
+ * answer.
+ */
 export function decodeReply(wire: JsonObject): Reply {
   const id = looseText(wire['id'])
   const model = looseText(wire['model'])
@@ -24,9 +27,14 @@ export function decodeReply(wire: JsonObject): Reply {
     ...(id && { id }),
     ...(model && { model }),
     ...(typeof wire['created_at'] === 'number' && { createdAtSeconds: looseCount(Math.floor(wire['created_at'])) }),
-    choices: Array.isArray(wire['output']) ? [{ parts, stop: stopIn(wire, parts) }] : [],
+    choices: Array.isArray(wire['output']) && !isToCome(wire, parts) ? [{ parts, stop: stopIn(wire, parts) }] : [],
     ...(usage && { usage }),
   }
+}
+
+/** The service has only taken the request, and works on. */
+function isToCome({ status }: JsonObject, parts: readonly ReplyPart[]): boolean {
+  return parts.length === 0 && (status === 'queued' || status === 'in_progress')
 }
 
 /** The parts of one item of an answer. */
