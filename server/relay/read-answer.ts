@@ -72,7 +72,13 @@ function isShort(response: Response): boolean {
 function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.clock.nowMs() + limits.idleMs)
-    const wait: IdleWait = { dueAtMs, due: () => fail('stalled'), place: undefined }
+    const { leaving } = open.call
+    const due = () => {
+      fail('stalled')
+      // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
+      leaving.action?.()
+    }
+    const wait: IdleWait = { dueAtMs, due, place: undefined }
     const fail = (ending: 'stalled' | 'broken') => {
       deps.idleWatch.remove(wait)
       reject(noWholeAnswer(ending, open, response.status))

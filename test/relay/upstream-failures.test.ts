@@ -159,6 +159,27 @@ test('answers with errors are counted by code, though no log row is written for 
   expect(await charged(bench, caller, 0)).toEqual([])
 })
 
+test('a short answer that stops in the middle gives up its connection, and costs nothing', async () => {
+  // What may be silent for long is read in one go.
+  await bench.gateway.setOption('StreamIdleTimeout', '60')
+  await bench.gateway.setOption('RelayTimeout', '1')
+  const caller = await bench.caller()
+  bench.upstream.next(
+    fake.behaviour('half of a short answer', async (exchange) => {
+      exchange.head(200, [['content-type', 'application/json']], { length: 500 })
+      await exchange.write(' '.repeat(250))
+      exchange.hang()
+    }),
+  )
+  const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  expectError(seen, late.status, late.code)
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  expect(bench.upstream.last.aborted).toBe(true)
+  expect(await charged(bench, caller, 0)).toEqual([])
+  await bench.gateway.setOption('RelayTimeout', '0')
+  await bench.gateway.setOption('StreamIdleTimeout', '3')
+})
+
 test('a slow answer within the limits is no failure', async () => {
   const caller = await bench.caller()
   bench.upstream.next(fake.late(150, fake.okChat()), fake.trickled(fake.okChat(), { bytes: 40, everyMs: 30 }))
