@@ -356,7 +356,7 @@ export const optionDefinitions = {
     RelayTimeout: seconds(0, 'Time for a whole call.'),
     CallerIdleTimeout: seconds(
       120,
-      'Longest time for which a caller may leave a stream unread, or its request unfinished (of a relayed one a second more for each 32 KiB).',
+      'Longest time for which a caller may leave a stream or sound unread, or its request unfinished (of a relayed one a second more for each 32 KiB).',
     ),
     RealtimeIdleTimeout: seconds(900, 'Longest time for which neither side of a realtime session may say anything.'),
     KeepAliveInterval: seconds(

@@ -1,13 +1,19 @@
 import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
+import type { IdleWait } from './idle-watch.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+
+const never = Number.POSITIVE_INFINITY
 
 /**
  * The body of an answer of sound. Its price is known before, so the last piece waits only for the charge. There is no
  * event to report a fault with: a broken upstream breaks the answer off, and costs nothing.
  */
-export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
+export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait {
+  /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
+  dueAtMs = never
+  place: number | undefined
   readonly #deps: RelayDeps
   readonly #open: OpenCall
   readonly #reader: UpstreamReader
@@ -16,6 +22,8 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
   /** One piece is kept back until it is known not to be the last. */
   #kept: Uint8Array | undefined
   #ended = false
+  /** Ended for a caller who did not read, and who is not to take what it got for all. */
+  #isCut = false
   #firstByteMs = 0
 
   /** `first`: the piece read already, to see whether the upstream answers at all. */
@@ -24,6 +32,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     this.#open = open
     this.#reader = reader
     this.#first = first
+    deps.idleWatch.add(this)
     // The runtime does not ask for the end of a body that it never began to read.
     const { leaving } = open.call
     leaving.action = () => void this.return()
@@ -35,6 +44,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
+    this.dueAtMs = never
     while (!this.#ended) {
       const piece = this.#first ?? (await this.#reader.next())
       this.#first = undefined
@@ -46,8 +56,9 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
         if (this.#firstByteMs === 0) this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
         const ready = this.#kept
         this.#kept = piece.bytes.slice()
-        if (ready) return { done: false, value: ready }
-        continue
+        if (!ready) continue
+        this.dueAtMs = this.#unreadLimit()
+        return { done: false, value: ready }
       }
       this.#ended = true
       this.#reader.cancel()
@@ -55,7 +66,18 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
       await this.#settle('complete')
       return this.#kept ? { done: false, value: this.#kept } : { done: true, value: undefined }
     }
-    return { done: true, value: undefined }
+    return this.#isCut ? brokenOff() : { done: true, value: undefined }
+  }
+
+  #unreadLimit(): number {
+    const limitMs = this.#deps.settings().CallerIdleTimeout * 1000
+    return limitMs > 0 ? this.#deps.clock.nowMs() + limitMs : never
+  }
+
+  /** Nobody has asked for more for too long. */
+  due(): void {
+    this.#isCut = true
+    void this.return()
   }
 
   async return(): Promise<IteratorResult<Uint8Array>> {
@@ -82,12 +104,11 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     if (isOverdue) {
       await this.#settle('interrupted')
     } else {
-      call.leaving.close()
+      this.#letGo()
       this.#deps.breaker.failed(channel.id, call.facts.model)
       await this.#open.hold.release()
     }
-    // Breaks the answer off. The runtime prints whatever error it is given here, with its stack.
-    return Promise.reject(undefined)
+    return brokenOff()
   }
 
   #settle(outcome: Outcome): Promise<void> {
@@ -95,8 +116,13 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
     return this.#settling
   }
 
-  async #settleOnce(outcome: Outcome): Promise<void> {
+  #letGo(): void {
     this.#open.call.leaving.close()
+    this.#deps.idleWatch.remove(this)
+  }
+
+  async #settleOnce(outcome: Outcome): Promise<void> {
+    this.#letGo()
     if (outcome === 'complete') this.#deps.breaker.succeeded(this.#open.channel.id, this.#open.call.facts.model)
     await settle(this.#deps, this.#open, {
       measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },
@@ -105,4 +131,9 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array> {
       firstByteMs: this.#firstByteMs,
     })
   }
+}
+
+/** Breaks the answer off. The runtime prints whatever error it is given here, with its stack. */
+function brokenOff(): Promise<never> {
+  return Promise.reject(undefined)
 }

@@ -92,6 +92,43 @@ test('so does a caller who stops reading speech', async () => {
   expect(rows[0]).toMatchObject({ outcome: 'aborted' })
 }, 120_000)
 
+describe('a caller who reads nothing for longer than CallerIdleTimeout frees upstream and quota', () => {
+  beforeAll(() => bench.gateway.setOption('CallerIdleTimeout', '1'))
+  afterAll(() => bench.gateway.setOption('CallerIdleTimeout', '120'))
+
+  test('of a stream', async () => {
+    const caller = await bench.caller({ user: 1e12, token: 1e12 })
+    const { run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
+    bench.upstream.next(run)
+    const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    const { rows } = await chargedUnits(bench, caller, 1e12)
+    expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
+    socket.destroy()
+  }, 120_000)
+
+  test('of speech, which is broken off when it is read after all', async () => {
+    const caller = await bench.caller({ user: 1e12, token: 1e12 })
+    const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
+    const { run } = source(head, '\u0001'.repeat(16_384))
+    bench.upstream.next(run)
+    const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
+    const socket = await callAndStopReading('/v1/audio/speech', body, caller)
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    const { units, rows } = await chargedUnits(bench, caller, 1e12)
+    expect(rows[0]).toMatchObject({ outcome: 'aborted' })
+    expect(units).toBeGreaterThan(0)
+    let end = ''
+    socket.on('data', (bytes) => {
+      end = (end + bytes.toString('latin1')).slice(-5)
+    })
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.resume()
+    await closed
+    expect(end).not.toBe('0\r\n\r\n')
+  }, 120_000)
+})
+
 describe('a caller who does not finish its request is answered 408, and the connection ends', () => {
   beforeAll(async () => {
     await bench.gateway.setOption('CallerIdleTimeout', '0.5')
