@@ -44,6 +44,10 @@ export class DecodingMeter implements StreamMeter {
     return this.#tally.pieces > 0 || this.#tally.stopped || this.#tally.ended
   }
 
+  get isReportEarly(): boolean {
+    return this.#tally.isUsageEarly
+  }
+
   get answered(): boolean {
     return this.#tally.answered
   }

@@ -50,6 +50,8 @@ export interface StreamMeter {
   readonly usage: JsonObject | undefined
   /** The same where it has been read already. */
   readonly reported?: Usage | undefined
+  /** It came with the answer's head, before anything was generated. */
+  readonly isReportEarly?: boolean
   /** False while only the answer's head has come, where the dialect has one; absent = every event says something. */
   readonly speaks?: boolean
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */

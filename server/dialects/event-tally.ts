@@ -6,6 +6,8 @@ const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 't
 /** What a stream of events has said so far, for its charge. */
 export class EventTally {
   usage: Usage | undefined
+  /** `usage` came with the answer's head: all of the prompt is in it, and next to nothing of what is generated. */
+  isUsageEarly = false
   failure: Failure | undefined
   /** Events with content: each carries about a token or more. */
   pieces = 0
@@ -33,10 +35,13 @@ export class EventTally {
   take(event: StreamEvent): void {
     switch (event.type) {
       case 'start':
-        if (event.usage) this.usage = event.usage
+        if (!event.usage) break
+        this.usage = event.usage
+        this.isUsageEarly = true
         break
       case 'usage':
         this.usage = event.usage
+        this.isUsageEarly = false
         break
       case 'part':
         this.#begun.add(event.choice)

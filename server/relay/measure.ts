@@ -13,6 +13,8 @@ export interface Answer {
   usage: JsonObject | undefined
   /** The same where it has been read already. */
   reported?: Usage | undefined
+  /** It came before anything was generated. */
+  isEarly?: boolean | undefined
   /** Everything generated; asked for only when it must be counted. */
   output(): string
   /** Completion tokens that were delivered at least, when the answer did not come to its end. */
@@ -31,6 +33,11 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
   const seconds = secondsOf(answer.usage)
   const extra = seconds === undefined ? undefined : { seconds }
+  if (reported && fault === beforeTheEnd)
+    return countCompletion(deps, open, reported, answer.output()).then((usage) => ({
+      measure: { usage, estimated: true, ...extra },
+      note: `completion counted: usage of the upstream ${beforeTheEnd}`,
+    }))
   if (reported && fault === undefined)
     return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
   const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
@@ -40,13 +47,22 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   }))
 }
 
+const beforeTheEnd = 'reported before the end'
+
 /** Nothing is not believed of what there is, nor a total that was reported before the answer broke off. */
 function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
   const { promptTokens, completionTokens } = reported
   if (promptTokens === 0 && open.call.promptGuess > 0) return 'no prompt tokens'
+  if (answer.isEarly) return beforeTheEnd
   if (completionTokens === 0 && answer.output() !== '') return 'no completion tokens'
-  if (completionTokens < (answer.deliveredTokens ?? 0)) return 'reported before the end'
+  if (completionTokens < (answer.deliveredTokens ?? 0)) return beforeTheEnd
   return undefined
+}
+
+/** A prompt is read before anything is generated: what was reported early is right about it, and the least of the rest. */
+async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage, output: string): Promise<Usage> {
+  const counted = await countOutput(deps, open, output)
+  return { ...reported, completionTokens: Math.max(counted, reported.completionTokens) }
 }
 
 /** The prompt as it went upstream, with the system prompt that the channel puts before it. */
@@ -60,9 +76,15 @@ export async function countUsage(deps: RelayDeps, open: OpenCall, output: string
   const approximate = deps.settings().ApproximateTokenEnabled
   const [promptTokens, completionTokens] = await Promise.all([
     deps.counter.count(open.upstreamModel, promptOf(open), approximate),
-    output === '' ? 0 : deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate),
+    countOutput(deps, open, output),
   ])
   return { promptTokens, completionTokens }
+}
+
+function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | Promise<number> {
+  if (output === '') return 0
+  const approximate = deps.settings().ApproximateTokenEnabled
+  return deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate)
 }
 
 /** Length of sound: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */

@@ -372,6 +372,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const measured = measure(deps, open, {
       usage: meter.usage,
       reported: meter.reported,
+      isEarly: meter.isReportEarly,
       output: () => meter.output(),
       ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
     })

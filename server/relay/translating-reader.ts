@@ -137,6 +137,10 @@ class TalliedMeter implements StreamMeter {
     return this.#tally.stopped && !this.isCut
   }
 
+  get isReportEarly(): boolean {
+    return this.#tally.isUsageEarly
+  }
+
   get answered(): boolean {
     return this.#tally.answered
   }

@@ -1,7 +1,7 @@
-// Callers who leave when the answer is whole, but before its last event, in the dialects that tell the one from the other.
+// What a caller pays who leaves before the last event, in dialects that report usage there, and at the start.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, chargedUnits, startBench } from './setup.ts'
+import { type Bench, type Caller, chargedUnits, see, startBench } from './setup.ts'
 
 let bench: Bench
 
@@ -85,10 +85,12 @@ interface Leaving {
   said: readonly { type: string }[]
   /** What it says after that; none = it falls silent. */
   rest: readonly { type: string }[]
+  /** What the caller waits for, where that is not the last event as it is. */
+  until?: string
 }
 
 /** Makes a call and leaves it once everything of `said` has come; only then the upstream says the rest. */
-async function leave({ path, body, said, rest }: Leaving): Promise<Caller> {
+async function leave({ path, body, said, rest, until = JSON.stringify(said.at(-1)) }: Leaving): Promise<Caller> {
   const caller = await bench.caller()
   const left = Promise.withResolvers<void>()
   bench.upstream.next(
@@ -104,13 +106,12 @@ async function leave({ path, body, said, rest }: Leaving): Promise<Caller> {
   const controller = new AbortController()
   const response = await bench.gateway.post(path, body, caller.token, { signal: controller.signal })
   const decoder = new TextDecoder()
-  const last = JSON.stringify(said.at(-1))
   let text = ''
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true })
-    if (text.includes(last)) break
+    if (text.includes(until)) break
   }
-  expect(text).toContain(last)
+  expect(text).toContain(until)
   controller.abort()
   left.resolve()
   await bench.upstream.until(({ openStreams }) => openStreams === 0)
@@ -169,4 +170,74 @@ describe('what is not told is counted, for a caller who leaves', () => {
       expect(bench.upstream.last.aborted).toBe(true)
     })
   }
+})
+
+describe('a prompt that was reported at the start', () => {
+  const cached = 150_000
+  const start = {
+    type: 'message_start',
+    message: {
+      id: 'msg_1',
+      role: 'assistant',
+      content: [],
+      usage: { input_tokens: 10, cache_read_input_tokens: cached, cache_creation_input_tokens: 0, output_tokens: 3 },
+    },
+  }
+  const delta = (text: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
+  const words = (count: number) => Array.from({ length: count }, (_, at) => delta(` word${at}`))
+  const said = (count: number) => [
+    start,
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ...words(count),
+  ]
+  const chat = {
+    path: '/v1/chat/completions',
+    body: {
+      model: 'claude-sonnet-4-5',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: 'word '.repeat(20_000) }],
+      stream: true,
+    },
+  }
+  const cases = [
+    { name: 'twenty deltas', count: 20, path: '/v1/messages' },
+    { name: 'fewer deltas than it reported tokens', count: 1, path: '/v1/messages' },
+    { name: 'twenty deltas, by a caller of another dialect', count: 20, path: '/v1/chat/completions' },
+  ]
+
+  beforeAll(() => bench.channel({ type: 14, models: 'claude-sonnet-4-5' }))
+
+  for (const { name, count, path } of cases) {
+    test(`keeps its cheap part for a caller who leaves after ${name}`, async () => {
+      const last = ` word${count - 1}`
+      const caller = await leave({ ...chat, path, said: said(count), rest: [], until: last })
+      const { units, rows } = await chargedUnits(bench, caller)
+      expect(rows[0]).toMatchObject({
+        outcome: 'aborted',
+        estimated: 1,
+        prompt_tokens: cached + 10,
+        cached_tokens: cached,
+      })
+      const written = rows[0]?.completion_tokens ?? 0
+      expect(written).toBeGreaterThanOrEqual(Math.max(3, count))
+      expect(written).toBeLessThan(100)
+      // $3 for a million tokens of a prompt, a tenth of that for cached ones, $15 for those of an answer.
+      expect(units).toBe(Math.ceil(cached * 0.15 + 10 * 1.5 + written * 7.5))
+    })
+  }
+
+  test('keeps it when the upstream breaks off', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('breaks off', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(textOf(said(20)))
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post('/v1/messages', chat.body, caller.token))
+    expect(seen.text).toContain('event: error')
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, cached_tokens: cached })
+  })
 })
