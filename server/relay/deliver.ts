@@ -1,6 +1,7 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { OpenAiStreamMeter } from '../dialects/openai/stream.ts'
+import { readSubtitles } from '../dialects/openai/subtitles.ts'
 import { TypedEventMeter } from '../dialects/openai/typed-stream.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
@@ -56,8 +57,7 @@ export async function deliver(
   const text = await readWhole(deps, open, response, sentAtMs)
   const isPlainTranscript =
     (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !isPage(type)
-  if (isPlainTranscript)
-    return settleWhole(deps, open, response, text, { usage: undefined, output: () => text }, handOver, false)
+  if (isPlainTranscript) return settleWhole(deps, open, response, text, heard(text), handOver, false)
   const parsed = tryParse(text)
   if (!isObject(parsed)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const { translation } = prepared
@@ -70,6 +70,12 @@ export async function deliver(
     throw badBody('the upstream did not stream', response.status)
   const told = translation ? JSON.stringify(body) : text
   return settleWhole(deps, open, response, told, { usage: reply.usage, output: () => reply.output }, handOver, true)
+}
+
+/** How long the sound is stands in the last stamp; stamps are no speech, by which its length is guessed otherwise. */
+function heard(text: string) {
+  const { seconds, said } = readSubtitles(text) ?? { seconds: undefined, said: text }
+  return { usage: seconds === undefined ? undefined : { type: 'duration', seconds }, output: () => said }
 }
 
 /** A browser would run what is in a page; an answer is never one. */

@@ -1,0 +1,40 @@
+/** What a transcript with time stamps says. */
+export interface Subtitles {
+  /** Where the last cue ends, in seconds; undefined when no stamp can be read. */
+  seconds: number | undefined
+  /** The words without the stamps. */
+  said: string
+}
+
+const stamp = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`
+const cue = new RegExp(String.raw`-->[ \t]*${stamp}(?=\s|$)`)
+
+/** Reads a transcript as SubRip or WebVTT; undefined for plain text, which nobody hears an arrow in. */
+export function readSubtitles(text: string): Subtitles | undefined {
+  if (!text.includes('-->') && !text.startsWith('WEBVTT')) return undefined
+  const said: string[] = []
+  let seconds: number | undefined
+  const lines = text.split(/\r\n|\n|\r/)
+  for (const [at, line] of lines.entries()) {
+    if (line.includes('-->')) seconds = later(seconds, endOf(line))
+    else if (!isHead(line, lines[at + 1])) said.push(line)
+  }
+  return { seconds, said: said.join('\n').trim() }
+}
+
+/** The file's first line, and the number of a cue. */
+function isHead(line: string, next: string | undefined): boolean {
+  return line.startsWith('WEBVTT') || (next?.includes('-->') === true && /^\s*\d+\s*$/.test(line))
+}
+
+function endOf(line: string): number | undefined {
+  const found = cue.exec(line)
+  if (!found) return undefined
+  const [, hours = '0', minutes, seconds, fraction = '0'] = found
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(`${seconds}.${fraction}`)
+}
+
+function later(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.max(one, other)
+}
