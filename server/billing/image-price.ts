@@ -7,6 +7,8 @@ export interface ImageRequest {
   readonly size?: string
   readonly quality?: string
   readonly n?: number
+  /** How many images are made, where that is not what `n` says. */
+  readonly images?: number
   /** Length of the prompt in UTF-8 bytes. */
   readonly promptBytes: number
   /** Text tokens of the prompt where they were counted; the bytes are the ceiling otherwise. */
@@ -114,9 +116,10 @@ export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio
     const sizes = Object.keys(model.sizes ?? {}).join(', ')
     return refusal('size_not_supported', 'size', `size ${size} is not supported by ${request.model}; use ${sizes}`)
   }
-  if (byTokens) return { ok: true, quota: ceiling(request, size, n, sheet, groupRatio), byTokens, n, size }
+  const images = request.images ?? n
+  if (byTokens) return { ok: true, quota: ceiling(request, size, images, sheet, groupRatio), byTokens, n, size }
   const perImage = sheet.perCall + sheet.prices.input * 1000n
-  const amount = perImage * sizeRatio * qualityRatio(request, size) * BigInt(n) * groupRatio
+  const amount = perImage * sizeRatio * qualityRatio(request, size) * BigInt(images) * groupRatio
   return { ok: true, quota: roundUp(amount, 1_000_000n), byTokens, n, size }
 }
 
@@ -137,9 +140,9 @@ function chargedByTokens(sheet: PriceSheet): boolean {
   return sheet.basis === 'tokens' && sheet.perCall === 0n && /^(?:gpt-|chatgpt-|gemini-)/.test(sheet.model)
 }
 
-function ceiling(request: ImageRequest, size: string, n: number, sheet: PriceSheet, groupRatio: bigint): number {
+function ceiling(request: ImageRequest, size: string, images: number, sheet: PriceSheet, groupRatio: bigint): number {
   const imagePromptTokens = request.imagePromptTokens ?? 0
-  const completionTokens = n * outputTokens(request.model, size, request.quality)
+  const completionTokens = images * outputTokens(request.model, size, request.quality)
   return chargeTokens(
     {
       promptTokens: (request.promptTokens ?? request.promptBytes) + imagePromptTokens,

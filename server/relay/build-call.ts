@@ -11,6 +11,7 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
+import { imageCountFields } from './charging.ts'
 import { quickEstimate } from './count-tokens.ts'
 import { forwardedHeaders } from './headers.ts'
 import type { RoutingTable } from './routing-table.ts'
@@ -90,7 +91,7 @@ const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', '
 
 const decisiveInAll = ['model']
 /** The price of images is known before they are made, by these beside the model. */
-const decisiveInImages = ['model', 'n', 'size', 'quality']
+const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
 /** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {

@@ -5,6 +5,7 @@ import { maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
 import { chargeTokens, type PriceSheet, tokensAffordable } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
 
 /** What a call turned out to be, in the terms of its price. */
@@ -18,7 +19,9 @@ export interface Measure {
   /** Units of what a session used beside its model, at prices of its own. */
   beside?: number
   /** Length of transcribed sound where the upstream told it. */
-  seconds?: number
+  seconds?: number | undefined
+  /** Images in the answer where it tells. */
+  images?: number | undefined
 }
 
 /** The price of one call at one model: what to hold, and what to charge. Kept from hold to settle. */
@@ -209,39 +212,64 @@ function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, m
   }
   const n = countOf(field('n'))
   const prompt = field('prompt')
-  const found = imageCharge(
-    {
-      model,
-      ...text('size'),
-      ...text('quality'),
-      ...(n !== undefined && { n }),
-      promptBytes: typeof prompt === 'string' ? Buffer.byteLength(prompt) : 0,
-    },
-    sheet,
-    groupRatio,
-  )
-  if (!found.ok) throw new GatewayError(found.code, found.message, { param: found.param })
-  return fixedCharging(sheet, groupRatio, found.quota, found.quota, ({ usage, estimated }) => {
-    const reported = found.byTokens && !estimated
+  const asked = {
+    model,
+    ...text('size'),
+    ...text('quality'),
+    ...(n !== undefined && { n }),
+    promptBytes: typeof prompt === 'string' ? Buffer.byteLength(prompt) : 0,
+  }
+  const mostImages = mostImagesOf(n ?? 1, field)
+  const priceOf = (images: number) => {
+    const found = imageCharge({ ...asked, images }, sheet, groupRatio)
+    if (found.ok) return found
+    throw new GatewayError(found.code, found.message, { param: found.param })
+  }
+  const { quota: most, byTokens } = priceOf(mostImages)
+  return fixedCharging(sheet, groupRatio, most, most, ({ usage, estimated, images = mostImages }) => {
+    const reported = byTokens && !estimated
     // Models that are charged by tokens answer with images only: their output tokens are image tokens.
     const quota = reported
       ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio)
-      : found.quota
+      : images === mostImages
+        ? most
+        : priceOf(images).quota
     return {
       quota,
       promptTokens: reported ? usage.promptTokens : 0,
       completionTokens: reported ? usage.completionTokens : 0,
-      estimated: found.byTokens && estimated,
+      estimated: byTokens && estimated,
     }
   })
+}
+
+/** Other services' names for `n`, which pass on to them unread. */
+export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
+/** Images of a series at Volcengine whose length the caller leaves to the model (its API reference, "max_images"). */
+const longestSeries = 15
+
+/** The most images that the answer can have, going by every name that some service has for their number. */
+function mostImagesOf(n: number, field: (name: string) => unknown): number {
+  const counts = imageCountFields.map((name) => wholeNumber(field(name)))
+  const series = field('sequential_image_generation')
+  if (typeof series === 'string' && series !== 'disabled') {
+    const options = field('sequential_image_generation_options')
+    counts.push((isObject(options) ? wholeNumber(options['max_images']) : undefined) ?? longestSeries)
+  }
+  return Math.max(n, ...counts.map((count) => count ?? 0))
 }
 
 /** How many images: a whole number, in a form as digits. */
 function countOf(given: unknown): number | undefined {
   if (given === undefined || given === null) return undefined
-  const n = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
-  if (typeof n === 'number' && Number.isInteger(n)) return n
+  const n = wholeNumber(given)
+  if (n !== undefined) return n
   throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
+}
+
+function wholeNumber(given: unknown): number | undefined {
+  const number = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined
 }
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {

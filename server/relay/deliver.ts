@@ -69,7 +69,15 @@ export async function deliver(
   if (facts.stream && (mode === 'chat' || mode === 'completions'))
     throw badBody('the upstream did not stream', response.status)
   const told = translation ? JSON.stringify(body) : text
-  return settleWhole(deps, open, response, told, { usage: reply.usage, output: () => reply.output }, handOver, true)
+  const images = mode.startsWith('image') ? imagesIn(body) : undefined
+  const answer = { usage: reply.usage, output: () => reply.output, images }
+  return settleWhole(deps, open, response, told, answer, handOver, true)
+}
+
+/** Images that came; in the place of one that failed some services put why. */
+function imagesIn({ data }: JsonObject): number {
+  const list = Array.isArray(data) ? (data as unknown[]) : []
+  return list.filter((each) => !isObject(each) || !each['error']).length
 }
 
 /** How long the sound is stands in the last stamp; stamps are no speech, by which its length is guessed otherwise. */

@@ -32,7 +32,8 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   const reported = answer.reported ?? readUsage(answer.usage)
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
   const seconds = secondsOf(answer.usage)
-  const extra = seconds === undefined ? undefined : { seconds }
+  const images = imagesOf(answer.usage)
+  const extra = seconds === undefined && images === undefined ? undefined : { seconds, images }
   if (reported && fault === beforeTheEnd)
     return countCompletion(deps, open, reported, answer.output()).then((usage) => ({
       measure: { usage, estimated: true, ...extra },
@@ -91,4 +92,10 @@ function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | 
 function secondsOf(usage: JsonObject | undefined): number | undefined {
   const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
   return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
+}
+
+/** Images of an answer by Volcengine, which tells their number at the end of a stream (its API reference, "generated_images"). */
+function imagesOf(usage: JsonObject | undefined): number | undefined {
+  const images = usage?.['generated_images']
+  return typeof images === 'number' && Number.isInteger(images) && images >= 0 && images < 1000 ? images : undefined
 }

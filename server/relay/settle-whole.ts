@@ -11,7 +11,7 @@ export async function settleWhole(
   open: OpenCall,
   response: Response,
   text: string,
-  answer: Parameters<typeof measure>[2],
+  answer: Parameters<typeof measure>[2] & { images?: number | undefined },
   handOver: () => void,
   isJson: boolean,
 ): Promise<Response> {
@@ -21,7 +21,7 @@ export async function settleWhole(
   const measured = measure(deps, open, answer)
   const found = measured instanceof Promise ? await measured : measured
   await settle(deps, open, {
-    measure: found.measure,
+    measure: answer.images === undefined ? found.measure : { ...found.measure, images: answer.images },
     outcome: 'complete',
     code: '',
     firstByteMs,

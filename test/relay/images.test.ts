@@ -1,0 +1,79 @@
+// Images at a price for each: what is charged is what came, what is held is the most that could come.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, expectError, see, startBench } from './setup.ts'
+
+/** Units of one image: ratio 3 × 1000. */
+const each = 3000
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { ModelRatio: '{"painter":3}' } })
+  await bench.channel({ models: 'painter' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const path = '/v1/images/generations'
+const ask = { model: 'painter', prompt: 'a bridge' }
+
+describe('images are charged as they come:', () => {
+  test.each<[string, object, number]>([
+    ['as many as n', { n: 4 }, 4],
+    ['fewer than n', { n: 4 }, 1],
+    ['none of them', { n: 4 }, 0],
+    ['several by batch_size', { batch_size: 4 }, 4],
+    ['several by num_outputs, fewer than that', { num_outputs: 4 }, 3],
+    ['a series', { sequential_image_generation: 'auto', sequential_image_generation_options: { max_images: 5 } }, 5],
+    ['a series whose length is left to the model', { sequential_image_generation: 'auto' }, 12],
+    ['no series', { sequential_image_generation: 'disabled' }, 1],
+    ['more than anybody asked for', {}, 2],
+  ])('%s', async (_, fields, count) => {
+    const caller = await bench.caller()
+    bench.upstream.next(fake.okImages({ count }))
+    const seen = await see(bench.gateway.post(path, { ...ask, ...fields }, caller.token))
+    expect(seen.status).toBe(200)
+    await charged(bench, caller, each * count)
+  })
+
+  test('one that failed among them is not charged', async () => {
+    const caller = await bench.caller()
+    const data = [{ url: 'http://127.0.0.1/image.png' }, { error: { code: 'filtered', message: 'not shown' } }]
+    bench.upstream.next(fake.behaviour('half', (exchange) => sendJson(exchange, 200, { created: 1, data })))
+    const seen = await see(bench.gateway.post(path, { ...ask, n: 2 }, caller.token))
+    expect(seen.status).toBe(200)
+    await charged(bench, caller, each)
+  })
+})
+
+describe('the most that could come must be there:', () => {
+  test.each<[string, object, number]>([
+    ['n', { n: 4 }, 4],
+    ['batch_size', { batch_size: 4 }, 4],
+    ['num_images beside a smaller n', { n: 2, num_images: 4 }, 4],
+    ['max_images', { sequential_image_generation: 'auto', sequential_image_generation_options: { max_images: 5 } }, 5],
+    ['a series of any length', { sequential_image_generation: 'auto' }, 15],
+  ])('%s', async (_, fields, most) => {
+    const poor = await bench.caller({ user: each * most - 1 })
+    const refused = await see(bench.gateway.post(path, { ...ask, ...fields }, poor.token))
+    expectError(refused, 403, 'insufficient_user_quota')
+    const caller = await bench.caller({ user: each * most })
+    bench.upstream.next(fake.okImages({ count: 1 }))
+    const seen = await see(bench.gateway.post(path, { ...ask, ...fields }, caller.token))
+    expect(seen.status).toBe(200)
+  })
+})
+
+test('a number of images that stands twice is refused', async () => {
+  const caller = await bench.caller()
+  const body = '{"model":"painter","prompt":"a bridge","batch_size":1,"batch_size":4}'
+  const seen = await see(
+    fetch(bench.gateway.url + path, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
+    }),
+  )
+  expectError(seen, 400, 'invalid_field_value')
+  await charged(bench, caller, 0)
+})
