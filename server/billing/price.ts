@@ -80,8 +80,15 @@ export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint
  * it; −1 when the prompt alone is too dear; 2^53 − 1 when completion tokens are free.
  * @param prompt prompt tokens, or a usage whose completion side is ignored
  * @param groupRatio millionths
+ * @param kind what the completion may be in place of text
  */
-export function tokensAffordable(quota: number, sheet: PriceSheet, groupRatio: bigint, prompt: number | Usage): number {
+export function tokensAffordable(
+  quota: number,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+  prompt: number | Usage,
+  kind?: DearOutput,
+): number {
   const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
   const prices = pricesAt(sheet, usage.promptTokens)
   const budget = BigInt(Math.floor(quota)) * unitsPerQuota
@@ -89,9 +96,33 @@ export function tokensAffordable(quota: number, sheet: PriceSheet, groupRatio: b
   if (rest < 0n) return -1
   let completionPrice = prices.output
   if (prices.reasoning > completionPrice) completionPrice = prices.reasoning
+  const dearPrice = kind === undefined ? 0n : kind === 'audio' ? prices.audioOutput : prices.imageOutput
+  if (dearPrice > completionPrice) completionPrice = dearPrice
   const perToken = completionPrice * groupRatio
   if (perToken === 0n) return Number.MAX_SAFE_INTEGER
   return clampToSafe(rest / perToken)
+}
+
+/** What an answer may be made of beside text, where that is dearer. */
+export type DearOutput = 'audio' | 'image'
+
+/**
+ * The dearest of what an answer may be made of, where it is dearer than text. Sound comes when it is asked for; models that
+ * paint do so unless they are asked for something else.
+ */
+export function dearOutput({ prices }: PriceSheet, outputs: readonly string[] | undefined): DearOutput | undefined {
+  const { output, audioOutput, imageOutput } = prices
+  const paints = imageOutput > output && (outputs === undefined || outputs.includes('image'))
+  const speaks = audioOutput > output && outputs !== undefined && outputs.includes('audio')
+  if (paints && speaks) return imageOutput > audioOutput ? 'image' : 'audio'
+  return speaks ? 'audio' : paints ? 'image' : undefined
+}
+
+/** A usage whose completion is all of one kind. */
+export function allOf(kind: DearOutput | undefined, promptTokens: number, completionTokens: number): Usage {
+  if (kind === 'audio') return { promptTokens, completionTokens, audioCompletionTokens: completionTokens }
+  if (kind === 'image') return { promptTokens, completionTokens, imageCompletionTokens: completionTokens }
+  return { promptTokens, completionTokens }
 }
 
 /** The class prices that hold for a prompt of this many tokens. */

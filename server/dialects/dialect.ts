@@ -21,6 +21,8 @@ export interface RequestFacts {
   maxTokens: number | undefined
   /** The model is asked to think, of which a stream may show less than is charged. */
   asksToReason?: boolean
+  /** What the answer may be made of, in lower case: text, audio, image; absent = left to the model. */
+  outputs?: readonly string[]
   /** How many completions are generated (and paid for). */
   choices: number
   prompt: PromptText

@@ -24,6 +24,7 @@ export function factsOf(conversation: Conversation): RequestFacts {
     maxTokens: maxTokens === 0 ? undefined : maxTokens,
     choices,
     ...(asksToReason(conversation) && { asksToReason: true }),
+    ...(conversation.output && { outputs: conversation.output.modalities }),
     prompt: promptOf(conversation),
   }
 }

@@ -2,7 +2,14 @@ import type { Usage } from '../../contract/usage.ts'
 import { speechCharge, transcriptionCharge } from '../billing/audio-price.ts'
 import { imageCharge } from '../billing/image-price.ts'
 import { maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
-import { chargeTokens, type PriceSheet, tokensAffordable } from '../billing/price.ts'
+import {
+  allOf,
+  chargeTokens,
+  type DearOutput,
+  dearOutput,
+  type PriceSheet,
+  tokensAffordable,
+} from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
@@ -97,16 +104,19 @@ class TokenCharging implements Charging {
   readonly #held: number
   /** Completion tokens that the call is taken to want. */
   readonly #wanted: number
+  /** What the answer may be in place of text, where that is dearer. */
+  readonly #dear: DearOutput | undefined
 
   constructor(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number) {
-    const { choices, maxTokens, stream, asksToReason } = call.facts
+    const { choices, maxTokens, stream, asksToReason, outputs } = call.facts
     this.sheet = sheet
     this.groupRatio = groupRatio
     this.#choices = choices
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
-    // Unseen reasoning is held for, and capped, as a plain answer is.
-    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason
+    this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
+    // Unseen reasoning is held for, and capped, as a plain answer is; so are sound and images, which cannot be counted.
+    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
     const slice = Math.min(sliceTokens, this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
     // A call that names no limit is not taken to want all that the model could answer.
@@ -118,7 +128,7 @@ class TokenCharging implements Charging {
   }
 
   ceiling(promptTokens: number): number {
-    return this.soFar(promptTokens, this.#held)
+    return chargeTokens(allOf(this.#dear, promptTokens, this.#held), this.sheet, this.groupRatio)
   }
 
   least(promptTokens: number): number {
@@ -135,7 +145,8 @@ class TokenCharging implements Charging {
 
   affordable(units: number, promptTokens: number): number | undefined {
     if (!this.#generates || this.#isSliced) return undefined
-    const tokens = Math.floor(this.paidTokens(units, promptTokens) / this.#choices)
+    const paid = tokensAffordable(units, this.sheet, this.groupRatio, promptTokens, this.#dear)
+    const tokens = Math.floor(paid / this.#choices)
     return tokens >= this.#whole ? undefined : Math.max(1, tokens)
   }
 

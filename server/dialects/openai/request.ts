@@ -30,6 +30,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     maxTokens: readMaxTokens(mode, body),
     choices: readChoices(mode, body),
     ...(asksToReason(body) && { asksToReason: true }),
+    ...(Array.isArray(body['modalities']) && { outputs: body['modalities'].map((each) => String(each).toLowerCase()) }),
     prompt: readPrompt(mode, body),
   }
 }
