@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { maxOutputTokens } from './model-limits.ts'
+import { contextTokens, maxOutputTokens } from './model-limits.ts'
 
 test.each([
   ['gpt-4o', 16_384],
@@ -25,4 +25,14 @@ test.each([
   ['', undefined],
 ])('%s', (model, limit) => {
   expect(maxOutputTokens(model)).toBe(limit)
+})
+
+test.each([
+  ['gpt-4o', 128_000],
+  ['gpt-4.1-mini', 1_047_576],
+  ['openai/gpt-5.2', 400_000],
+  ['claude-haiku-4-5', 200_000],
+  ['unheard-of', 1_048_576],
+])('the context of %s', (model, tokens) => {
+  expect(contextTokens(model)).toBe(tokens)
 })

@@ -1,4 +1,4 @@
-/** How much a model may answer at most, from the makers' public documentation. */
+/** How much a model may answer and read at most, from the makers' public documentation. */
 
 /** Start of a model name → largest number of completion tokens; the longest start that fits holds. */
 const limits: Readonly<Record<string, number>> = {
@@ -98,7 +98,51 @@ const limits: Readonly<Record<string, number>> = {
   sonar: 8192,
 }
 
-const longestStart = Math.max(...Object.keys(limits).map((start) => start.length))
+/** Start of a model name → the longest context there is of it, in tokens. */
+const contexts: Readonly<Record<string, number>> = {
+  'gpt-3.5': 16_385,
+  'gpt-4': 8192,
+  'gpt-4-0125': 128_000,
+  'gpt-4-1106': 128_000,
+  'gpt-4-32k': 32_768,
+  'gpt-4-turbo': 128_000,
+  'gpt-4-vision': 128_000,
+  'gpt-4.1': 1_047_576,
+  'gpt-4.5': 128_000,
+  'gpt-4o': 128_000,
+  'gpt-5': 400_000,
+  'gpt-5.4': 1_050_000,
+  'gpt-5.5': 1_050_000,
+  'gpt-5.6': 1_050_000,
+  'gpt-audio': 128_000,
+  'gpt-oss': 131_072,
+  o1: 200_000,
+  'o1-mini': 128_000,
+  'o1-preview': 128_000,
+  o3: 200_000,
+  o4: 200_000,
+  'chatgpt-4o': 128_000,
+  'claude-2': 200_000,
+  'claude-instant': 100_000,
+  'claude-3': 200_000,
+  'claude-haiku-4': 200_000,
+  'gemini-1.5-pro': 2_097_152,
+}
+
+/** What a model's context is taken to be when it is not known: that of most models which read files, sound and video. */
+const usualContext = 1_048_576
+
+const longestStart = longestOf(limits)
+const longestContextStart = longestOf(contexts)
+
+function longestOf(table: Readonly<Record<string, number>>): number {
+  return Math.max(...Object.keys(table).map((start) => start.length))
+}
+
+/** The most prompt tokens that a model can be made to read. */
+export function contextTokens(model: string): number {
+  return entryFor(model, contexts, longestContextStart) ?? usualContext
+}
 
 /**
  * The most completion tokens that a model can answer with; undefined when it is not known. A vendor before the name
@@ -108,7 +152,7 @@ export function maxOutputTokens(model: string): number | undefined {
   if (known.has(model)) return known.get(model)
   // Model names come from requests, so what is remembered starts again at some size.
   if (known.size >= mostKnown) known.clear()
-  const limit = findLimit(model)
+  const limit = entryFor(model, limits, longestStart)
   known.set(model, limit)
   return limit
 }
@@ -116,16 +160,16 @@ export function maxOutputTokens(model: string): number | undefined {
 const known = new Map<string, number | undefined>()
 const mostKnown = 5000
 
-function findLimit(model: string): number | undefined {
+function entryFor(model: string, table: Readonly<Record<string, number>>, longest: number): number | undefined {
   const name = model
     .toLowerCase()
     .replace(/^.*\//, '')
     .replace(/^(?:[a-z-]+\.)*(?=claude-)/, '')
     .replace(/^ft:/, '')
     .replace(/^gpt-35/, 'gpt-3.5')
-  for (let length = Math.min(name.length, longestStart); length > 1; length--) {
+  for (let length = Math.min(name.length, longest); length > 1; length--) {
     const start = name.slice(0, length)
-    if (Object.hasOwn(limits, start)) return limits[start]
+    if (Object.hasOwn(table, start)) return table[start]
   }
   return undefined
 }

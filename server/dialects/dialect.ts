@@ -9,6 +9,8 @@ export interface PromptText {
   fixedTokens: number
   /** Images, sound or files are among it, of which nobody can tell from the request how many tokens they make. */
   hasMedia?: boolean
+  /** A file, sound or video by address or id, or an earlier conversation, is part of it: as long as the model can read. */
+  isOpenEnded?: boolean
 }
 
 /** What the gateway must know of a request, whatever its dialect. */

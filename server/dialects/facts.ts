@@ -52,7 +52,34 @@ function promptOf(conversation: Conversation): PromptText {
     texts,
     fixedTokens: perReply + perMessage * (conversation.messages.length + 1) + mediaTokens,
     hasMedia: mediaTokens > 0,
+    ...((goesOn(conversation) || (mediaTokens > 0 && namesMedia(conversation))) && { isOpenEnded: true }),
   }
+}
+
+/** Fields that stand for something said before, which the service keeps. */
+const keptPrompts = ['previous_response_id', 'conversation', 'prompt', 'cachedContent'] as const
+
+function goesOn({ native, messages }: Conversation): boolean {
+  const isKept = native !== undefined && keptPrompts.some((field) => isThere(native.fields[field]))
+  return isKept || messages.some(({ parts }) => parts.some(isReference))
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** An item of an answer that the Responses API kept, by its id. */
+function isReference(part: Part): boolean {
+  return part.type === 'native' && part.dialect === 'openai-responses' && part.value['type'] === 'item_reference'
+}
+
+/** Images are of bounded size, whatever their address; of all else nobody knows how long it is. */
+function namesMedia({ messages }: Conversation): boolean {
+  const isNamed = (part: Part): boolean =>
+    part.type === 'tool-result'
+      ? part.content.some(isNamed)
+      : part.type === 'media' && part.media !== 'image' && part.source.kind !== 'inline'
+  return messages.some(({ parts }) => parts.some(isNamed))
 }
 
 /** Adds what a part says; returns the tokens of what is not text. */

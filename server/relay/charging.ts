@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import { speechCharge, transcriptionCharge } from '../billing/audio-price.ts'
 import { imageCharge } from '../billing/image-price.ts'
-import { maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
+import { contextTokens, maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
 import {
   allOf,
   chargeTokens,
@@ -106,9 +106,11 @@ class TokenCharging implements Charging {
   readonly #wanted: number
   /** What the answer may be in place of text, where that is dearer. */
   readonly #dear: DearOutput | undefined
+  /** Tokens that the prompt may have where most of it cannot be seen; 0 = all of it is. */
+  readonly #openPrompt: number
 
   constructor(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number) {
-    const { choices, maxTokens, stream, asksToReason, outputs } = call.facts
+    const { choices, maxTokens, stream, asksToReason, outputs, prompt } = call.facts
     this.sheet = sheet
     this.groupRatio = groupRatio
     this.#choices = choices
@@ -117,6 +119,7 @@ class TokenCharging implements Charging {
     this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
     // Unseen reasoning is held for, and capped, as a plain answer is; so are sound and images, which cannot be counted.
     this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
+    this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
     const slice = Math.min(sliceTokens, this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
     // A call that names no limit is not taken to want all that the model could answer.
@@ -128,7 +131,8 @@ class TokenCharging implements Charging {
   }
 
   ceiling(promptTokens: number): number {
-    return chargeTokens(allOf(this.#dear, promptTokens, this.#held), this.sheet, this.groupRatio)
+    const prompt = Math.max(promptTokens, this.#openPrompt)
+    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio)
   }
 
   least(promptTokens: number): number {

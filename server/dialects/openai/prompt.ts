@@ -40,7 +40,13 @@ export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
   for (const field of ['tools', 'functions', 'response_format']) {
     if (isObject(body[field]) || Array.isArray(body[field])) texts.push(written(body[field], field))
   }
-  return { texts, fixedTokens: fixedTokens + mediaTokens, hasMedia: mediaTokens > 0 }
+  const isOpenEnded = mediaTokens > 0 && (messages as JsonObject[]).some(({ content }) => namesMedia(content))
+  return {
+    texts,
+    fixedTokens: fixedTokens + mediaTokens,
+    hasMedia: mediaTokens > 0,
+    ...(isOpenEnded && { isOpenEnded }),
+  }
 }
 
 function written(value: unknown, field: string): string {
@@ -76,6 +82,26 @@ function mediaTokensOf(part: JsonObject): number {
   return typeof type === 'string' && /image|audio|video|file|document|pdf/.test(type) ? imageTokens : 0
 }
 
+/** True for content with a file, sound or video that is not in the request itself. Images are of bounded size. */
+function namesMedia(content: unknown): boolean {
+  return (
+    Array.isArray(content) &&
+    content.some((part) => isObject(part) && typeof part['text'] !== 'string' && isNamed(part))
+  )
+}
+
+function isNamed(part: JsonObject): boolean {
+  if (isObject(part['input_audio'])) return isAddress(part['input_audio']['data'])
+  if (isObject(part['file'])) return isAddress(part['file']['file_data'])
+  const type = part['type']
+  return typeof type === 'string' && /audio|video|file|document|pdf/.test(type) && !type.startsWith('image')
+}
+
+/** In the place of the bytes: an address, or nothing. */
+function isAddress(data: unknown): boolean {
+  return typeof data !== 'string' || /^(https?|gs|s3|oss|file):/i.test(data)
+}
+
 function shownTokens(image: unknown): number {
   return isObject(image) && image['detail'] === 'low' ? lowDetailImage : imageTokens
 }
@@ -98,7 +124,13 @@ export function textsOf(value: unknown, field: string): PromptText {
     else if (isObject(item)) mediaTokens += addContent([item], texts)
     else throw wrong(field, 'a list of texts or token numbers')
   }
-  return { texts, fixedTokens: fixedTokens + mediaTokens, hasMedia: mediaTokens > 0 }
+  const isOpenEnded = mediaTokens > 0 && namesMedia(value)
+  return {
+    texts,
+    fixedTokens: fixedTokens + mediaTokens,
+    hasMedia: mediaTokens > 0,
+    ...(isOpenEnded && { isOpenEnded }),
+  }
 }
 
 function wrong(field: string, expected: string): GatewayError {

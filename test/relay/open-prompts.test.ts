@@ -1,0 +1,132 @@
+// Prompts of which most cannot be seen: what is held is as long as the model can read.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, type Caller, charged, chat, expectError, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ settings: { HoldWaitTime: '0.1' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** The context of a model that nobody knows, at one unit for a token. */
+const context = 1_048_576
+const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', gemini: '/v1beta/models/m:generateContent' }
+const messages = (...parts: object[]) => ({
+  model: 'm',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }, ...parts] }],
+})
+const contents = (...parts: object[]) => ({
+  contents: [{ role: 'user', parts: [{ text: 'Hi' }, ...parts] }],
+  generationConfig: { maxOutputTokens: 100 },
+})
+const input = (fields: object, ...items: object[]) => ({
+  model: 'm',
+  max_output_tokens: 100,
+  input: [{ role: 'user', content: 'Hi' }, ...items],
+  ...fields,
+})
+const shown = (part: object) => ({ role: 'user', content: [part] })
+
+/** Posts a call whose upstream never answers, looks at what is held, and leaves. */
+async function whileOpen<T>(caller: Caller, path: string, body: object, look: (held: number) => T | Promise<T>) {
+  bench.upstream.next(fake.neverAnswers())
+  const before = bench.upstream.requests.length
+  const leave = new AbortController()
+  const answer = bench.gateway.post(path, body, caller.token, { signal: leave.signal }).catch(() => undefined)
+  await bench.upstream.received(before + 1)
+  const { read } = bench.gateway.context.store
+  const { amount } = await read
+    .selectFrom('holds')
+    .select('amount')
+    .where('user_id', '=', caller.userId)
+    .executeTakeFirstOrThrow()
+  const seen = await look(amount)
+  leave.abort()
+  await answer
+  return seen
+}
+
+describe('held is the context of the model for', () => {
+  test.each<[string, keyof typeof paths, object]>([
+    ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
+    ['a file by its address', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],
+    ['a video by its address', 'chat', messages({ type: 'video_url', video_url: { url: 'https://a.example/a.mp4' } })],
+    ['a file of the Responses API', 'responses', input({}, shown({ type: 'input_file', file_id: 'file-1' }))],
+    ['a file by address there', 'responses', input({}, shown({ type: 'input_file', file_url: 'https://a.example/a' }))],
+    ['an earlier response', 'responses', input({ previous_response_id: 'resp_1' })],
+    ['a kept conversation', 'responses', input({ conversation: 'conv_1' })],
+    ['a kept prompt', 'responses', input({ prompt: { id: 'pmpt_1' } })],
+    ['a kept item', 'responses', input({}, { type: 'item_reference', id: 'msg_1' })],
+  ])('%s', async (_, dialect, body) => {
+    const caller = await bench.caller({ user: 3_000_000 })
+    const held = await whileOpen(caller, paths[dialect], body, (amount) => amount)
+    expect(held).toBe(context + 100)
+  })
+})
+
+describe('held is what is seen for', () => {
+  test.each<[string, keyof typeof paths, object]>([
+    ['an image by its address', 'chat', messages({ type: 'image_url', image_url: { url: 'https://a.example/a.png' } })],
+    [
+      'a file that is sent along',
+      'chat',
+      messages({ type: 'file', file: { file_data: 'data:text/plain;base64,SGk=' } }),
+    ],
+    ['an image there', 'responses', input({}, shown({ type: 'input_image', image_url: 'https://a.example/a.png' }))],
+    ['no earlier response', 'responses', input({ previous_response_id: null })],
+  ])('%s', async (_, dialect, body) => {
+    const held = await whileOpen(await bench.caller(), paths[dialect], body, (amount) => amount)
+    expect(held).toBeLessThan(1000)
+  })
+})
+
+describe('at a service of Google', () => {
+  beforeAll(() => bench.clear())
+  test.each<[string, object]>([
+    ['a kept prompt', { ...contents(), cachedContent: 'cachedContents/1' }],
+    ['a video', contents({ fileData: { mimeType: 'video/mp4', fileUri: 'https://a.example/a.mp4' } })],
+  ])('%s is held for like that', async (_, body) => {
+    await bench.clear()
+    await bench.channel({ type: 24 })
+    const caller = await bench.caller({ user: 3_000_000 })
+    const held = await whileOpen(caller, paths.gemini, body, (amount) => amount)
+    expect(held).toBe(context + 100)
+  })
+  afterAll(async () => {
+    await bench.clear()
+    await bench.channel()
+  })
+})
+
+describe('an account that cannot pay for a whole context', () => {
+  const body = messages({ type: 'file', file: { file_id: 'file-1' } })
+
+  test('makes one such call at a time', async () => {
+    const caller = await bench.caller({ user: 500_000 })
+    await whileOpen(caller, paths.chat, body, async (held) => {
+      expect(held).toBe(500_000)
+      expectError(await see(bench.gateway.post(paths.chat, body, caller.token)), 403, 'insufficient_user_quota')
+    })
+  })
+
+  test('is answered, and charged what was used', async () => {
+    const caller = await bench.caller({ user: 500_000, token: 500_000 })
+    const usage = { prompt_tokens: 300_000, completion_tokens: 5, total_tokens: 300_005 }
+    bench.upstream.next(fake.ok({ usage }))
+    const seen = await see(bench.gateway.post(paths.chat, body, caller.token))
+    expect(seen.status).toBe(200)
+    expect(bench.upstream.last.fields['max_tokens']).toBe(100)
+    await charged(bench, caller, 300_005, 500_000)
+  })
+
+  test('makes plain calls beside each other as before', async () => {
+    const caller = await bench.caller({ user: 5000 })
+    await whileOpen(caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
+      const seen = await see(bench.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))
+      expect(seen.status).toBe(200)
+    })
+  })
+})
