@@ -15,4 +15,6 @@ export interface Usage {
   readonly reasoningTokens?: number
   readonly audioCompletionTokens?: number
   readonly imageCompletionTokens?: number
+  /** The service tier that the upstream says it answered in. */
+  readonly tier?: string
 }

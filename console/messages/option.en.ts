@@ -160,6 +160,9 @@ export const optionEn = {
   'option.AudioCompletionRatio.hint': 'Model → price of an audio completion token over that of an audio prompt token.',
   'option.ImageRatio': 'Image ratio',
   'option.ImageRatio.hint': 'Model → price of an image prompt token over that of a prompt token.',
+  'option.ServiceTierRatio': 'Service-tier ratio',
+  'option.ServiceTierRatio.hint':
+    'Tier, tier:model or tier(channel type) → multiplier. A tier that does not stand here is refused.',
   'option.ModelPrice': 'Price per call',
   'option.ModelPrice.hint': 'Model → dollars for one call, in place of all ratios.',
   'option.AutomaticDisableChannelEnabled': 'Disable failing channels',

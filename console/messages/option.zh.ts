@@ -151,6 +151,8 @@ export const optionZh = {
   'option.AudioCompletionRatio.hint': '模型 → 音频补全 token 与音频提示 token 的价格之比。',
   'option.ImageRatio': '图像倍率',
   'option.ImageRatio.hint': '模型 → 图像提示 token 与提示 token 的价格之比。',
+  'option.ServiceTierRatio': '服务等级倍率',
+  'option.ServiceTierRatio.hint': '等级、等级:模型 或 等级(渠道类型) → 乘数。未列在此处的等级会被拒绝。',
   'option.ModelPrice': '按次价格',
   'option.ModelPrice.hint': '模型 → 每次调用的美元价格，代替所有倍率。',
   'option.AutomaticDisableChannelEnabled': '失败时自动禁用渠道',

@@ -69,10 +69,12 @@ const largestQuota = BigInt(Number.MAX_SAFE_INTEGER)
  * Charge for a call in quota. Exact, rounded up once; 0 only when the exact price is 0. A result beyond 2^53 − 1 is
  * answered as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
  * @param groupRatio millionths
+ * @param tierRatio millionths
  */
-export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint): number {
+export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint, tierRatio?: bigint): number {
   const prices = pricesAt(sheet, usage.promptTokens)
-  return roundUp((sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)) * groupRatio)
+  const amount = (sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)) * groupRatio
+  return tierRatio === undefined ? roundUp(amount) : roundUp(amount * tierRatio, ratioOne)
 }
 
 /**
@@ -81,6 +83,7 @@ export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint
  * @param prompt prompt tokens, or a usage whose completion side is ignored
  * @param groupRatio millionths
  * @param kind what the completion may be in place of text
+ * @param tierRatio millionths
  */
 export function tokensAffordable(
   quota: number,
@@ -88,17 +91,19 @@ export function tokensAffordable(
   groupRatio: bigint,
   prompt: number | Usage,
   kind?: DearOutput,
+  tierRatio?: bigint,
 ): number {
   const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
   const prices = pricesAt(sheet, usage.promptTokens)
-  const budget = BigInt(Math.floor(quota)) * unitsPerQuota
-  const rest = budget - (sheet.perCall + promptAmount(usage, prices)) * groupRatio
+  const units = tierRatio === undefined ? unitsPerQuota : unitsPerQuota * ratioOne
+  const ratio = tierRatio === undefined ? groupRatio : groupRatio * tierRatio
+  const rest = BigInt(Math.floor(quota)) * units - (sheet.perCall + promptAmount(usage, prices)) * ratio
   if (rest < 0n) return -1
   let completionPrice = prices.output
   if (prices.reasoning > completionPrice) completionPrice = prices.reasoning
   const dearPrice = kind === undefined ? 0n : kind === 'audio' ? prices.audioOutput : prices.imageOutput
   if (dearPrice > completionPrice) completionPrice = dearPrice
-  const perToken = completionPrice * groupRatio
+  const perToken = completionPrice * ratio
   if (perToken === 0n) return Number.MAX_SAFE_INTEGER
   return clampToSafe(rest / perToken)
 }

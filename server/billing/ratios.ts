@@ -18,6 +18,7 @@ export const ratioOptions = [
   'AudioCompletionRatio',
   'ImageRatio',
   'ModelPrice',
+  'ServiceTierRatio',
 ] as const
 
 export type RatioOption = (typeof ratioOptions)[number]
@@ -46,6 +47,8 @@ export interface PriceBook {
   sheet(model: string, channelType: number): PriceSheet | undefined
   /** Ratio of a group in millionths; 1 for a group that is not in the table. */
   groupRatio(group: string): bigint
+  /** Multiplier of calls in a service tier, in millionths; undefined when the tier has none. */
+  tierRatio(tier: string, model: string, channelType: number): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
   /** One text for each option that could not be read, with the option's name. */
   readonly problems: readonly string[]
@@ -91,6 +94,16 @@ export function createPriceBook(
     tables,
     problems,
     groupRatio: (group) => tables.GroupRatio.get(group) ?? ratioOne,
+    tierRatio(tier, model, channelType) {
+      const ratios = tables.ServiceTierRatio
+      const bare = model.replace(/^.*\//, '').replace(/-\d{4}-?\d\d-?\d\d$/, '')
+      return (
+        ratios.get(`${tier}:${model}`) ??
+        ratios.get(`${tier}:${bare}`) ??
+        ratios.get(`${tier}(${channelType})`) ??
+        ratios.get(tier)
+      )
+    },
     sheet: (model, channelType) => {
       const found = priced(model, channelType)
       if (!found) return undefined
@@ -123,6 +136,7 @@ function readTables(
     AudioCompletionRatio: read('AudioCompletionRatio'),
     ImageRatio: read('ImageRatio'),
     ModelPrice: read('ModelPrice'),
+    ServiceTierRatio: read('ServiceTierRatio'),
   }
 }
 

@@ -25,6 +25,8 @@ export interface RequestFacts {
   asksToReason?: boolean
   /** What the answer may be made of, in lower case: text, audio, image; absent = left to the model. */
   outputs?: readonly string[]
+  /** The service tier that is asked for, in lower case, where it is not the usual one. */
+  tier?: string
   /** How many completions are generated (and paid for). */
   choices: number
   prompt: PromptText

@@ -15,12 +15,16 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (prompt === undefined || completion === undefined) return undefined
   const parts = readParts(raw)
   if (parts === noParts && Number.isSafeInteger(prompt + completion))
-    return { promptTokens: prompt, completionTokens: completion }
+    return named(raw, { promptTokens: prompt, completionTokens: completion })
   const beside = countedBeside(raw, parts)
   const usage = { promptTokens: prompt + beside.prompt, completionTokens: completion + beside.completion }
   return Number.isSafeInteger(usage.promptTokens + usage.completionTokens)
-    ? { ...usage, ...fitting(parts, usage) }
+    ? named(raw, { ...usage, ...fitting(parts, usage) })
     : undefined
+}
+
+function named({ service_tier: tier }: JsonObject, usage: Usage): Usage {
+  return typeof tier === 'string' ? { ...usage, tier } : usage
 }
 
 type Parts = Omit<Usage, 'promptTokens' | 'completionTokens'>
@@ -112,7 +116,9 @@ function details(value: unknown): JsonObject {
 
 /** The usage object of a reply or a stream chunk, wherever the service puts it. */
 export function usageOf(body: JsonObject): JsonObject | undefined {
-  if (isObject(body['usage'])) return body['usage']
+  const { usage, service_tier: tier } = body
+  // The tier stands beside it, and is a part of what it costs.
+  if (isObject(usage)) return typeof tier === 'string' ? { ...usage, service_tier: tier } : usage
   // Groq's streams carry it in an object of their own, Moonshot's within the choice.
   const groq = body['x_groq']
   if (isObject(groq) && isObject(groq['usage'])) return groq['usage']

@@ -4,6 +4,7 @@ import type { Conversation } from '../dialects/conversation.ts'
 import type { RequestFacts } from '../dialects/dialect.ts'
 import { factsOf } from '../dialects/facts.ts'
 import { readRequest } from '../dialects/openai/request.ts'
+import { tierOf } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { hasTwice } from '../lib/json-edit.ts'
@@ -83,13 +84,25 @@ function asked(
     ...(route.stream !== undefined && { stream: route.stream }),
     ...(route.countOnly && { countOnly: true }),
   })
-  return { facts: factsOf(conversation), conversation }
+  const tier = tierOf(fields)
+  return { facts: { ...factsOf(conversation), ...(tier !== undefined && { tier }) }, conversation }
 }
 
 /** Fields that decide what is served and charged. */
-const decisive = new Set(['model', 'n', 'best_of', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])
+const decisive = new Set([
+  'model',
+  'n',
+  'best_of',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'service_tier',
+])
 
 const decisiveInAll = ['model']
+/** Fields by which a call may cost more than usual; few have them. */
+const tierFields = ['service_tier', 'serviceTier', 'speed']
 /** The price of images is known before they are made, by these beside the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
@@ -100,6 +113,10 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const twice = (mode.startsWith('image') ? decisiveInImages : decisiveInAll).find(isTwice)
   if (twice !== undefined)
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
+  const tier =
+    body.kind === 'json' ? tierFields.find((name) => body.json[name] !== undefined && isTwice(name)) : undefined
+  if (tier !== undefined)
+    throw new GatewayError('invalid_field_value', `${tier} stands twice in the request`, { param: tier })
   // Some parsers ignore case: a second spelling could be the one that counts upstream.
   const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
   const other = keys.find((key) => !decisive.has(key) && decisive.has(key.toLowerCase()))

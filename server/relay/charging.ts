@@ -8,9 +8,11 @@ import {
   type DearOutput,
   dearOutput,
   type PriceSheet,
+  ratioOne,
   tokensAffordable,
 } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
+import { isUsualTier } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
@@ -48,7 +50,17 @@ export interface Charging {
   /** Completion tokens per choice that `units` pay for after the prompt; undefined = no need to cap. */
   affordable(units: number, promptTokens: number): number | undefined
   /** The charge, and the token figures of the log row. */
-  charge(measure: Measure): { quota: number; promptTokens: number; completionTokens: number; estimated: boolean }
+  charge(measure: Measure): Charge
+}
+
+/** What is charged, and what the log says of it. */
+export interface Charge {
+  quota: number
+  promptTokens: number
+  completionTokens: number
+  estimated: boolean
+  /** Multiplier of the service tier in millionths; absent = one. */
+  tierRatio?: bigint | undefined
 }
 
 /** Ceiling of a plain call when nobody knows how much the model may answer. */
@@ -86,7 +98,9 @@ export function chargingFor(
     case 'realtime':
       return sessionCharging(sheet, groupRatio, sliceTokens)
     default:
-      return new TokenCharging(call, sheet, groupRatio, model, sliceTokens)
+      return new TokenCharging(call, sheet, groupRatio, model, sliceTokens, (tier) =>
+        prices.tierRatio(tier, model, channelType),
+      )
   }
 }
 
@@ -108,9 +122,21 @@ class TokenCharging implements Charging {
   readonly #dear: DearOutput | undefined
   /** Tokens that the prompt may have where most of it cannot be seen; 0 = all of it is. */
   readonly #openPrompt: number
+  /** Multiplier of the service tier that is asked for, where it is dearer, in millionths. */
+  readonly #tierRatio: bigint | undefined
+  readonly #ratioOf: (tier: string) => bigint | undefined
 
-  constructor(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string, sliceTokens: number) {
-    const { choices, maxTokens, stream, asksToReason, outputs, prompt } = call.facts
+  constructor(
+    call: RelayCall,
+    sheet: PriceSheet,
+    groupRatio: bigint,
+    model: string,
+    sliceTokens: number,
+    ratioOf: (tier: string) => bigint | undefined,
+  ) {
+    const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
+    this.#ratioOf = ratioOf
+    this.#tierRatio = tier === undefined ? undefined : dearerRatio(tier, ratioOf)
     this.sheet = sheet
     this.groupRatio = groupRatio
     this.#choices = choices
@@ -132,7 +158,7 @@ class TokenCharging implements Charging {
 
   ceiling(promptTokens: number): number {
     const prompt = Math.max(promptTokens, this.#openPrompt)
-    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio)
+    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio, this.#tierRatio)
   }
 
   least(promptTokens: number): number {
@@ -140,28 +166,46 @@ class TokenCharging implements Charging {
   }
 
   soFar(promptTokens: number, completionTokens: number): number {
-    return chargeTokens({ promptTokens, completionTokens }, this.sheet, this.groupRatio)
+    return chargeTokens({ promptTokens, completionTokens }, this.sheet, this.groupRatio, this.#tierRatio)
   }
 
   paidTokens(units: number, promptTokens: number): number {
-    return tokensAffordable(units, this.sheet, this.groupRatio, promptTokens)
+    return tokensAffordable(units, this.sheet, this.groupRatio, promptTokens, undefined, this.#tierRatio)
   }
 
   affordable(units: number, promptTokens: number): number | undefined {
     if (!this.#generates || this.#isSliced) return undefined
-    const paid = tokensAffordable(units, this.sheet, this.groupRatio, promptTokens, this.#dear)
+    const paid = tokensAffordable(units, this.sheet, this.groupRatio, promptTokens, this.#dear, this.#tierRatio)
     const tokens = Math.floor(paid / this.#choices)
     return tokens >= this.#whole ? undefined : Math.max(1, tokens)
   }
 
-  charge({ usage, estimated }: Measure): ReturnType<Charging['charge']> {
+  charge({ usage, estimated }: Measure): Charge {
+    const tierRatio = usage.tier === undefined ? this.#tierRatio : this.#ratioIn(usage.tier)
     return {
-      quota: chargeTokens(usage, this.sheet, this.groupRatio),
+      quota: chargeTokens(usage, this.sheet, this.groupRatio, tierRatio),
       promptTokens: usage.promptTokens,
       completionTokens: usage.completionTokens,
       estimated,
+      tierRatio,
     }
   }
+
+  /** The multiplier of the tier that the answer names; of one without a ratio that of the tier that was asked for. */
+  #ratioIn(tier: string): bigint | undefined {
+    return isUsualTier(tier) ? undefined : (this.#ratioOf(tier.toLowerCase()) ?? this.#tierRatio)
+  }
+}
+
+/** The multiplier of a tier that is dearer than the usual one. Throws GatewayError (tier_not_priced). */
+function dearerRatio(tier: string, ratioOf: (tier: string) => bigint | undefined): bigint | undefined {
+  const ratio = ratioOf(tier)
+  if (ratio === undefined) {
+    throw new GatewayError('tier_not_priced', `service tier ${tier} has no price; leave it out`, {
+      param: 'service_tier',
+    })
+  }
+  return ratio > ratioOne ? ratio : undefined
 }
 
 /** A session is held for slice by slice, by the dearest it may say; what it used is told response by response. */

@@ -3,7 +3,7 @@ import type { Hold } from '../billing/ledger.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
-import type { Charging, Measure } from './charging.ts'
+import type { Charge, Charging, Measure } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing-table.ts'
 
@@ -32,10 +32,7 @@ export interface Ending {
 }
 
 /** A price that cannot be computed must not keep the quota. */
-function chargeOrRelease(
-  { charging, hold }: OpenCall<AnyCall>,
-  measure: Measure,
-): ReturnType<Charging['charge']> | Promise<never> {
+function chargeOrRelease({ charging, hold }: OpenCall<AnyCall>, measure: Measure): Charge | Promise<never> {
   try {
     return charging.charge(measure)
   } catch (error) {
@@ -76,20 +73,14 @@ export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: E
   })
 }
 
-function logRow(
-  open: OpenCall<AnyCall>,
-  ending: Ending,
-  charge: { promptTokens: number; completionTokens: number; estimated: boolean },
-  elapsedMs: number,
-  deps: RelayDeps,
-): LogRow {
+function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsedMs: number, deps: RelayDeps): LogRow {
   const { call, charging, channel } = open
   const { usage } = ending.measure
   return {
     user_id: call.caller.userId,
     created_at: Math.floor(deps.clock.nowMs() / 1000),
     type: logType.consume,
-    content: content(charging, ending),
+    content: content(charging, ending, charge),
     username: call.caller.username,
     token_name: call.caller.tokenName,
     model_name: open.upstreamModel,
@@ -110,9 +101,10 @@ function logRow(
   }
 }
 
-function content({ sheet, groupRatio }: Charging, ending: Ending): string {
+function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio }: Charge): string {
   const group = Number(groupRatio) / 1e6
   const parts = [`ratio: ${sheet.modelRatio} × ${sheet.completionRatio} × ${group}`]
+  if (tierRatio !== undefined) parts.push(`service tier × ${Number(tierRatio) / 1e6}`)
   if (ending.code !== '') parts.push(`ended: ${ending.code}`)
   if (ending.note) parts.push(ending.note)
   return parts.join('; ')

@@ -24,6 +24,7 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
     ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
     ...(thought > 0 && thought <= output && { reasoningTokens: thought }),
+    ...(typeof raw['speed'] === 'string' && { tier: raw['speed'] }),
   }
 }
 

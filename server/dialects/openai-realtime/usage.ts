@@ -58,7 +58,7 @@ const classes = [
 
 /** The usage of several responses together. */
 export function sumOf(usages: readonly Usage[]): Usage {
-  const sum = (name: keyof Usage) => usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
+  const sum = (name: keyof Omit<Usage, 'tier'>) => usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
   const parts = classes.map((name) => [name, sum(name)] as const).filter(([, tokens]) => tokens > 0)
   return {
     promptTokens: sum('promptTokens'),

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Part, ReasoningPart, Seal, TextPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseCount, looseList, looseText } from '../fields.ts'
-import { readUsage } from '../openai-usage.ts'
+import { readUsage, usageOf } from '../openai-usage.ts'
 import type { Failure, Reply, ReplyPart } from '../reply.ts'
 import { readSeal, writeSeal } from '../seal.ts'
 import { freeformNames, unwrapFreeform } from '../tool-input.ts'
@@ -21,7 +21,7 @@ const dialect = 'openai-responses'
 export function decodeReply(wire: JsonObject): Reply {
   const id = looseText(wire['id'])
   const model = looseText(wire['model'])
-  const usage = readUsage(isObject(wire['usage']) ? wire['usage'] : undefined)
+  const usage = readUsage(usageOf(wire))
   const parts = looseList(wire['output']).flatMap(outputIn)
   return {
     ...(id && { id }),

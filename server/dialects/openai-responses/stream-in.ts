@@ -3,7 +3,7 @@ import type { StreamDecoder } from '../dialect.ts'
 import { brokenOff, unreadable } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { decodeFailure } from '../openai-failure.ts'
-import { readUsage } from '../openai-usage.ts'
+import { readUsage, usageOf } from '../openai-usage.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { readSeal } from '../seal.ts'
 import { citationIn } from './annotations.ts'
@@ -77,7 +77,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 
   #complete(response: JsonObject): StreamEvent[] {
-    const usage = readUsage(isObject(response['usage']) ? response['usage'] : undefined)
+    const usage = readUsage(usageOf(response))
     const kinds = [...this.#kinds].map((type) => ({ type }))
     return this.#end([
       ...(usage ? [{ type: 'usage', usage } as const] : []),
@@ -88,7 +88,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
 
   #fail(event: JsonObject): StreamEvent[] {
     const response = looseObject(event['response'])
-    const usage = readUsage(isObject(response['usage']) ? response['usage'] : undefined)
+    const usage = readUsage(usageOf(response))
     const error = isObject(response['error']) ? response['error'] : isObject(event['error']) ? event['error'] : event
     // A bare event's own type says "error", which is no kind of one.
     const { type, ...rest } = error

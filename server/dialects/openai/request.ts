@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import type { PromptText, RequestFacts } from '../dialect.ts'
 import { choicesLimit, maxTokensLimit, modelLimit } from '../limits.ts'
+import { askedTier } from '../service-tier.ts'
 import { chatPrompt, textsOf } from './prompt.ts'
 
 /** Model used when the request names none, as one-api and OpenAI have it. */
@@ -23,6 +24,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
   const model = readModel(mode, body, pathModel)
   const stream = optional(body, 'stream', 'boolean') ?? false
   const streamOptions = body['stream_options']
+  const tier = body['service_tier'] === undefined ? undefined : askedTier(body['service_tier'])
   return {
     model,
     stream,
@@ -31,6 +33,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     choices: readChoices(mode, body),
     ...(asksToReason(body) && { asksToReason: true }),
     ...(Array.isArray(body['modalities']) && { outputs: body['modalities'].map((each) => String(each).toLowerCase()) }),
+    ...(tier !== undefined && { tier }),
     prompt: readPrompt(mode, body),
   }
 }
