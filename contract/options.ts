@@ -267,7 +267,8 @@ export const optionDefinitions = {
       default: 'refuse',
       choices: ['refuse', 'fallback'],
       writer: 'root',
-      description: 'A model without a price is refused, or charged at UnpricedModelRatio.',
+      description:
+        'A model without a price is refused, or charged at UnpricedModelRatio. Refused with it, or let through uncharged, are images by the tool image_generation.',
     },
     UnpricedModelRatio: {
       kind: 'number',

@@ -33,6 +33,7 @@ export const errorTable = {
   model_not_found: { status: 404, type: invalid },
   model_not_priced: { status: 503, type: gateway },
   tier_not_priced: { status: 400, type: invalid },
+  tool_not_priced: { status: 400, type: invalid },
   mode_not_supported: { status: 400, type: gateway },
   feature_not_supported: { status: 400, type: invalid },
   database_unavailable: { status: 503, type: gateway },

@@ -4,7 +4,7 @@ import type { EncodedRequest } from '../dialects/dialect.ts'
 import { needsOf } from '../dialects/needs.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
 import { GatewayError } from '../errors.ts'
-import { type JsonObject, tryStringify } from '../lib/json.ts'
+import { isObject, type JsonObject, tryStringify } from '../lib/json.ts'
 import type { ChatEndpoint, HeadersInBody } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
@@ -46,6 +46,7 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
   if (call.dialect === 'openai-responses') {
     refuseBackground(json)
     refuseKept(deps, call, json)
+    refuseUnpriced(deps, json)
   }
   const systemPromptReset = channel.systemPrompt !== ''
   const { members, dropped } = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
@@ -166,6 +167,15 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
     `${kept} is known to the channel that answered before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
     { param: kept },
   )
+}
+
+/** The service's own tool paints with another model, whose tokens are not in the usage that is charged. */
+function refuseUnpriced(deps: RelayDeps, { tools }: JsonObject): void {
+  if (!Array.isArray(tools) || deps.settings().UnpricedModelPolicy === 'fallback') return
+  if (!tools.some((tool) => isObject(tool) && tool['type'] === 'image_generation')) return
+  const message =
+    'images by the tool image_generation have no price here: leave the tool out, or ask /v1/images/generations'
+  throw unsent(new GatewayError('tool_not_priced', message, { param: 'tools' }))
 }
 
 function cannot(message: string): AttemptFailed {
