@@ -41,4 +41,5 @@ export const formEn = {
   'form.limits.daily': 'Daily budget',
   'form.limits.monthly': 'Monthly budget',
   'form.limits.spent': 'spent so far: {quota}',
+  'form.limits.used': '{spent} of {budget} ({share})',
 } as const

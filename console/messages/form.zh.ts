@@ -42,4 +42,5 @@ export const formZh = {
   'form.limits.daily': '每日预算',
   'form.limits.monthly': '每月预算',
   'form.limits.spent': '已用：{quota}',
+  'form.limits.used': '{spent} / {budget}（{share}）',
 } as const satisfies Translation<'form'>

@@ -24,6 +24,7 @@ export const topupEn = {
   'topup.lasts.long': 'more than a year',
   'topup.lasts.note': 'at the rate of the last 7 days',
   'topup.lasts.none': 'nothing was spent in 7 days',
+  'topup.limits': 'An administrator has set these for your account. A call over a limit is refused and costs nothing.',
   'topup.history': 'History',
   'topup.history.empty': 'No top-ups yet',
   'topup.history.failed': 'The history cannot be shown',

@@ -25,6 +25,7 @@ export const topupZh = {
   'topup.lasts.long': '一年以上',
   'topup.lasts.note': '按近 7 天的速度',
   'topup.lasts.none': '近 7 天没有消耗',
+  'topup.limits': '由管理员为你的账户设置。超出限制的调用会被拒绝，不收费。',
   'topup.history': '历史记录',
   'topup.history.empty': '还没有充值记录',
   'topup.history.failed': '无法显示历史记录',

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { refuseClipboard } from './support/clipboard.ts'
 import { type Account, openConsole } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
@@ -19,6 +20,9 @@ interface Token {
   expired_time: number
   unlimited_quota: boolean
   models: string | null
+  rpm_limit: number
+  daily_budget: number
+  monthly_budget: number
 }
 
 const addToken = (account: Account, fields: Partial<Token>) =>
@@ -300,6 +304,54 @@ describe('the list of tokens', () => {
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
     await eventually(() => page.url()).toEndWith('/token')
+  })
+
+  test('the drawer shows the limits that are set, and how much of each budget is spent', async () => {
+    const limits = { rpm_limit: 60, daily_budget: 1_000_000, monthly_budget: 4_000_000 }
+    const limited = await addToken(owner, { name: 'limited', ...limits })
+    const free = await addToken(owner, { name: 'free' })
+    using database = openDatabase(site)
+    // A moment of tomorrow is still of the day that counts, should it begin now.
+    const spent = `spent_today = 900000, spent_month = 4000000, spent_at = unixepoch() + 86400`
+    database.run(`update tokens set ${spent} where id = ${limited.id}`)
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open(`/token?peek=${limited.id}`)
+    const shown = page.getByRole('dialog').getByRole('region', { name: 'Limits' })
+    await eventually(() => shown.getByRole('term').allTextContents()).toEqual([
+      'Calls per minute',
+      'Daily budget',
+      'Monthly budget',
+    ])
+    await shown.getByText('60', { exact: true }).waitFor()
+    for (const [name, says, percent, color] of [
+      ['Daily budget', '$1.80 of $2.00 (90%)', '90', 'fill-orange'],
+      ['Monthly budget', '$8.00 of $8.00 (100%)', '100', 'fill-red'],
+    ] as const) {
+      await shown.getByText(says, { exact: true }).waitFor()
+      const meter = shown.getByRole('meter', { name })
+      await eventually(() => meter.getAttribute('aria-valuetext')).toBe(says)
+      await eventually(() => meter.getAttribute('aria-valuenow')).toBe(percent)
+      await eventually(() => meter.locator('rect').last().getAttribute('class')).toBe(color)
+    }
+    await visit.open(`/token?peek=${free.id}`)
+    await page.getByRole('dialog', { name: 'free' }).getByText('never expires').waitFor()
+    expect(await shown.count()).toBe(0)
+  })
+
+  test('a server that knows no limits has none in the drawer', async () => {
+    const token = await addToken(owner, { name: 'of old', rpm_limit: 60 })
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await page.route(`**/api/token/${token.id}`, async (route) => {
+      const answer = await (await route.fetch()).json()
+      const known = Object.entries(answer.data).filter(([key]) => !/_limit$|_budget$|^spent_/.test(key))
+      await route.fulfill({ json: { ...answer, data: Object.fromEntries(known) } })
+    })
+    await visit.open(`/token?peek=${token.id}`)
+    const drawer = page.getByRole('dialog', { name: 'of old' })
+    await drawer.getByText('never expires').waitFor()
+    expect(await drawer.getByRole('region', { name: 'Limits' }).count()).toBe(0)
   })
 
   test('spec 2: client apps get links with key and server address', async () => {

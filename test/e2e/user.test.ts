@@ -103,6 +103,36 @@ describe('managing users', () => {
   })
 })
 
+test('the drawer shows the limits of the account; the person sees them beside the balance', async () => {
+  const person = await site.addUser('limited')
+  const none = await site.addUser('unlimited')
+  await site.api('PUT', '/api/user/', {
+    id: person.id,
+    tpm_limit: 20_000,
+    concurrency_limit: 3,
+    daily_budget: 1_000_000,
+  })
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open(`/user?peek=${person.id}`)
+  const limits = page.getByRole('dialog').getByRole('region', { name: 'Limits' })
+  const names = ['Tokens per minute', 'Calls at once', 'Daily budget']
+  await eventually(() => limits.getByRole('term').allTextContents()).toEqual(names)
+  await limits.getByText('20,000', { exact: true }).waitFor()
+  await visit.open(`/user?peek=${none.id}`)
+  await page.getByRole('dialog', { name: 'unlimited' }).getByRole('button', { name: '+$1', exact: true }).waitFor()
+  expect(await limits.count()).toBe(0)
+  await using own = await site.visit({ as: person })
+  await own.open('/topup')
+  const shown = own.page.getByRole('region', { name: 'Limits' })
+  await eventually(() => shown.getByRole('term').allTextContents()).toEqual(names)
+  await shown.getByText('An administrator has set these for your account.', { exact: false }).waitFor()
+  const meter = shown.getByRole('meter', { name: 'Daily budget' })
+  await eventually(() => meter.getAttribute('aria-valuetext')).toBe('$0.00 of $2.00 (0%)')
+  expect(await meter.locator('rect').last().getAttribute('class')).toBe('fill-accent')
+  expect(own.calls().filter((call) => call === 'GET /api/user/self')).toHaveLength(1)
+})
+
 describe('the forms', () => {
   test('spec 5, 8: a new account needs name and password; the form stays for the next one', async () => {
     await using visit = await site.visit({ as: rootAccount })

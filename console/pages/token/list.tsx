@@ -15,7 +15,7 @@ import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { writeClipboard } from '../../lib/clipboard.ts'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
-import { useText } from '../../lib/text.ts'
+import { loadAreas, useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { useListState } from '../../lib/way-back.ts'
@@ -26,7 +26,11 @@ import { tokens } from './queries.ts'
 import { parseTokenSearch } from './search.ts'
 import { nameOf } from './token-parts.tsx'
 
-const TokenPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.TokenPeek })))
+const TokenPeek = lazy(async () => {
+  // The names of limits are those of the forms.
+  const [it] = await Promise.all([import('./peek.tsx'), loadAreas(['form'])])
+  return { default: it.TokenPeek }
+})
 const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it.TokenQr })))
 const TokenStart = lazy(() => import('./start.tsx').then((it) => ({ default: it.TokenStart })))
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
+import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { CopyField } from '../../components/ui/copy-field.tsx'
@@ -78,6 +79,7 @@ function Details({ token }: { token: Token }) {
         <Fact name={t('token.models')}>{token.models || t('token.allModels')}</Fact>
         <Fact name={t('token.subnet')}>{token.subnet || t('token.anywhere')}</Fact>
       </dl>
+      <Limits of={token} />
       <RecentUse filter={{ token_name: token.name, username: sessionUser()?.username }} />
       <Calls token={token} />
       <section aria-label={t('token.peek.code')}>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { logType } from '../../../contract/log-types.ts'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card, Page } from '../../components/ui/page.tsx'
@@ -9,6 +10,8 @@ import { selfQuery } from '../../lib/self.ts'
 import { useText } from '../../lib/text.ts'
 import { historyQuery, spentQuery } from './queries.ts'
 import { RedeemCard } from './redeem-card.tsx'
+
+const Limits = lazy(() => import('../../components/limits.tsx').then((it) => ({ default: it.Limits })))
 
 /** `/topup`: codes in, balance up. */
 export function TopUpPage() {
@@ -26,7 +29,7 @@ export function TopUpPage() {
   )
 }
 
-/** What is there, what goes, and how long it lasts. */
+/** What is there, what goes, how long it lasts, and what the account is limited to. */
 function Figures() {
   const t = useText()
   const formatSum = useFormatSum()
@@ -65,6 +68,14 @@ function Figures() {
         loading={self.isPending || week.isPending}
         note={t(week.data === 0 ? 'topup.lasts.none' : 'topup.lasts.note')}
       />
+      <Suspense fallback={null}>
+        <Limits
+          of={self.data}
+          note={t('topup.limits')}
+          heading="h2"
+          className="col-span-2 rounded-lg border border-line bg-surface px-4 py-3"
+        />
+      </Suspense>
     </div>
   )
 }

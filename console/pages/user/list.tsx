@@ -13,7 +13,7 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { useConfirm } from '../../components/ui/use-confirm.tsx'
 import { firstLook } from '../../lib/first-look.ts'
 import { useHotkeys } from '../../lib/hotkeys.ts'
-import { useText } from '../../lib/text.ts'
+import { loadAreas, useText } from '../../lib/text.ts'
 import { useListState } from '../../lib/way-back.ts'
 import { changeRole, deleteUser, userActions, userBulk } from './actions.tsx'
 import { userColumns } from './columns.tsx'
@@ -21,7 +21,11 @@ import { users } from './queries.ts'
 import { parseUserSearch } from './search.ts'
 import { roleText } from './user-parts.tsx'
 
-const UserPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.UserPeek })))
+const UserPeek = lazy(async () => {
+  // The names of limits are those of the forms.
+  const [it] = await Promise.all([import('./peek.tsx'), loadAreas(['form'])])
+  return { default: it.UserPeek }
+})
 
 const rowId = (user: User) => String(user.id)
 const rowName = (user: User) => user.username

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import type { User } from '../../../contract/api/user.ts'
 import { roles } from '../../../contract/roles.ts'
+import { Limits } from '../../components/limits.tsx'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer, type DrawerSteps } from '../../components/ui/drawer.tsx'
@@ -84,6 +85,7 @@ function Details({ user }: { user: User }) {
         )}
         {user.created_time > 0 && <Fact name={t('user.created')}>{formatTime(user.created_time)}</Fact>}
       </dl>
+      <Limits of={user} />
       <RecentUse filter={{ username: user.username }} />
       <p className="flex flex-wrap gap-x-4 gap-y-1 text-sm">
         <Link to="/log" search={{ user: user.username }} className="text-link hover:underline">

@@ -130,6 +130,11 @@ function writeRows(site: Console): void {
         .run(display, group, status, 12_345_678, name)
     }
     database.run('update users set quota = 25000000, used_quota = 3500000, request_count = 412 where id = 1')
+    const limits = 'rpm_limit = 600, daily_budget = 50000000, monthly_budget = 100000000'
+    for (const table of ['users', 'tokens']) {
+      const spent = `spent_today = 10000000, spent_month = 90000000, spent_at = ${now}`
+      database.run(`update ${table} set ${limits}, ${spent} where id in (1, 2)`)
+    }
     database.run(`update redemptions set status = 3, redeemed_time = ${now - day}, redeemed_user_id = 2 where id = 1`)
     database.run('update redemptions set status = 2 where id = 2')
   })()

@@ -1,0 +1,109 @@
+import { formatCount, formatPercent, useFormatSum } from '../lib/format.ts'
+import { useText } from '../lib/text.ts'
+import type { LimitValues } from './form/limit-fields.tsx'
+
+/** What answers show of a token or a user; some servers know no limits. */
+type Limited = Partial<LimitValues & { spent_today: number; spent_month: number }>
+
+const rates = [
+  ['rpm_limit', 'form.limits.rpm'],
+  ['tpm_limit', 'form.limits.tpm'],
+  ['concurrency_limit', 'form.limits.concurrency'],
+] as const
+const budgets = [
+  ['daily_budget', 'spent_today', 'form.limits.daily'],
+  ['monthly_budget', 'spent_month', 'form.limits.monthly'],
+] as const
+
+/** Percent of a budget from which on it is nearly spent. */
+const nearlyPercent = 80
+
+interface LimitsProps {
+  of: Limited | undefined
+  /** Said under the heading. */
+  note?: string
+  heading?: 'h2' | 'h3'
+  className?: string
+}
+
+/** The limits that are set, and how much of the budgets is spent; nothing where there are none. The area `form` must be loaded. */
+export function Limits({ of = {}, note, heading: Heading = 'h3', className = '' }: LimitsProps) {
+  const t = useText()
+  const setRates = rates.flatMap(([key, label]) => (of[key] ? [{ label: t(label), limit: of[key] }] : []))
+  const setBudgets = budgets.flatMap(([key, spent, label]) =>
+    of[key] ? [{ label: t(label), budget: of[key], spent: of[spent] ?? 0 }] : [],
+  )
+  if (setRates.length === 0 && setBudgets.length === 0) return null
+  return (
+    <section aria-label={t('form.limits')} className={`text-sm ${className}`}>
+      <Heading className="font-medium">{t('form.limits')}</Heading>
+      {note !== undefined && <p className="text-xs text-muted">{note}</p>}
+      <dl className="mt-1 grid grid-cols-[minmax(0,auto)_minmax(0,auto)] gap-x-4 gap-y-1.5">
+        {setRates.map(({ label, limit }) => (
+          <Line key={label} label={label}>
+            {formatCount(limit)}
+          </Line>
+        ))}
+        {setBudgets.map((budget) => (
+          <Budget key={budget.label} {...budget} />
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+function Line({ label, color = '', children }: { label: string; color?: string; children: string }) {
+  return (
+    <>
+      <dt className="break-words text-muted">{label}</dt>
+      <dd className={`num min-w-0 text-end break-words ${color}`}>{children}</dd>
+    </>
+  )
+}
+
+function Budget({ label, budget, spent }: { label: string; budget: number; spent: number }) {
+  const t = useText()
+  const formatSum = useFormatSum()
+  // Never more than there is: what is shown as 100 % is spent.
+  const percent = Math.floor((spent * 100) / budget)
+  const [text, bar] =
+    percent >= 100
+      ? ['text-bad', 'fill-red']
+      : percent >= nearlyPercent
+        ? ['text-warn', 'fill-orange']
+        : ['', 'fill-accent']
+  const used = t('form.limits.used', {
+    spent: formatSum(spent),
+    budget: formatSum(budget),
+    share: formatPercent(percent / 100, 0),
+  })
+  const width = Math.min(percent, 100)
+  return (
+    <>
+      <Line label={label} color={text}>
+        {used}
+      </Line>
+      <dd className="col-span-2">
+        {/* biome-ignore lint/a11y/useSemanticElements: the bar of a <meter> takes no colours of ours */}
+        <div
+          role="meter"
+          aria-label={label}
+          aria-valuenow={width}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-valuetext={used}
+        >
+          <svg
+            viewBox="0 0 100 4"
+            className="block h-1 w-full rounded-sm"
+            aria-hidden="true"
+            preserveAspectRatio="none"
+          >
+            <rect width="100" height="4" className="fill-active" />
+            <rect width={width} height="4" className={bar} />
+          </svg>
+        </div>
+      </dd>
+    </>
+  )
+}
