@@ -11,6 +11,7 @@ import { writeStored } from '../lib/storage.ts'
 import { useText } from '../lib/text.ts'
 import { useOptionCommands } from './palette-options.ts'
 import { useThings } from './palette-search.ts'
+import { tasksOf } from './palette-tasks.ts'
 
 interface Group {
   value: string
@@ -52,7 +53,10 @@ export function Palette() {
     (tab, hash) => void navigate({ to: '/setting', search: { tab } as never, hash }),
   )
   const things = useThings(typed, user, ({ to, search }) => void navigate({ to, search: (search ?? {}) as never }))
-  const commands = useMemo(() => withRecent([...allCommands(), ...options], t('palette.recent')), [t, options])
+  const commands = useMemo(() => {
+    const tasks = tasksOf(user, (to) => void navigate({ to }))
+    return withRecent([...tasks, ...allCommands(), ...options], t('palette.recent'))
+  }, [t, user, navigate, options])
   const groups = useMemo(() => grouped([...commands, ...things]), [commands, things])
   const close = () => paletteOpen.set(false)
   const run = (command: Command) => {

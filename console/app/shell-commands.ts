@@ -1,27 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCommands } from '../lib/commands.ts'
-import { useSessionUser } from '../lib/session.ts'
 import { setLanguage, text } from '../lib/text.ts'
 import { setTheme, type Theme } from '../lib/theme.ts'
 import type { MenuEntry } from './menu.ts'
 
 const themes: readonly Theme[] = ['light', 'dark', 'system']
 
-/** What the palette offers on every page: the pages, a new token, theme and language. */
+/** What the palette offers on every page: the pages, theme and language. */
 export function useShellCommands(entries: readonly MenuEntry[]): void {
   const navigate = useNavigate()
-  const user = useSessionUser()
   useCommands(() => [
-    ...(user
-      ? [
-          {
-            id: 'new-token',
-            group: text('palette.actions'),
-            label: text('palette.newToken'),
-            run: () => void navigate({ to: '/token/add' }),
-          },
-        ]
-      : []),
     ...entries.map((entry) => ({
       id: `page ${entry.to}`,
       group: text('palette.pages'),

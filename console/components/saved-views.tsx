@@ -1,5 +1,6 @@
 import { Bookmark, X } from 'lucide-react'
 import { useState } from 'react'
+import { useCommands } from '../lib/commands.ts'
 import { sessionUser } from '../lib/session.ts'
 import { readStoredJson, type StorageKey, writeStored } from '../lib/storage.ts'
 import { useText } from '../lib/text.ts'
@@ -23,12 +24,20 @@ interface SavedViewsProps<S extends object> {
   onShow(search: Partial<S>): void
 }
 
-/** Views that this person saved in this browser, to be shown again. The area `table` must be loaded. */
+/** Views that this person saved in this browser, to be shown again, also from the palette. The area `table` must be loaded. */
 export function SavedViews<S extends object>({ page, search, onShow }: SavedViewsProps<S>) {
   const t = useText()
   const key: StorageKey = `ui.views.${page}.${sessionUser()?.id ?? 0}`
   const [views, setViews] = useState(() => storedViews<S>(key))
   const [name, setName] = useState('')
+  useCommands(() =>
+    views.map((view) => ({
+      id: `view ${page} ${view.name}`,
+      group: t('table.views'),
+      label: view.name,
+      run: () => onShow(view.search),
+    })),
+  )
   const keep = (next: View<S>[]) => {
     writeStored(key, JSON.stringify(next))
     setViews(next)

@@ -136,6 +136,29 @@ describe('the list of channels', () => {
       .waitFor()
   })
 
+  test('the palette tests all channels, while their page is open', async () => {
+    await addChannel({ name: 'by command' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const options = page.getByRole('option', { name: 'Test all channels' })
+    const find = async () => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search and commands' }).fill('test all')
+    }
+    await visit.open('/about')
+    await find()
+    // That is the setting.
+    await eventually(() => options.allTextContents()).toEqual(['Test all channels every'])
+    await visit.open('/channel')
+    await page.getByRole('button', { name: 'Test all', exact: true }).waitFor()
+    await find()
+    await page.getByRole('option', { name: 'Test all channels', exact: true }).click()
+    await toastShown(page, 'info', 'started testing all enabled channels')
+    await rowOf(page, 'by command')
+      .getByText(/\d\.\d\d s/)
+      .waitFor()
+  })
+
   test('the models map names what one channel alone serves', async () => {
     await addChannel({ name: 'lonely', models: 'only-here', model_mapping: '{"only-here":"gpt-4o"}' })
     await using visit = await site.visit({ as: rootAccount })

@@ -209,6 +209,28 @@ describe('the logs', () => {
     await page.waitForURL('**/log?token=server')
   })
 
+  test('the palette turns live rows on and off, and shows saved views', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    const run = async (name: string) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search and commands' }).fill(name)
+      await page.getByRole('option', { name, exact: true }).click()
+    }
+    await visit.open('/log?token=server')
+    await page.getByRole('button', { name: 'Saved views' }).click()
+    await page.getByLabel('Name of the view').fill('the machine')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await visit.open('/log')
+    await rowWith(page, 'laptop').waitFor()
+    await run('Turn live rows on')
+    await page.getByText('New rows appear as they are written.').waitFor()
+    await run('Turn live rows off')
+    await eventually(() => page.getByLabel('Live').isChecked()).toBe(false)
+    await run('the machine')
+    await page.waitForURL('**/log?token=server')
+  })
+
   test('the CSV has the filtered rows', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit

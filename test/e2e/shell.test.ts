@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
+import { refuseClipboard } from './support/clipboard.ts'
 import { letDraw, stopClock } from './support/clock.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
@@ -460,6 +461,51 @@ describe('the keyboard', () => {
     await page.keyboard.press('Control+k')
     await palette.waitFor()
     await eventually(() => page.url()).toEndWith('/token')
+  })
+
+  test('the palette leads to the form for anything new, for those who may make it', async () => {
+    const forms = [
+      ['New token', '/token/add'],
+      ['New channel', '/channel/add'],
+      ['New user', '/user/add'],
+      ['New redemption codes', '/redemption/add'],
+    ] as const
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/about')
+    for (const [name, path] of forms) {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search and commands' }).fill(name)
+      await page.getByRole('option', { name, exact: true }).click()
+      await page.waitForURL(`**${path}`)
+      await page.getByRole('button', { name: 'Submit' }).waitFor()
+    }
+    await using other = await site.visit({ as: await site.addUser('maker') })
+    await other.open('/about')
+    await other.page.keyboard.press('Control+k')
+    await other.page.getByRole('combobox', { name: 'Search and commands' }).fill('new')
+    await eventually(() => other.page.getByRole('option').allTextContents()).toEqual(['New token'])
+  })
+
+  test('the palette copies the base URL, or leads to where it stands', async () => {
+    await using visit = await site.visit({ as: await site.addUser('copier') })
+    const { page } = visit
+    const copy = async () => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search and commands' }).fill('base url')
+      await page.getByRole('option', { name: 'Copy base URL' }).click()
+    }
+    await visit.open('/about')
+    await copy()
+    await toastShown(page, 'success', 'copied to clipboard!')
+    const address = `${new URL(page.url()).origin}/v1`
+    await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(address)
+    await refuseClipboard(page)
+    await visit.open('/about')
+    await copy()
+    await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')
+    await page.waitForURL('**/token')
+    await page.getByText(address, { exact: true }).waitFor()
   })
 
   test('the palette finds tokens, channels and users by their names', async () => {

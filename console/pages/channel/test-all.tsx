@@ -5,6 +5,7 @@ import { channelApi } from '../../../contract/api/channel.ts'
 import type { TestProgress } from '../../../contract/api/channel-operations.ts'
 import { Button } from '../../components/ui/button.tsx'
 import { call } from '../../lib/call.ts'
+import { useCommands } from '../../lib/commands.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
@@ -45,8 +46,21 @@ export function TestAllButton() {
     }
     setStarting(false)
   }
+  const busy = running || starting
+  useCommands(() =>
+    busy
+      ? []
+      : [
+          {
+            id: 'test-all',
+            group: text('palette.actions'),
+            label: text('palette.testAll'),
+            run: () => void start(),
+          },
+        ],
+  )
   return (
-    <Button icon={<Gauge />} busy={running || starting} onClick={() => void start()}>
+    <Button icon={<Gauge />} busy={busy} onClick={() => void start()}>
       {running ? (
         <span role="status" className="num">
           {t('channel.testAll.progress', { done, total })}

@@ -2,9 +2,10 @@ import { useEffect, useState } from 'react'
 import { SwitchRow } from '../../components/form/choice-fields.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Switch } from '../../components/ui/switch.tsx'
+import { useCommands } from '../../lib/commands.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { useClassicServer } from '../../lib/status.ts'
-import { useText } from '../../lib/text.ts'
+import { text, useText } from '../../lib/text.ts'
 import { allLogs, type LogFilter, ownLogs, tailAddress } from './queries.ts'
 
 /** Rows that come closer together than this are shown in one go. */
@@ -60,21 +61,24 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
       setConnected(false)
     }
   }, [on, classic, address, everybody])
+  const turn = (next: boolean) => {
+    setOn(next)
+    setFresh(0)
+    setLost(false)
+  }
+  useCommands(() => [
+    {
+      id: 'live-rows',
+      group: text('palette.actions'),
+      label: text(on ? 'palette.liveOff' : 'palette.liveOn'),
+      run: () => turn(!on),
+    },
+  ])
   const waits = connected || classic ? t('log.tail.on') : ''
   return (
     <div className="flex flex-wrap items-center gap-3">
       <SwitchRow label={t('log.tail')}>
-        {(ids) => (
-          <Switch
-            {...ids}
-            checked={on}
-            onChange={(event) => {
-              setOn(event.target.checked)
-              setFresh(0)
-              setLost(false)
-            }}
-          />
-        )}
+        {(ids) => <Switch {...ids} checked={on} onChange={(event) => turn(event.target.checked)} />}
       </SwitchRow>
       <p role="status" className="text-sm text-muted">
         {on && (lost ? t('log.tail.lost') : fresh > 0 ? t('log.tail.count', { count: fresh }) : waits)}

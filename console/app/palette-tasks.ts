@@ -1,0 +1,27 @@
+import { copyText } from '../lib/clipboard.ts'
+import type { Command } from '../lib/commands.ts'
+import { serverAddress } from '../lib/server-address.ts'
+import { isAdmin, type SessionUser } from '../lib/session.ts'
+import { text } from '../lib/text.ts'
+
+/** What somebody may make on a page of its own, and the address of the API. */
+export function tasksOf(user: SessionUser | undefined, go: (to: string) => void): Command[] {
+  if (!user) return []
+  const group = text('palette.actions')
+  const forms = [
+    { id: 'new-token', label: text('palette.newToken'), to: '/token/add' },
+    ...(isAdmin(user)
+      ? [
+          { id: 'new-channel', label: text('palette.newChannel'), to: '/channel/add' },
+          { id: 'new-user', label: text('palette.newUser'), to: '/user/add' },
+          { id: 'new-redemption', label: text('palette.newRedemption'), to: '/redemption/add' },
+        ]
+      : []),
+  ]
+  // The page of the tokens shows it, for a browser that refuses.
+  const copyAddress = () => void copyText(`${serverAddress()}/v1`, { fallback: () => go('/token') })
+  return [
+    ...forms.map(({ id, label, to }) => ({ id, group, label, run: () => go(to) })),
+    { id: 'copy-base-url', group, label: text('palette.copyBaseUrl'), words: 'API', run: copyAddress },
+  ]
+}
