@@ -25,6 +25,8 @@ export interface TranscriptionMeasure {
   readonly usage?: Usage
   /** Tokens of the text that was heard. */
   readonly textTokens?: number
+  /** Where the last cue of a transcript ends. */
+  readonly cueSeconds?: number
   /** The sound is at least this long, going by the size of the upload; 0 = not known. */
   readonly leastSeconds?: number
 }
@@ -55,11 +57,11 @@ export function speechCharge({ input, usage }: SpeechMeasure, sheet: PriceSheet,
  * @param groupRatio millionths
  */
 export function transcriptionCharge(
-  { seconds, usage, textTokens = 0, leastSeconds = 0 }: TranscriptionMeasure,
+  { seconds, usage, textTokens = 0, cueSeconds, leastSeconds = 0 }: TranscriptionMeasure,
   sheet: PriceSheet,
   groupRatio: bigint,
 ): AudioCharge {
-  const estimatedSeconds = Math.max(leastSeconds, Math.ceil((textTokens * 60) / textTokensPerMinute))
+  const estimatedSeconds = Math.max(leastSeconds, cueSeconds ?? Math.ceil((textTokens * 60) / textTokensPerMinute))
   if (sheet.basis === 'duration') {
     return soundCharge(seconds ?? estimatedSeconds, sheet, groupRatio, seconds === undefined, textTokens)
   }

@@ -29,6 +29,8 @@ export interface Measure {
   beside?: number
   /** Length of transcribed sound where the upstream told it. */
   seconds?: number | undefined
+  /** Where the last cue of a transcript ends; the sound is about so long. */
+  cueSeconds?: number | undefined
   /** Images in the answer where it tells. */
   images?: number | undefined
 }
@@ -344,16 +346,22 @@ function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
   const ceiling = transcriptionCharge({ seconds: Math.ceil(bytes / leastAudioBytesPerSecond) }, sheet, groupRatio).quota
   const least = transcriptionCharge({ seconds: 1 }, sheet, groupRatio).quota
   const leastSeconds = Math.max(1, Math.ceil(bytes / mostAudioBytesPerSecond))
-  return fixedCharging(sheet, groupRatio, Math.max(ceiling, least), least, ({ usage, estimated, seconds }) =>
-    transcriptionCharge(
-      {
-        ...(seconds !== undefined && { seconds }),
-        ...(!estimated && { usage }),
-        textTokens: usage.completionTokens,
-        leastSeconds,
-      },
-      sheet,
-      groupRatio,
-    ),
+  return fixedCharging(
+    sheet,
+    groupRatio,
+    Math.max(ceiling, least),
+    least,
+    ({ usage, estimated, seconds, cueSeconds }) =>
+      transcriptionCharge(
+        {
+          ...(seconds !== undefined && { seconds }),
+          ...(cueSeconds !== undefined && { cueSeconds }),
+          ...(!estimated && { usage }),
+          textTokens: usage.completionTokens,
+          leastSeconds,
+        },
+        sheet,
+        groupRatio,
+      ),
   )
 }

@@ -69,8 +69,8 @@ export async function deliver(
   if (facts.stream && (mode === 'chat' || mode === 'completions'))
     throw badBody('the upstream did not stream', response.status)
   const told = translation ? JSON.stringify(body) : text
-  const images = mode.startsWith('image') ? imagesIn(body) : undefined
-  const answer = { usage: reply.usage, output: () => reply.output, images }
+  const beside = mode.startsWith('image') ? { images: imagesIn(body) } : undefined
+  const answer = { usage: reply.usage, output: () => reply.output, beside }
   return settleWhole(deps, open, response, told, answer, handOver, true)
 }
 
@@ -83,7 +83,7 @@ function imagesIn({ data }: JsonObject): number {
 /** How long the sound is stands in the last stamp; stamps are no speech, by which its length is guessed otherwise. */
 function heard(text: string) {
   const { seconds, said } = readSubtitles(text) ?? { seconds: undefined, said: text }
-  return { usage: seconds === undefined ? undefined : { type: 'duration', seconds }, output: () => said }
+  return { usage: undefined, output: () => said, beside: { cueSeconds: seconds } }
 }
 
 /** A browser would run what is in a page; an answer is never one. */

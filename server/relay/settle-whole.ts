@@ -1,3 +1,4 @@
+import type { Measure } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import { answerHeaders } from './headers.ts'
 import { measure } from './measure.ts'
@@ -11,7 +12,7 @@ export async function settleWhole(
   open: OpenCall,
   response: Response,
   text: string,
-  answer: Parameters<typeof measure>[2] & { images?: number | undefined },
+  answer: Parameters<typeof measure>[2] & { beside?: Partial<Measure> | undefined },
   handOver: () => void,
   isJson: boolean,
 ): Promise<Response> {
@@ -21,7 +22,7 @@ export async function settleWhole(
   const measured = measure(deps, open, answer)
   const found = measured instanceof Promise ? await measured : measured
   await settle(deps, open, {
-    measure: answer.images === undefined ? found.measure : { ...found.measure, images: answer.images },
+    measure: answer.beside ? { ...found.measure, ...answer.beside } : found.measure,
     outcome: 'complete',
     code: '',
     firstByteMs,

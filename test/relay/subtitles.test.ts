@@ -54,7 +54,7 @@ test.each([
 ])('%s: the last stamp is the length of the sound', async (name, type, answer, units) => {
   const caller = await transcribe(answer, name.slice(0, 3), type)
   const [row] = await charged(bench, caller, units)
-  expect(row).toMatchObject({ outcome: 'complete' })
+  expect(row).toMatchObject({ outcome: 'complete', estimated: 1 })
   expect(row?.content).not.toContain('refused')
 })
 
