@@ -616,6 +616,20 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: null })
   })
 
+  test('a model that is typed and not added makes no token for all models', async () => {
+    const user = await site.addUser('in-haste', { quota: 1000 })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token/add')
+    await page.getByLabel('Name').fill('for one')
+    await page.getByLabel('Models').pressSequentially('gpt-4o')
+    await page.getByLabel('Models').press('Tab')
+    await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Submit' }).click()
+    await page.waitForURL('**/token?start=*')
+    await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ name: 'for one', models: 'gpt-4o' })
+  })
+
   test('models can be named when those of the account cannot be told', async () => {
     const user = await site.addUser('untold')
     await using visit = await site.visit({ as: user, expectedErrors: /status of 5/ })

@@ -17,6 +17,8 @@ export interface ChoiceProps {
   placeholder?: string
   /** What is typed may be added although no option has that name; blanks around it go, empty and known ones do not. */
   creatable?: boolean
+  /** What is typed is added when the field is left, too: for fields where empty means all. */
+  keepsTyped?: boolean
 }
 
 /** What a control is given by its field. */
@@ -118,6 +120,11 @@ export function MultiCombobox(props: MultiProps) {
       onInputValueChange={(next) => {
         wentTo.current = false
         setTyped(next)
+      }}
+      onOpenChange={(open, { reason }) => {
+        // The list takes the words away when it closes. Escape and a choice mean just that; leaving the field does not.
+        const leaves = reason === 'focus-out' || reason === 'outside-press'
+        if (!open && leaves && props.keepsTyped && word !== '') add(word)
       }}
       onItemHighlighted={(_, { reason }) => {
         if (reason !== 'none') wentTo.current = reason === 'keyboard'

@@ -13,7 +13,7 @@ function Waiting({ id, value }: { id: string; value: string }) {
 }
 
 function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps, parts: FieldParts<T>) {
-  const { options, placeholder, creatable, disabled } = props
+  const { options, placeholder, creatable, keepsTyped, disabled } = props
   const { id, field, invalid, describedBy } = parts
   return {
     id,
@@ -24,6 +24,7 @@ function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps,
     inputRef: field.ref,
     ...(placeholder !== undefined && { placeholder }),
     ...(creatable !== undefined && { creatable }),
+    ...(keepsTyped !== undefined && { keepsTyped }),
   }
 }
 

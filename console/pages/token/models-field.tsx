@@ -21,6 +21,7 @@ export function ModelsField({ control }: { control: Control<TokenValues> }) {
         hint={t('token.form.models.hint')}
         options={[...new Set([...(available ?? []), ...chosen])].map((name) => ({ value: name, label: name }))}
         creatable
+        keepsTyped
         optional
       />
       {missing.length > 0 && (
