@@ -1,4 +1,5 @@
-import type { JsonObject } from '../lib/json.ts'
+import type { Usage } from '../../contract/usage.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 
 /** Names of the tier that everybody has who asks for none. */
 const usual: ReadonlySet<string> = new Set([
@@ -29,5 +30,11 @@ export function askedTier(...fields: unknown[]): string | undefined {
 
 /** The same of a request in a dialect other than OpenAI's chat. */
 export function tierOf({ service_tier: tier, serviceTier, speed }: JsonObject): string | undefined {
-  return askedTier(speed, tier, serviceTier)
+  // Bedrock has it in an object.
+  return askedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
+}
+
+/** What an answer says of its tier in the dialects of OpenAI, where it stands beside the usage. */
+export function tierOut(usage: Usage | undefined): JsonObject {
+  return usage?.tier === undefined ? {} : { service_tier: usage.tier }
 }

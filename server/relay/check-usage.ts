@@ -80,6 +80,7 @@ function hasUnseenPrompt(call: AnyCall): boolean {
   const { json } = call.body
   return (
     call.facts.prompt.hasMedia === true ||
+    call.facts.prompt.isOpenEnded === true ||
     unseenFields.some((field) => namesUnseen(field, json[field])) ||
     /search|sonar|compound|online|internet|research/.test(call.facts.model)
   )

@@ -42,8 +42,9 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   if (reported && fault === undefined)
     return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
   const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
+  const tier = reported?.tier === undefined ? undefined : { tier: reported.tier }
   return countUsage(deps, open, answer.output()).then((usage) => ({
-    measure: { usage, estimated: true, ...extra },
+    measure: { usage: { ...usage, ...tier }, estimated: true, ...extra },
     note: refused && `usage of the upstream refused: ${refused}`,
   }))
 }

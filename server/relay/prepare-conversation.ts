@@ -2,6 +2,7 @@ import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation } from '../dialects/conversation.ts'
 import type { EncodedRequest } from '../dialects/dialect.ts'
 import { needsOf } from '../dialects/needs.ts'
+import { tierOf } from '../dialects/service-tier.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../lib/json.ts'
@@ -99,6 +100,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   return {
     ...jsonBody(written(endpoint.finish ? endpoint.finish(body, upstreamCall) : body)),
     systemPromptReset,
+    ...(call.facts.tier !== undefined && tierOf(body) === undefined && { tierLost: true }),
     codec: { from: endpoint.dialect, to, dropped },
   }
 }

@@ -26,6 +26,8 @@ export interface Prepared {
   /** We asked for the usage chunk; a caller who did not gets the stream without it. */
   askedForUsage: boolean
   systemPromptReset: boolean
+  /** The service tier that was asked for is not in what is sent. */
+  tierLost?: boolean
   /** Absent = both sides speak OpenAI's form. */
   codec?: Codec
   /** The service's answer to another kind of call → OpenAI's form. */

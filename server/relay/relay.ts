@@ -200,8 +200,9 @@ async function attemptOnce(
   let sent: OpenCall | undefined
   try {
     const capTokens = charging.affordable(hold.amount, call.promptGuess)
-    const ready = ({ systemPromptReset }: Prepared) => {
+    const ready = ({ systemPromptReset, tierLost }: Prepared) => {
       open.systemPromptReset = systemPromptReset
+      if (tierLost) open.tierLost = true
       sent = open
     }
     const question = { call, channel, upstreamModel, capTokens, lent }

@@ -17,6 +17,8 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   upstreamModel: string
   attempts: readonly Attempt[]
   systemPromptReset: boolean
+  /** The channel was not asked for the service tier that the caller named, so nobody gave it. */
+  tierLost?: boolean
 }
 
 /** How a call ended, for its charge and its log row. */
@@ -32,12 +34,18 @@ export interface Ending {
 }
 
 /** A price that cannot be computed must not keep the quota. */
-function chargeOrRelease({ charging, hold }: OpenCall<AnyCall>, measure: Measure): Charge | Promise<never> {
+function chargeOrRelease(open: OpenCall<AnyCall>, measure: Measure): Charge | Promise<never> {
+  const { charging, hold } = open
   try {
-    return charging.charge(measure)
+    return charging.charge(open.tierLost ? atUsualTier(measure) : measure)
   } catch (error) {
     return hold.release().then(() => Promise.reject(error))
   }
+}
+
+/** As of an answer that names the usual tier, unless it names another. */
+function atUsualTier(measure: Measure): Measure {
+  return { ...measure, usage: { tier: 'default', ...measure.usage } }
 }
 
 /** Charges the call, writes its log row and reports it. Resolves when that is durable. */

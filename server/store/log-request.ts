@@ -10,8 +10,9 @@ const longestCallSeconds = 86_400
 /** Clocks of several nodes differ by less. */
 const clockSlackSeconds = 60
 
-/** Rows of the log that are read at once. */
-const rowsPerStep = 10_000
+/** Rows of the log that are read at once, and in all. */
+const rowsPerStep = 2_000
+const mostRows = 2_000_000
 
 /**
  * The rows of a request by the id that its answer had, or those of one user among them. The id says when the request
@@ -22,8 +23,10 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
   if (startedAt === undefined) return []
   const from = startedAt - clockSlackSeconds
   const hours = await logHours(db, { userId, start_timestamp: from, end_timestamp: from + longestCallSeconds })
+  let left = mostRows
   for (const { firstId, lastId } of stretches(hours)) {
-    for (let id = firstId; id <= lastId; id += rowsPerStep) {
+    for (let id = firstId; id <= lastId && left > 0; id += rowsPerStep) {
+      left -= rowsPerStep
       const rows = await db
         .selectFrom('logs')
         .selectAll()

@@ -59,6 +59,8 @@ function withoutConnection(value: unknown): unknown {
 let bench: Bench
 beforeAll(async () => {
   bench = await startMatrixBench()
+  // One of them paints by a tool.
+  await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 

@@ -1,5 +1,6 @@
 // Prompts of which most cannot be seen: what is held is as long as the model can read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, type Caller, charged, chat, expectError, see, startBench } from './setup.ts'
 
@@ -120,6 +121,23 @@ describe('an account that cannot pay for a whole context', () => {
     expect(seen.status).toBe(200)
     expect(bench.upstream.last.fields['max_tokens']).toBe(100)
     await charged(bench, caller, 300_005, 500_000)
+  })
+
+  test('is charged what was used for an item that the service keeps, too', async () => {
+    const caller = await bench.caller({ user: 500_000, token: 500_000 })
+    const answer = {
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      model: 'm',
+      output: [{ type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hello.' }] }],
+      usage: { input_tokens: 100_000, output_tokens: 5, total_tokens: 100_005 },
+    }
+    bench.upstream.next(fake.behaviour('whole', (exchange) => sendJson(exchange, 200, answer)))
+    const body = input({}, { type: 'item_reference', id: 'msg_0' })
+    const seen = await see(bench.gateway.post(paths.responses, body, caller.token))
+    expect(seen.status).toBe(200)
+    await charged(bench, caller, 100_005, 500_000)
   })
 
   test('makes plain calls beside each other as before', async () => {

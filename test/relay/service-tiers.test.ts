@@ -108,6 +108,24 @@ describe('a whole answer is charged by', () => {
   })
 })
 
+test('a tier that a translation has no field for is not asked for, and not charged', async () => {
+  const asked = { model: 'claude', service_tier: 'priority', messages: [{ role: 'user', content: 'Hi' }] }
+  for (const stream of [false, true]) {
+    const caller = await bench.caller()
+    const [start, stop] = [
+      { type: 'message_start', message: { ...answers.messages({}), content: [], stop_reason: null } },
+      { type: 'message_stop' },
+    ]
+    const delta = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } }
+    bench.upstream.next(stream ? events([start, delta, stop]) : whole(answers.messages({})))
+    const seen = await see(bench.gateway.post(paths.chat, { ...asked, stream }, caller.token))
+    expect(seen.status).toBe(200)
+    expect(bench.upstream.last.fields['service_tier']).toBe('auto')
+    const [row] = await charged(bench, caller, 15)
+    expect(row?.content).not.toContain('service tier')
+  }
+})
+
 describe('a stream is charged by', () => {
   test.each<[string, object, number]>([
     ['the tier that it names', { service_tier: 'priority' }, 30],

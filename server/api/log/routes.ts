@@ -53,8 +53,12 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
   serve(router, api.log.histogram, ({ query }) => histogram(query, query))
   serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
+  // One after the other: many at once would keep calls waiting for their turn.
+  let before: Promise<unknown> = Promise.resolve()
   const search = async (keyword: string, userId?: number) => {
-    const ofRequest = await logsOfRequest(read, keyword, userId)
+    const found = before.then(() => logsOfRequest(read, keyword, userId))
+    before = found.catch(() => undefined)
+    const ofRequest = await found
     return ofRequest.length > 0 ? ofRequest : searchLogs(read, keyword, userId)
   }
   serve(router, api.log.search, async ({ query }) => (await search(query.keyword)).map(fullView))

@@ -5,6 +5,7 @@ import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { addressOf, sourceOf } from '../media.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
 import type { Choice, Reply, ReplyPart, Stop } from '../reply.ts'
+import { tierOut } from '../service-tier.ts'
 import { freeformNames, unwrapFreeform } from '../tool-input.ts'
 import { annotationOut, citationsIn } from './annotations.ts'
 import { soundType } from './parts-in.ts'
@@ -156,6 +157,7 @@ export function encodeReply(reply: Reply, frame: Frame): JsonObject {
       finish_reason: stopOut(choice.stop, frame.request.oldFunctions),
     })),
     ...(reply.usage && { usage: usageOut(reply.usage) }),
+    ...tierOut(reply.usage),
   }
 }
 

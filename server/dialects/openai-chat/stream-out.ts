@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
 import { encodeFailure } from '../openai-failure.ts'
 import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
+import { tierOut } from '../service-tier.ts'
 import { freeformNames } from '../tool-input.ts'
 import { annotationsOf, callOut, completionId, detailsOf, logprobsOut } from './reply.ts'
 import { stopOut } from './stop.ts'
@@ -214,7 +215,9 @@ export class ChunkStreamEncoder implements StreamEncoder {
       return this.#chunk(choice, delta, stopOut(stop ?? { reason: 'stop' }, this.#frame.request.oldFunctions))
     })
     const wantsUsage = this.#frame.request.wantsStreamUsage && this.#usage
-    const usage = wantsUsage ? written({ ...this.#names, choices: [], usage: usageOut(wantsUsage) }) : ''
+    const usage = wantsUsage
+      ? written({ ...this.#names, choices: [], usage: usageOut(wantsUsage), ...tierOut(wantsUsage) })
+      : ''
     return `${opened}${last.join('')}${usage}data: [DONE]\n\n`
   }
 }

@@ -5,6 +5,7 @@ import { looseCount, looseList, looseText } from '../fields.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
 import type { Failure, Reply, ReplyPart } from '../reply.ts'
 import { readSeal, writeSeal } from '../seal.ts'
+import { tierOut } from '../service-tier.ts'
 import { freeformNames, unwrapFreeform } from '../tool-input.ts'
 import { annotationOut, citationsIn } from './annotations.ts'
 import { callItem } from './items-out.ts'
@@ -107,6 +108,7 @@ export function encodeReply(reply: Reply, frame: Frame): JsonObject {
     ...stopOut(choice?.stop ?? { reason: 'stop' }),
     output,
     usage: reply.usage ? usageOut(reply.usage) : null,
+    ...tierOut(reply.usage),
   }
 }
 

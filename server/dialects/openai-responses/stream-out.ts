@@ -4,6 +4,7 @@ import type { TextPart } from '../conversation.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
 import { errorOut } from '../openai-failure.ts'
 import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
+import { tierOut } from '../service-tier.ts'
 import { freeformNames } from '../tool-input.ts'
 import { annotationOut } from './annotations.ts'
 import { failedOut, ItemNames, itemsOf, replyCall, sealItems, skeleton, textContent, thoughtItem } from './reply.ts'
@@ -293,7 +294,8 @@ export class ResponseStreamEncoder implements StreamEncoder {
 
   #final(rest: JsonObject): JsonObject {
     const output = this.#output.filter((item) => Object.keys(item).length > 0)
-    return { ...this.#response, output, usage: this.#usage ? usageOut(this.#usage) : null, ...rest }
+    const usage = this.#usage ? usageOut(this.#usage) : null
+    return { ...this.#response, output, usage, ...tierOut(this.#usage), ...rest }
   }
 
   #end(): string {

@@ -32,7 +32,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     maxTokens: readMaxTokens(mode, body),
     choices: readChoices(mode, body),
     ...(asksToReason(body) && { asksToReason: true }),
-    ...(Array.isArray(body['modalities']) && { outputs: body['modalities'].map((each) => String(each).toLowerCase()) }),
+    ...(Array.isArray(body['modalities']) && { outputs: namesIn(body['modalities']) }),
     ...(tier !== undefined && { tier }),
     prompt: readPrompt(mode, body),
   }
@@ -159,4 +159,8 @@ function missing(field: string): GatewayError {
 
 function wrongType(field: string, expected: string): GatewayError {
   return new GatewayError('invalid_field_value', `${field} must be ${expected}`, { param: field })
+}
+
+function namesIn(list: readonly unknown[]): string[] {
+  return list.flatMap((each) => (typeof each === 'string' ? each.toLowerCase() : []))
 }

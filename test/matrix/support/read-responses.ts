@@ -50,7 +50,8 @@ function readAnswer(answer: JsonObject): Recorded {
   if (isObject(answer['usage'])) {
     const { prompt, completion, cached, reasoning, quota } = expectedCharge(answer['usage'])
     learned.usage = { prompt, completion, cached, reasoning }
-    learned.quota = quota
+    // OpenAI's flex tier costs half.
+    learned.quota = quota !== undefined && answer['service_tier'] === 'flex' ? Math.ceil(quota / 2) : quota
   }
   return learned
 }
