@@ -53,7 +53,8 @@ export const logEn = {
   'log.histogram.failed': 'The chart cannot be shown',
   'log.request.find': 'Find a request',
   'log.request.none': 'No row of this request',
-  'log.request.none.text': 'A call that failed before it was answered is charged nothing and leaves no row.',
+  'log.request.none.text':
+    'A call leaves its row when it ends, where calls are logged. One that failed before it was answered costs nothing and leaves none.',
   'log.request.failed': 'The request could not be looked up',
   'log.tail': 'Live',
   'log.tail.on': 'New rows appear as they are written.',

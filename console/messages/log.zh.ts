@@ -53,7 +53,7 @@ export const logZh = {
   'log.histogram.failed': '无法显示图表',
   'log.request.find': '查找请求',
   'log.request.none': '没有此请求的日志',
-  'log.request.none.text': '在得到回答之前失败的调用不收费，也不留日志。',
+  'log.request.none.text': '开启日志时，调用在结束后才留下日志。在得到回答之前失败的调用不收费，也不留日志。',
   'log.request.failed': '无法查找此请求',
   'log.tail': '实时',
   'log.tail.on': '新的日志会立即出现。',

@@ -55,6 +55,7 @@ export const tableEn = {
   'table.views.none': 'No views are saved yet.',
   'table.views.remove': 'Delete view {name}',
   'table.peek.previous': 'Previous row',
+  'table.peek.place': 'Row {at} of {count} on this page',
   'table.peek.next': 'Next row',
   'table.use': 'Last 14 days',
   'table.use.open': 'Open usage',

@@ -56,6 +56,7 @@ export const tableZh = {
   'table.views.none': '还没有保存的视图。',
   'table.views.remove': '删除视图 {name}',
   'table.peek.previous': '上一条',
+  'table.peek.place': '本页第 {at} 条，共 {count} 条',
   'table.peek.next': '下一条',
   'table.use': '最近 14 天',
   'table.use.open': '查看用量',

@@ -358,10 +358,15 @@ describe('how a call went', () => {
   test('a request is found by the id that its answer had, by its caller and by admins', async () => {
     const [row] = await site.apiAs<{ request_id: string }[]>(caller, 'GET', '/api/log/self?type=2&token_name=retried')
     const id = row?.request_id ?? ''
-    for (const as of [caller, rootAccount]) {
+    const ways = [
+      { as: caller, path: '/log?model=no-such-model' },
+      { as: rootAccount, path: '/log?model=no-such-model' },
+      { as: rootAccount, path: '/log?mine=1' },
+    ]
+    for (const { as, path } of ways) {
       await using visit = await site.visit({ as })
       const { page } = visit
-      await visit.open('/log?model=no-such-model')
+      await visit.open(path)
       await page.getByRole('form', { name: 'Find a request' }).getByLabel('Request ID').fill(id)
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').getByText('retried', { exact: true }).waitFor()

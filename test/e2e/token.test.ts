@@ -398,6 +398,29 @@ describe('the list of tokens', () => {
   })
 })
 
+describe('the drawer of a token', () => {
+  test('a key that was shown is masked again when one goes to the next token and back', async () => {
+    const user = await site.addUser('stepping', { quota: 1000 })
+    for (const name of ['older', 'newer']) await addToken(user, { name })
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    await visit.open('/token')
+    await rows(page).first().getByRole('rowheader').click()
+    const drawer = page.getByRole('dialog')
+    const heading = (name: string) => drawer.getByRole('heading', { name, exact: true })
+    await heading('newer').waitFor()
+    await page.keyboard.press('j')
+    await heading('older').waitFor()
+    await page.keyboard.press('k')
+    await heading('newer').waitFor()
+    await drawer.getByRole('button', { name: /^Show/ }).first().click()
+    await drawer.getByRole('button', { name: /^Hide/ }).waitFor()
+    await page.keyboard.press('j')
+    await heading('older').waitFor()
+    await eventually(() => drawer.getByRole('button', { name: /^Hide/ }).count()).toBe(0)
+  })
+})
+
 describe('the form of a token', () => {
   test('spec 8, 9: starts with the default quota, makes a token and shows its key with calls to copy', async () => {
     const user = await site.addUser('maker')

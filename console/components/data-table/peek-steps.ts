@@ -14,5 +14,10 @@ export function peekSteps<Row>({ list, rowId, peek, open }: Peeked<Row>): Drawer
   if (list.sortsLoaded) return undefined
   const at = list.rows.findIndex((row) => rowId(row) === peek)
   const way = (row: Row | undefined) => row && (() => open(rowId(row)))
-  return { previous: way(list.rows[at - 1]), next: at < 0 ? undefined : way(list.rows[at + 1]) }
+  return {
+    previous: way(list.rows[at - 1]),
+    next: at < 0 ? undefined : way(list.rows[at + 1]),
+    at: at + 1,
+    count: list.rows.length,
+  }
 }

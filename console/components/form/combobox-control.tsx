@@ -100,7 +100,9 @@ export function MultiCombobox(props: MultiProps) {
   const wentTo = useRef(false)
   const onKeyDown: KeyDown = (event) => {
     keepOnEscape(event)
-    if (event.key !== 'Enter' || !creatable || wentTo.current || event.nativeEvent.isComposing) return
+    // With Ctrl the form would be sent: first of all what is typed is added.
+    const gone = wentTo.current && !event.ctrlKey && !event.metaKey
+    if (event.key !== 'Enter' || !creatable || gone || event.nativeEvent.isComposing) return
     const name = event.currentTarget.value.trim()
     if (name === '') return
     event.preventDefault()

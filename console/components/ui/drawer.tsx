@@ -11,6 +11,9 @@ import { IconButton } from './icon-button.tsx'
 export interface DrawerSteps {
   previous: (() => void) | undefined
   next: (() => void) | undefined
+  /** The place of what is shown, from 1; 0 = it is not on the page. */
+  at: number
+  count: number
 }
 
 interface DrawerProps {
@@ -39,8 +42,12 @@ export function Drawer({ open, onClose, steps, title, aside, footer, children }:
           onKeyDown={(event) => steps && step(event, steps)}
         >
           <div className="flex min-h-14 items-center gap-3 border-b border-line px-5 py-2">
-            <Base.Title className="min-w-0 truncate text-lg font-semibold">{title}</Base.Title>
-            <div className="flex-1">{aside}</div>
+            <div
+              className={`flex min-w-0 flex-1 gap-x-3 sm:items-center ${steps ? 'max-sm:flex-col' : 'items-center'}`}
+            >
+              <Base.Title className="min-w-0 truncate text-lg font-semibold">{title}</Base.Title>
+              {aside}
+            </div>
             {steps && <Steps steps={steps} />}
             <IconButton ref={closing} label={t('do.close')} icon={<X />} onClick={onClose} className="-mr-1.5" />
           </div>
@@ -71,14 +78,21 @@ function Steps({ steps }: { steps: DrawerSteps }) {
     { label: t('table.peek.next'), icon: <ChevronDown />, go: steps.next },
   ]
   // Not disabled at the ends: a button that is keeps no focus.
-  return ways.map(({ label, icon, go }) => (
-    <IconButton
-      key={label}
-      label={label}
-      icon={icon}
-      aria-disabled={go === undefined}
-      className={go ? '' : 'opacity-45'}
-      onClick={go}
-    />
-  ))
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {steps.at > 0 && t('table.peek.place', { at: steps.at, count: steps.count })}
+      </p>
+      {ways.map(({ label, icon, go }) => (
+        <IconButton
+          key={label}
+          label={label}
+          icon={icon}
+          aria-disabled={go === undefined}
+          className={go ? '' : 'opacity-45'}
+          onClick={go}
+        />
+      ))}
+    </>
+  )
 }

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react'
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { TextAreaField } from '../../components/form/text-field.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
@@ -34,7 +34,7 @@ function textOf(pairs: readonly Pair[]): string {
 /** Asked models that the channel does not serve. While it serves none at all, that is what is wrong. */
 function unservedOf(models: readonly string[], mapping: string): string[] {
   if (models.length === 0) return []
-  return pairsOf(mapping).flatMap(([from]) => (from.trim() === '' || models.includes(from) ? [] : from))
+  return pairsOf(mapping).flatMap(([from]) => (from.trim() === '' || models.includes(from.trim()) ? [] : from))
 }
 
 /** Asked model → upstream model, as a table or as JSON. */
@@ -87,10 +87,23 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   )
 }
 
+const pauseMs = 600
+
+/** The value as it was when it last stood still for so long. */
+function useStanding(value: string, forMs: number): string {
+  const [standing, setStanding] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setStanding(value), forMs)
+    return () => clearTimeout(timer)
+  }, [value, forMs])
+  return standing
+}
+
 /** Says which lines never get a call. */
 function Unserved(props: { models: readonly string[]; mapping: string; onAdd(names: readonly string[]): void }) {
   const t = useText()
-  const names = unservedOf(props.models, props.mapping)
+  // A name that is being typed is not judged at each letter.
+  const names = unservedOf(props.models, useStanding(props.mapping, pauseMs))
   if (names.length === 0) return null
   return (
     <Banner kind="warn" live>

@@ -39,6 +39,8 @@ export function LogListPage() {
   const filter = useMemo(() => filterOf(search, everybody), [search, everybody])
   const source = everybody ? allLogs : ownLogs
   const list = useList(source, search, setSearch, filter)
+  // A request that is looked up is no question to the list.
+  const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
   const whose = [
     { value: 'all', label: t('log.loadAll') },
@@ -77,7 +79,7 @@ export function LogListPage() {
         caption={t('log.title')}
         columns={columns}
         list={list}
-        search={search}
+        search={listed}
         setSearch={setSearch}
         rowId={rowIdOf}
         rowName={rowName}
@@ -89,7 +91,16 @@ export function LogListPage() {
             <SavedViews
               page="log"
               search={{ ...search, page: undefined, peek: undefined, request: undefined }}
-              onShow={(view) => setSearch({ ...noFilters, mine: undefined, sort: undefined, ...view })}
+              onShow={(view) =>
+                setSearch({
+                  ...noFilters,
+                  mine: undefined,
+                  sort: undefined,
+                  peek: undefined,
+                  request: undefined,
+                  ...view,
+                })
+              }
             />
             <Tail filter={filter} everybody={everybody} />
           </>
@@ -114,7 +125,7 @@ export function LogListPage() {
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
-      <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} />
+      <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} admin={admin} />
     </Page>
   )
 }
@@ -124,10 +135,11 @@ interface DrawersProps {
   setSearch: SetSearch<LogSearch>
   list: ListState<Log>
   everybody: boolean
+  admin: boolean
 }
 
 /** The row that the address names, by its place in the list or by its request. */
-function Drawers({ search: { peek, request }, setSearch, list, everybody }: DrawersProps) {
+function Drawers({ search: { peek, request }, setSearch, list, everybody, admin }: DrawersProps) {
   const showLike = (change: Partial<LogSearch>) =>
     setSearch({ ...noFilters, peek: undefined, request: undefined, ...change })
   return (
@@ -135,7 +147,8 @@ function Drawers({ search: { peek, request }, setSearch, list, everybody }: Draw
       {request !== undefined && (
         <RequestPeek
           request={request}
-          everybody={everybody}
+          // Whoever asks for one request means it, whosever rows the list has.
+          everybody={admin}
           onClose={() => setSearch({ request: undefined })}
           onSearch={showLike}
         />

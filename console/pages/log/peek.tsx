@@ -57,8 +57,12 @@ export function RequestPeek({ request, everybody, onClose, onSearch }: RequestPe
   return (
     <LogDrawer log={log ?? undefined} onClose={onClose}>
       {log && <Details log={log} everybody={everybody} onSearch={onSearch} />}
-      {log === null && <EmptyState title={t('log.request.none')} text={t('log.request.none.text')} />}
-      {error && <ErrorState title={t('log.request.failed')} text={error.message} onRetry={() => void refetch()} />}
+      <div role="status">
+        {log === null && <EmptyState title={t('log.request.none')} text={t('log.request.none.text')} />}
+      </div>
+      {error && log === undefined && (
+        <ErrorState title={t('log.request.failed')} text={error.message} onRetry={() => void refetch()} />
+      )}
       {log === undefined && !error && <Skeleton className="h-40 w-full" />}
     </LogDrawer>
   )

@@ -59,7 +59,8 @@ export const channelNameQuery = (id: number) =>
 /** The row of a request; null when there is none. */
 export const requestQuery = (request: string, everybody: boolean) =>
   queryOptions({
-    queryKey: ['log', 'request', everybody, request],
+    // Not of the log's family, which live rows ask for again and again.
+    queryKey: ['request', everybody, request],
     queryFn: async ({ signal }) => {
       const query = { keyword: request }
       const options = { signal, quiet: true }

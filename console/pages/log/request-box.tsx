@@ -11,7 +11,10 @@ interface RequestBoxProps {
 export function RequestBox({ request = '', onFind }: RequestBoxProps) {
   const t = useText()
   const [typed, setTyped] = useState(request)
-  useEffect(() => setTyped(request), [request])
+  // What was typed stays when the drawer is closed: there may be a slip in it.
+  useEffect(() => {
+    if (request !== '') setTyped(request)
+  }, [request])
   return (
     <form
       aria-label={t('log.request.find')}

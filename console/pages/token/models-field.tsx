@@ -4,7 +4,7 @@ import { ComboboxField } from '../../components/form/combobox-field.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
 import { useText } from '../../lib/text.ts'
 import type { TokenValues } from './form-values.ts'
-import { availableModelsQuery } from './use-model.ts'
+import { availableModelsQuery } from './queries.ts'
 
 /** The models that the token may call: those of the account to choose from, others by name. */
 export function ModelsField({ control }: { control: Control<TokenValues> }) {

@@ -43,7 +43,7 @@ export function TokenPeek({ id, steps, onClose, onEdit }: TokenPeekProps) {
       {query.isError && (
         <ErrorState title={t('token.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}
-      {token && <Details token={token} />}
+      {token && <Details key={token.id} token={token} />}
     </Drawer>
   )
 }

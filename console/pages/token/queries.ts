@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { logApi } from '../../../contract/api/log.ts'
 import { type Token, tokenApi } from '../../../contract/api/token.ts'
+import { userApi } from '../../../contract/api/user.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call, callFull } from '../../lib/call.ts'
 import { listSource } from '../../lib/list-source.ts'
@@ -16,6 +17,13 @@ export const tokenQuery = (id: string) =>
     queryKey: ['token', 'one', id],
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
+
+/** The models that the account may call now. */
+export const availableModelsQuery = queryOptions({
+  queryKey: ['available-models'],
+  queryFn: ({ signal }) => call(userApi.availableModels, {}, { signal, quiet: true }),
+  staleTime: 60_000,
+})
 
 /** Enables (1) or disables (2) a token; its row shows what the server answers. */
 export async function setTokenStatus(token: Token, status: number): Promise<void> {

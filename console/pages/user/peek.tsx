@@ -43,7 +43,7 @@ export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
       {query.isError && (
         <ErrorState title={t('user.notFound')} text={query.error.message} onRetry={() => void query.refetch()} />
       )}
-      {user && <Details user={user} />}
+      {user && <Details key={user.id} user={user} />}
     </Drawer>
   )
 }
@@ -78,7 +78,11 @@ function Details({ user }: { user: User }) {
         </Fact>
         {user.inviter_id > 0 && (
           <Fact name={t('user.peek.inviter')}>
-            <Link to="/user" search={{ peek: String(user.inviter_id) }} className="text-link hover:underline">
+            <Link
+              to="/user"
+              search={(before) => ({ ...before, peek: String(user.inviter_id) })}
+              className="text-link hover:underline"
+            >
               {t('user.peek.inviter.id', { id: user.inviter_id })}
             </Link>
           </Fact>

@@ -164,6 +164,12 @@ const user: Screen[] = [
   { path: '/user', state: 'failed', as: root, fails: '**/api/user/?*', prepare: failed },
   { path: '/user', state: 'with a question', as: root, prepare: chooseFromEnd(1) },
   { path: '/user?peek=2', state: 'with a drawer', as: root, prepare: drawer },
+  {
+    path: '/log?request=20260101000000000000000000000000',
+    state: 'with a request that is not there',
+    as: root,
+    prepare: drawer,
+  },
   { path: '/user/add', as: root, prepare: field('username') },
   { path: '/user/add', state: 'refused', as: root, prepare: refuse },
   { path: '/user/edit/2', as: root, prepare: field('username') },
