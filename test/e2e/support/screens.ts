@@ -168,7 +168,7 @@ const user: Screen[] = [
     path: '/log?request=20260101000000000000000000000000',
     state: 'with a request that is not there',
     as: root,
-    prepare: drawer,
+    prepare: (page) => page.getByRole('dialog').locator('[role="status"] *').first().waitFor(),
   },
   { path: '/user/add', as: root, prepare: field('username') },
   { path: '/user/add', state: 'refused', as: root, prepare: refuse },
