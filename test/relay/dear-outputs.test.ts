@@ -1,7 +1,6 @@
 // Sound and images cost more than text: where an answer may be made of them, that is what is held for and capped by.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chat, promptTokens, see, startBench } from './setup.ts'
+import { type Bench, chat, promptTokens, see, startBench, whileHeld } from './setup.ts'
 
 const painter = 'gemini-2.5-flash-image'
 let bench: Bench
@@ -15,23 +14,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 
 /** Units held for a call while its upstream works. */
 async function heldFor(body: object): Promise<number> {
-  const caller = await bench.caller()
-  bench.upstream.next(fake.neverAnswers())
-  const before = bench.upstream.requests.length
-  const leave = new AbortController()
-  const answer = bench.gateway
-    .post('/v1/chat/completions', { ...chat, ...body }, caller.token, { signal: leave.signal })
-    .catch(() => undefined)
-  await bench.upstream.received(before + 1)
-  const { read } = bench.gateway.context.store
-  const { amount } = await read
-    .selectFrom('holds')
-    .select('amount')
-    .where('user_id', '=', caller.userId)
-    .executeTakeFirstOrThrow()
-  leave.abort()
-  await answer
-  return amount
+  return whileHeld(bench, await bench.caller(), '/v1/chat/completions', { ...chat, ...body }, (held) => held)
 }
 
 const limit = { max_tokens: 1000 }

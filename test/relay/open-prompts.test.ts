@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, charged, chat, expectError, see, startBench } from './setup.ts'
+import { type Bench, charged, chat, expectError, see, startBench, whileHeld } from './setup.ts'
 
 let bench: Bench
 
@@ -31,25 +31,6 @@ const input = (fields: object, ...items: object[]) => ({
 })
 const shown = (part: object) => ({ role: 'user', content: [part] })
 
-/** Posts a call whose upstream never answers, looks at what is held, and leaves. */
-async function whileOpen<T>(caller: Caller, path: string, body: object, look: (held: number) => T | Promise<T>) {
-  bench.upstream.next(fake.neverAnswers())
-  const before = bench.upstream.requests.length
-  const leave = new AbortController()
-  const answer = bench.gateway.post(path, body, caller.token, { signal: leave.signal }).catch(() => undefined)
-  await bench.upstream.received(before + 1)
-  const { read } = bench.gateway.context.store
-  const { amount } = await read
-    .selectFrom('holds')
-    .select('amount')
-    .where('user_id', '=', caller.userId)
-    .executeTakeFirstOrThrow()
-  const seen = await look(amount)
-  leave.abort()
-  await answer
-  return seen
-}
-
 describe('held is the context of the model for', () => {
   test.each<[string, keyof typeof paths, object]>([
     ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
@@ -63,7 +44,7 @@ describe('held is the context of the model for', () => {
     ['a kept item', 'responses', input({}, { type: 'item_reference', id: 'msg_1' })],
   ])('%s', async (_, dialect, body) => {
     const caller = await bench.caller({ user: 3_000_000 })
-    const held = await whileOpen(caller, paths[dialect], body, (amount) => amount)
+    const held = await whileHeld(bench, caller, paths[dialect], body, (amount) => amount)
     expect(held).toBe(context + 100)
   })
 })
@@ -79,7 +60,7 @@ describe('held is what is seen for', () => {
     ['an image there', 'responses', input({}, shown({ type: 'input_image', image_url: 'https://a.example/a.png' }))],
     ['no earlier response', 'responses', input({ previous_response_id: null })],
   ])('%s', async (_, dialect, body) => {
-    const held = await whileOpen(await bench.caller(), paths[dialect], body, (amount) => amount)
+    const held = await whileHeld(bench, await bench.caller(), paths[dialect], body, (amount) => amount)
     expect(held).toBeLessThan(1000)
   })
 })
@@ -93,7 +74,7 @@ describe('at a service of Google', () => {
     await bench.clear()
     await bench.channel({ type: 24 })
     const caller = await bench.caller({ user: 3_000_000 })
-    const held = await whileOpen(caller, paths.gemini, body, (amount) => amount)
+    const held = await whileHeld(bench, caller, paths.gemini, body, (amount) => amount)
     expect(held).toBe(context + 100)
   })
   afterAll(async () => {
@@ -107,7 +88,7 @@ describe('an account that cannot pay for a whole context', () => {
 
   test('makes one such call at a time', async () => {
     const caller = await bench.caller({ user: 500_000 })
-    await whileOpen(caller, paths.chat, body, async (held) => {
+    await whileHeld(bench, caller, paths.chat, body, async (held) => {
       expect(held).toBe(500_000)
       expectError(await see(bench.gateway.post(paths.chat, body, caller.token)), 403, 'insufficient_user_quota')
     })
@@ -142,7 +123,7 @@ describe('an account that cannot pay for a whole context', () => {
 
   test('makes plain calls beside each other as before', async () => {
     const caller = await bench.caller({ user: 5000 })
-    await whileOpen(caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
+    await whileHeld(bench, caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
       const seen = await see(bench.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))
       expect(seen.status).toBe(200)
     })

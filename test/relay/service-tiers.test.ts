@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, expectError, see, startBench } from './setup.ts'
+import { type Bench, charged, chat, expectError, see, startBench, whileHeld } from './setup.ts'
 
 let bench: Bench
 
@@ -197,20 +197,8 @@ test.each([
   ['flex', 1],
   ['default', 1],
 ])('held for by the tier asked for, where that is dearer: %s', async (tier, times) => {
-  const caller = await bench.caller()
-  bench.upstream.next(fake.neverAnswers())
-  const before = bench.upstream.requests.length
-  const leave = new AbortController()
   const body = { ...chat, max_tokens: 1000, service_tier: tier }
-  const answer = bench.gateway.post(paths.chat, body, caller.token, { signal: leave.signal }).catch(() => undefined)
-  await bench.upstream.received(before + 1)
-  const { amount } = await bench.gateway.context.store.read
-    .selectFrom('holds')
-    .select('amount')
-    .where('user_id', '=', caller.userId)
-    .executeTakeFirstOrThrow()
-  leave.abort()
-  await answer
+  const amount = await whileHeld(bench, await bench.caller(), paths.chat, body, (held) => held)
   expect(amount).toBeGreaterThan(1000 * times)
   expect(amount).toBeLessThanOrEqual(1020 * times)
 })

@@ -4,7 +4,7 @@ import { randomBase62 } from '../../server/lib/ids.ts'
 import type { TokensTable, UsersTable } from '../../server/store/tables.ts'
 import { addUser } from '../../server/store/user-changes.ts'
 import { addTokenWithKey } from '../helpers/accounts.ts'
-import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { type FakeUpstream, neverAnswers, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
 /** A caller's account with the quota that every test begins with. */
@@ -211,6 +211,30 @@ export async function charged(bench: Bench, caller: Caller, units: number, befor
     expect({ channel: channel.id, used: channel.used_quota }).toEqual({ channel: channel.id, used: sum })
   }
   return rows
+}
+
+/** Posts a call whose upstream never answers, looks at what is held for it meanwhile, and leaves. */
+export async function whileHeld<T>(
+  { gateway, upstream }: Bench,
+  caller: Caller,
+  path: string,
+  body: object,
+  look: (held: number) => T | Promise<T>,
+): Promise<T> {
+  upstream.next(neverAnswers())
+  const before = upstream.requests.length
+  const leave = new AbortController()
+  const answer = gateway.post(path, body, caller.token, { signal: leave.signal }).catch(() => undefined)
+  await upstream.received(before + 1)
+  const { amount } = await gateway.context.store.read
+    .selectFrom('holds')
+    .select('amount')
+    .where('user_id', '=', caller.userId)
+    .executeTakeFirstOrThrow()
+  const seen = await look(amount)
+  leave.abort()
+  await answer
+  return seen
 }
 
 /** Units that one caller was charged, once no hold is open; for cases where the exact count is not the point. */

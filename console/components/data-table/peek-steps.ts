@@ -1,3 +1,4 @@
+import type { SetSearch } from '../../lib/url-state.ts'
 import type { DrawerSteps } from '../ui/drawer.tsx'
 import type { ListState } from './use-list.ts'
 
@@ -6,14 +7,15 @@ interface Peeked<Row> {
   rowId(row: Row): string
   /** The row that the drawer shows, as the address has it. */
   peek: string
-  open(peek: string): void
+  setSearch: SetSearch<{ peek?: string | undefined }>
 }
 
 /** The ways from the row that a drawer shows to its neighbours on the page; none where the browser sorts the rows. */
-export function peekSteps<Row>({ list, rowId, peek, open }: Peeked<Row>): DrawerSteps | undefined {
+export function peekSteps<Row>({ list, rowId, peek, setSearch }: Peeked<Row>): DrawerSteps | undefined {
   if (list.sortsLoaded) return undefined
   const at = list.rows.findIndex((row) => rowId(row) === peek)
-  const way = (row: Row | undefined) => row && (() => open(rowId(row)))
+  // One way back closes the drawer, however many rows were gone through.
+  const way = (row: Row | undefined) => row && (() => setSearch({ peek: rowId(row) }, { replace: true }))
   return {
     previous: way(list.rows[at - 1]),
     next: at < 0 ? undefined : way(list.rows[at + 1]),

@@ -157,12 +157,7 @@ function Drawers({ search: { peek, request }, setSearch, list, everybody, admin 
         <LogPeek
           id={peek}
           log={list.rows.find((log) => rowIdOf(log) === peek)}
-          steps={peekSteps({
-            list,
-            rowId: rowIdOf,
-            peek,
-            open: (next) => setSearch({ peek: next }, { replace: true }),
-          })}
+          steps={peekSteps({ list, rowId: rowIdOf, peek, setSearch })}
           everybody={everybody}
           onClose={() => setSearch({ peek: undefined })}
           onSearch={showLike}

@@ -119,12 +119,7 @@ export function TokenListPage() {
         {search.peek !== undefined && (
           <TokenPeek
             id={search.peek}
-            steps={peekSteps({
-              list,
-              rowId,
-              peek: search.peek,
-              open: (peek) => setSearch({ peek }, { replace: true }),
-            })}
+            steps={peekSteps({ list, rowId, peek: search.peek, setSearch })}
             onClose={() => setSearch({ peek: undefined })}
             onEdit={edit}
           />

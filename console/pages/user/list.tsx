@@ -102,12 +102,7 @@ export function UserListPage() {
         {search.peek !== undefined && (
           <UserPeek
             id={search.peek}
-            steps={peekSteps({
-              list,
-              rowId,
-              peek: search.peek,
-              open: (peek) => setSearch({ peek }, { replace: true }),
-            })}
+            steps={peekSteps({ list, rowId, peek: search.peek, setSearch })}
             onClose={() => setSearch({ peek: undefined })}
             onEdit={edit}
           />
