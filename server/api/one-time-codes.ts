@@ -7,11 +7,7 @@ import type { Db, Store, Trx } from '../store/store.ts'
 
 /** How long a code or a link of a mail works. */
 export const codeMinutes = 10
-/**
- * Six digits could be guessed. The 190 bits of a link cannot, and there a limit would let anybody end the link of
- * somebody else.
- */
-const maxAttempts = { verification: 5, reset: Number.POSITIVE_INFINITY } as const
+const maxAttempts = 5
 
 /** Whatever is sent to it, an address gets no more mail through us than this. */
 const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 }
@@ -20,10 +16,7 @@ const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 
 export interface OneTimeCodes {
   /** Makes `code` the only one that works for this purpose and subject. */
   save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
-  /**
-   * True once, for the right code in time. The transaction must be committed when it is false: wrong tries of a
-   * `verification` count.
-   */
+  /** True once, for the right code in time. The transaction must be committed when it is false: wrong tries count. */
   use(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
   /** True when `use` would say so now; nothing is counted and nothing used up. */
   fits(db: Db, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
@@ -40,10 +33,8 @@ export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock
       const now = epochSeconds(clock)
       return saveCode(trx, { ...row(purpose, subject, code), created_time: now, expires_time: now + codeMinutes * 60 })
     },
-    use: (trx, purpose, subject, code) =>
-      useCode(trx, row(purpose, subject, code), epochSeconds(clock), maxAttempts[purpose]),
-    fits: (db, purpose, subject, code) =>
-      isCode(db, row(purpose, subject, code), epochSeconds(clock), maxAttempts[purpose]),
+    use: (trx, purpose, subject, code) => useCode(trx, row(purpose, subject, code), epochSeconds(clock), maxAttempts),
+    fits: (db, purpose, subject, code) => isCode(db, row(purpose, subject, code), epochSeconds(clock), maxAttempts),
   }
 }
 

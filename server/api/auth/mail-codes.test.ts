@@ -96,14 +96,13 @@ forEachDatabase((_, openFresh) => {
     expect(mails[1]?.text).toMatch(/\b\d{6}\b/)
   })
 
-  test('wrong tokens, however many, leave the link of somebody alone', async () => {
+  test('a wrong token is counted: after five the right one is dead, too', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
-    for (let i = 0; i < 20; i++) expect((await reset('ada@example.com', `guess ${i}`)).json.success).toBe(false)
-    expect((await login('ada', password)).json.success).toBe(true)
-    expect((await reset('ada@example.com', token)).json.success).toBe(true)
+    for (let i = 0; i < 5; i++) expect((await reset('ada@example.com', `guess ${i}`)).json.success).toBe(false)
     expect((await reset('ada@example.com', token)).json.success).toBe(false)
+    expect((await login('ada', password)).json.success).toBe(true)
   })
 
   test('a link is dead after ten minutes, and when a newer one was sent', async () => {

@@ -95,24 +95,22 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
   const password = randomBase62(12)
   // Hashed before the link is used up, which would be lost if there were no time for it; in vain for no wrong link.
   const known = await accountOfToken(store.read, email, (subject) => codes.fits(store.read, 'reset', subject, token))
-  if (!known) throw wrongLink()
-  const hash = await hashPassword(password)
+  const hash = known ? await hashPassword(password) : ''
   const id = await store.write(async (trx) => {
     const account = await accountOfToken(trx, email, (subject) => codes.use(trx, 'reset', subject, token))
     const user = account && (await lockUser(trx, { id: account.id }))
-    if (!user) return undefined
+    if (!user || hash === '') return undefined
     await updateUser(trx, user.id, { password: hash })
     await revokeLogins(trx, user.id)
     const event = { person: user, clientAddress: call.clientAddress }
     await recordAudit(trx, auditEvent(clock, event, 'user.reset-password', `user ${user.id}`))
     return user.id
   })
-  if (id === undefined) throw wrongLink()
+  // Outside the transaction: a wrong try must stay counted.
+  if (id === undefined) throw new ApiFailure('The link is wrong or has expired, please ask for a new one.')
   await announce({ topic: 'user', id })
   return password
 }
-
-const wrongLink = () => new ApiFailure('The link is wrong or has expired, please ask for a new one.')
 
 /** The account that one of `isToken`'s answers says the token is of; of several with that address the chosen one. */
 async function accountOfToken(
