@@ -4,6 +4,7 @@ import type { Person } from '../../http/app-env.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
+import { requestSeconds } from '../../lib/ids.ts'
 import { recordAudit } from '../../store/audit.ts'
 import type { LogFilter } from '../../store/log-hours.ts'
 import { listLogs } from '../../store/log-pages.ts'
@@ -53,9 +54,10 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
   serve(router, api.log.histogram, ({ query }) => histogram(query, query))
   serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
-  // One after the other: many at once would keep calls waiting for their turn.
+  // One request after the other: many lookups at once would keep calls waiting for their turn. Other words do not wait.
   let before: Promise<unknown> = Promise.resolve()
   const search = async (keyword: string, userId?: number) => {
+    if (requestSeconds(keyword) === undefined) return searchLogs(read, keyword, userId)
     const found = before.then(() => logsOfRequest(read, keyword, userId))
     before = found.catch(() => undefined)
     const ofRequest = await found
