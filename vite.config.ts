@@ -17,7 +17,7 @@ const coreModules =
 /** What nearly every page in the shell has; the schemas of the contract are not among it. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//
 const sharedModules =
-  /\/console\/(?:lib\/(?:csv|download|first-look|format|list-source|query-client|read-usage|screen|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|redemption|token|usage|user))\.ts$/
+  /\/console\/(?:lib\/(?:csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages want. One file of them compresses better than many small ones, and a browser asks for few at once.

@@ -38,11 +38,11 @@ try {
     script.src = `${folder}${frames[chinese]}.js`
     place(script)
   }
-  const texts = areas.map((area) => words[area][chinese])
-  for (const at of [...parts, ...texts, ...(isUser ? ofUsers : [])]) {
+  const ofAll = [...parts, ...(isUser ? ofUsers : [])].map((at) => files[at])
+  for (const name of [...ofAll, ...areas.map((area) => words[area * 2 + chinese])]) {
     const link = document.createElement('link')
     link.rel = 'modulepreload'
-    link.href = `${folder}${files[at]}.js`
+    link.href = `${folder}${name}.js`
     place(link)
   }
 } catch {

@@ -6,13 +6,16 @@ import { roles } from '../contract/roles.ts'
 
 type Bundle = Rolldown.OutputBundle
 
-/** As it is written into the page's first script, but for the paths; numbers are places in `files`. */
+/** As it is written into the page's first script, but for the paths; files go by their names without folder and ending. */
 export interface FirstParts {
-  /** Names without folder and ending. */
+  /** Parts of pages. */
   files: string[]
-  /** English and Chinese of each area of texts. */
-  words: [number, number][]
-  /** The first whose pattern fits is meant; the last fits everything. `role` is the least that sees the page. */
+  /** Each area of texts in English, then in Chinese. */
+  words: string[]
+  /**
+   * The first whose pattern fits is meant; the last fits everything. `role` is the least that sees the page, `parts` are
+   * places in `files`, `areas` count pairs of `words`.
+   */
   routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
   /** The routes as the console names them, in the same order, and whether they stand in its shell. */
   paths: { path: string; inShell: boolean }[]
@@ -78,8 +81,9 @@ export function firstParts(
   }
   const entry = new Set(chunks.filter((chunk) => chunk.isEntry).flatMap(({ fileName }) => [...closure(fileName)]))
   const files: string[] = []
+  const bareName = (name: string) => name.replace(/^assets\/|\.js$/g, '')
   const place = (name: string) => {
-    const bare = name.replace(/^assets\/|\.js$/g, '')
+    const bare = bareName(name)
     return files.includes(bare) ? files.indexOf(bare) : files.push(bare) - 1
   }
   const folder = dirname(routesFile)
@@ -115,10 +119,10 @@ export function firstParts(
   )
   if (rows.length !== source.match(/\bpath: '/g)?.length) throw new Error('a route of the console cannot be read')
   rows.sort((a, b) => Number(a.path === '$') - Number(b.path === '$'))
-  const messages = (area: string, language: string) => place(fileOf(`../messages/${area}.${language}.ts`))
+  const messages = (area: string) => ['en', 'zh'].map((language) => fileOf(`../messages/${area}.${language}.ts`))
   return {
     files,
-    words: areas.map((area) => [messages(area, 'en'), messages(area, 'zh')]),
+    words: areas.flatMap(messages).map(bareName),
     routes: rows.map(({ row }) => row),
     paths: rows.map(({ path, inShell }) => ({ path, inShell })),
   }

@@ -6,6 +6,11 @@ import { compileMessage } from '@lingui/message-utils/compileMessage'
 import type { Plugin } from 'vite'
 import { loadFresh } from './load-fresh.ts'
 
+/** An import of a part as Vite writes it, with a list of what to ask for beside it. */
+const helpedImport = /__vitePreload\((?:async )?\(\) => ([\s\S]*?), __VITE_PRELOAD__, import\.meta\.url\)/g
+/** The same where only some of a part is taken; by now what nobody takes has been left out of it. */
+const takingBlock = /^\{\s*const \{[^{}]*\} = await (import\("[^"]*"\));\s*return \{[^{}]*\};\s*\}$/
+
 /** Parts have no style of their own, and the first script asks for what they import: an import needs no help. */
 export function plainImports(): Plugin {
   return {
@@ -13,6 +18,12 @@ export function plainImports(): Plugin {
     apply: 'build',
     enforce: 'pre',
     load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null),
+    renderChunk: (code) =>
+      code.replaceAll(helpedImport, (_, body: string) => {
+        const taken = takingBlock.exec(body)?.[1]
+        if (taken === undefined && !body.startsWith('import(')) throw new Error(`this import cannot be read: ${body}`)
+        return taken ?? body
+      }),
   }
 }
 

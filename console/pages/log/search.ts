@@ -1,4 +1,4 @@
-import { type ListSearch, parseListSearch, type RawSearch, someText } from '../../lib/url-state.ts'
+import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
 /** What the log page keeps in its address; numbers as text. Absent means no filter. */
 export interface LogSearch extends ListSearch {
@@ -20,18 +20,9 @@ export interface LogSearch extends ListSearch {
   request?: string | undefined
 }
 
+const otherTexts = texts('type', 'token', 'model', 'user', 'channel', 'from', 'to', 'mine', 'request')
+
 /** Reads the query of the log page. */
 export function parseLogSearch(raw: RawSearch): LogSearch {
-  return {
-    ...parseListSearch(raw),
-    type: someText(raw['type']),
-    token: someText(raw['token']),
-    model: someText(raw['model']),
-    user: someText(raw['user']),
-    channel: someText(raw['channel']),
-    from: someText(raw['from']),
-    to: someText(raw['to']),
-    mine: someText(raw['mine']),
-    request: someText(raw['request']),
-  }
+  return { ...parseListSearch(raw), ...otherTexts(raw) }
 }

@@ -1,4 +1,4 @@
-import { type ListSearch, parseListSearch, type RawSearch, someText } from '../../lib/url-state.ts'
+import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
 /** What the list of tokens keeps in its address. */
 export interface TokenSearch extends ListSearch {
@@ -8,7 +8,9 @@ export interface TokenSearch extends ListSearch {
   qr?: string | undefined
 }
 
+const otherTexts = texts('start', 'qr')
+
 /** Reads the query of the list of tokens. */
 export function parseTokenSearch(raw: RawSearch): TokenSearch {
-  return { ...parseListSearch(raw), start: someText(raw['start']), qr: someText(raw['qr']) }
+  return { ...parseListSearch(raw), ...otherTexts(raw) }
 }
