@@ -32,10 +32,10 @@ export function formatCount(value: number): string {
   return new Intl.NumberFormat(languageTag()).format(value)
 }
 
-/** A share of 1 as percent, in the way of the language. */
-export function formatPercent(share: number, decimals = 1): string {
+/** A share of 1 as percent, in the way of the language; `exceptZero` writes the sign of more, too. */
+export function formatPercent(share: number, decimals = 1, signDisplay: 'auto' | 'exceptZero' = 'auto'): string {
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  return new Intl.NumberFormat(languageTag(), { style: 'percent', ...digits }).format(share)
+  return new Intl.NumberFormat(languageTag(), { style: 'percent', signDisplay, ...digits }).format(share)
 }
 
 /** From 10 000 on as 10.0k, 1.0M, 1.0B; below as it is. */

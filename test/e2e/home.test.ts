@@ -63,6 +63,13 @@ describe('where nothing was written', () => {
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
     await eventually(() => kpi(page, 'Requests, 7 days').textContent()).toContain('1')
     await eventually(() => page.getByText('First steps').count()).toBe(0)
+    // What it was spent on, with the way to who spent it.
+    const spend = page.getByRole('region', { name: 'Spend, last 14 days' })
+    await spend.getByText('100%').waitFor()
+    await spend.getByRole('link', { name: 'gpt-4o-mini' }).click()
+    await page.waitForURL(
+      ({ pathname, search }) => pathname === '/usage' && search === '?model=gpt-4o-mini&group=token',
+    )
   })
 
   test('a new account has all steps before it and nothing in its log', async () => {

@@ -295,7 +295,7 @@ describe('how a call went', () => {
     await eventually(() => drawer.getByRole('link').count()).toBe(0)
   })
 
-  test('a call that broke off says so in its row', async () => {
+  test('a call that broke off says so in its row, which stands out', async () => {
     using database = openDatabase(site)
     logWriter(database)({
       created_at: Math.floor(Date.now() / 1000),
@@ -306,9 +306,13 @@ describe('how a call went', () => {
     })
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/log?token=cut%20short')
+    const ground = (token: string) =>
+      rowWith(visit.page, token).evaluate((row) => getComputedStyle(row).backgroundColor)
     await rowWith(visit.page, 'cut short').getByText('broken off').waitFor()
+    const standsOut = await ground('cut short')
     await visit.open('/log?token=retried')
     await rowWith(visit.page, 'retried').waitFor()
+    expect(await ground('retried')).not.toBe(standsOut)
     await eventually(() => visit.page.getByText('broken off').count()).toBe(0)
   })
 

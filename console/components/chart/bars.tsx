@@ -24,6 +24,8 @@ const halfLetter = 3.2
 /** Pixels from the middle of a label to that of the next, for short ones, and the room between long ones. */
 const labelStep = 64
 const labelGap = 12
+/** Room between two lines of the scale. */
+const tickGap = 21
 
 /** Stacked bars along an axis. Arrow keys go from bar to bar; Enter picks one. */
 export function Bars({ labels, series, format, height = 220, onPick, onRange, summary }: BarsProps) {
@@ -37,7 +39,8 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
     labels.map((_, index) => index),
     [space.left, Math.max(space.left + 1, width - space.right)],
   ).padding(0.22)
-  const y = scaleLinear([0, top], [height - space.bottom, space.top]).nice(4)
+  const ticks = Math.min(4, Math.floor((height - space.bottom - space.top) / tickGap))
+  const y = scaleLinear([0, top], [height - space.bottom, space.top]).nice(ticks)
   const place = (index: number) => Math.max(0, Math.min(last, index))
   const { range, setRange, stop, pointer } = useRangeDrag((clientX) => {
     const left = box.current?.getBoundingClientRect().left ?? 0
@@ -75,7 +78,7 @@ export function Bars({ labels, series, format, height = 220, onPick, onRange, su
             opacity={0.14}
           />
         )}
-        {y.ticks(4).map((tick) => (
+        {y.ticks(ticks).map((tick) => (
           <g key={tick} transform={`translate(0 ${y(tick)})`}>
             <line x1={space.left} x2={width} className="stroke-line" strokeDasharray={tick === 0 ? undefined : '2 3'} />
             <text x={space.left - 8} dy="0.32em" textAnchor="end" className="num fill-muted text-[11px]">

@@ -35,10 +35,10 @@ export function ResultNews({ list, asked }: ResultNewsProps) {
   )
 }
 
-function useResultText({ rows, page, pages, total }: ListState<unknown>): string {
+function useResultText({ rows, page, pages, total, size = pageSize }: ListState<unknown>): string {
   const t = useText()
   const count = total ?? rows.length
   if (pages === 1) return t('table.news', { count })
-  const shown = { from: (page - 1) * pageSize + 1, to: Math.min(count, page * pageSize) }
+  const shown = { from: (page - 1) * size + 1, to: Math.min(count, page * size) }
   return total === undefined ? t('table.news.part', shown) : t('table.news.of', { count, ...shown })
 }

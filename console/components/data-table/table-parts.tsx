@@ -97,6 +97,7 @@ interface BodyProps<Row extends object> {
   /** When the rows came, in epoch milliseconds. */
   answeredAt: number
   rowName(row: Row): string
+  rowTone?: ((row: Row) => 'bad' | undefined) | undefined
   actions?(row: Row): RowAction[]
   bulk?: readonly BulkAction<Row>[]
   peeks?: boolean
@@ -107,7 +108,7 @@ interface BodyProps<Row extends object> {
 
 /** The rows of a list, or shapes of their size while they are loaded. */
 export function TableBody<Row extends object>(props: BodyProps<Row>) {
-  const { rows, answeredAt, columns, rowName, actions, bulk, peeks = false, current, onOpen, onSelect } = props
+  const { rows, answeredAt, columns, rowName, rowTone, actions, bulk, peeks = false, current, onOpen, onSelect } = props
   const last = useRef<number>(undefined)
   const select = useCallback(
     (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
@@ -134,6 +135,7 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
           answeredAt={answeredAt}
           columns={columns}
           rowName={rowName}
+          tone={rowTone?.(row.original)}
           actions={actions}
           selectable={bulk !== undefined}
           isSelected={row.getIsSelected()}
@@ -163,6 +165,7 @@ interface RowProps<Row extends object> {
   answeredAt: number
   columns: readonly Column<Row>[]
   rowName(row: Row): string
+  tone: 'bad' | undefined
   actions: ((row: Row) => RowAction[]) | undefined
   selectable: boolean
   isSelected: boolean
@@ -197,6 +200,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
       ref={line}
       role="row"
       data-clickable={peeks}
+      data-tone={props.tone}
       data-selected={isSelected}
       data-current={isCurrent}
       aria-selected={selectable ? isSelected : undefined}

@@ -16,6 +16,8 @@ export interface ListState<Row> {
   page: number
   /** Pages that can be gone to, one that is not loaded yet included. */
   pages: number
+  /** Rows of a page, of a list that is whole; left out = the server's. */
+  size?: number
   /** Number of all rows, if the server tells. */
   total: number | undefined
   /** The server does not sort: the table sorts what is loaded. */

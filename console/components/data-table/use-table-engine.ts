@@ -52,9 +52,10 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
       ),
     [columns],
   )
-  const cut = list.rows.length > pageSize
+  const size = list.size ?? pageSize
+  const cut = list.rows.length > size
   // The same objects as long as they say the same, or rows would be sorted and drawn anew each time.
-  const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize }), [list.page])
+  const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize: size }), [list.page, size])
   const sorting = useMemo(
     () => (sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),
     [sort],

@@ -20,14 +20,22 @@ function dayStart(daysAgo: number): number {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000
 }
 
-/** What was used on each of the last `days` days: everybody's for administrators unless `username` is given. */
+/** Models that the start page names. */
+const topModels = 4
+
+/**
+ * What was used on each of the last `days` days, in all and by the models that most went to: everybody's for
+ * administrators unless `username` is given.
+ */
 export const usageQuery = (days: number, username: string | undefined) =>
   queryOptions({
     queryKey: ['usage', 'start', days, username],
     queryFn: ({ signal }) => {
       const query = {
         metric: 'quota',
+        group_by: 'model',
         rollup: 'day',
+        top: topModels,
         start_timestamp: dayStart(days - 1),
         utc_offset: -new Date().getTimezoneOffset(),
         username,

@@ -6,7 +6,8 @@ import { Kpi } from '../../components/ui/kpi.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatCount, formatNumber, useFormatSum } from '../../lib/format.ts'
+import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
+import type { KnownUsage } from '../../lib/known-usage.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { isAdmin, type SessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
@@ -111,6 +112,34 @@ function Figures({ username }: { username: string | undefined }) {
   )
 }
 
+/** The models that most was spent on, each with its share. */
+function Models({ usage }: { usage: KnownUsage | undefined }) {
+  const formatSum = useFormatSum()
+  if (!usage) return <Skeleton className="mt-3 h-32 w-full" />
+  const { groups, total } = usage
+  return (
+    <ul className="mt-3 border-t border-line pt-1.5 text-sm">
+      {groups
+        .filter(({ name, total: { quota } }) => name !== '' && quota > 0)
+        .map((group) => (
+          <li key={group.key} className="num flex items-center gap-3 py-1">
+            <Link
+              to="/usage"
+              search={{ model: group.name, group: 'token' }}
+              className="min-w-0 flex-1 truncate hover:underline"
+              title={group.name}
+              data-verbatim
+            >
+              {group.name}
+            </Link>
+            <span className="text-muted">{formatPercent(group.total.quota / total.quota, 0)}</span>
+            <span>{formatSum(group.total.quota)}</span>
+          </li>
+        ))}
+    </ul>
+  )
+}
+
 function Spend({ username }: { username: string | undefined }) {
   const t = useText()
   const formatSum = useFormatSum()
@@ -150,6 +179,7 @@ function Spend({ username }: { username: string | undefined }) {
             <span>{t('home.spend.from')}</span>
             <span>{t('home.spend.to')}</span>
           </p>
+          <Models usage={data} />
         </>
       )}
     </Card>

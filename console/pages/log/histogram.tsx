@@ -7,7 +7,7 @@ import { useText } from '../../lib/text.ts'
 import { typeColor, typeText } from './log-parts.tsx'
 import { type Histogram as Bins, histogramQuery, type LogFilter } from './queries.ts'
 
-const height = 120
+const height = 72
 const daySeconds = 86_400
 
 /** Without the empty bars at the end that have yet to come: the list asks for the next hour, too. */
@@ -26,7 +26,7 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   const { filter, everybody, onRange } = props
   const t = useText()
   const { data: histogram, error, isPending } = useQuery(histogramQuery(filter, everybody))
-  if (isPending) return <Skeleton className="mb-3 h-[182px] w-full max-sm:h-[190px] rounded-lg" />
+  if (isPending) return <Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />
   if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.failed')}</p>
   const { starts, step, types } = untilNow(histogram)
   const count = types.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)

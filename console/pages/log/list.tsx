@@ -26,6 +26,9 @@ const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: 
 const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogPeek })))
 const RequestPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.RequestPeek })))
 
+/** Calls that broke off, other than by their caller, are what one looks for. */
+const rowTone = (log: Log) => (log.outcome === 'interrupted' ? 'bad' : undefined)
+
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 
 /** `/log`: what was called and what it cost; admins see everybody's. */
@@ -47,23 +50,26 @@ export function LogListPage() {
     { value: 'mine', label: t('log.loadMine') },
   ] as const
   return (
-    <Page title={t('log.title')} text={t('log.intro')} width="full">
-      <div className="flex flex-wrap items-center gap-2 pb-3">
-        {admin && (
+    <Page
+      title={t('log.title')}
+      text={t('log.intro')}
+      width="full"
+      {...(admin && {
+        actions: (
           <Segmented
             label={t('log.whose')}
             options={whose}
             value={everybody ? 'all' : 'mine'}
             onChange={(value) => setSearch({ mine: value === 'mine' ? '1' : undefined, page: undefined })}
           />
-        )}
-        {!classic && (
-          <RequestBox request={search.request} onFind={(request) => setSearch({ request, peek: undefined })} />
-        )}
+        ),
+      })}
+    >
+      <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
       <Statistics filter={filter} everybody={everybody} rows={list.settled ? list.total : undefined} />
-      <Suspense fallback={<Skeleton className="mb-3 h-[182px] w-full max-sm:h-[190px] rounded-lg" />}>
+      <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
         {!classic && (
           <Histogram
             filter={filter}
@@ -83,11 +89,15 @@ export function LogListPage() {
         setSearch={setSearch}
         rowId={rowIdOf}
         rowName={rowName}
+        rowTone={rowTone}
         peeks
         filtered={isFiltered(search)}
         onClearFilters={() => setSearch(noFilters)}
         filters={
           <>
+            {!classic && (
+              <RequestBox request={search.request} onFind={(request) => setSearch({ request, peek: undefined })} />
+            )}
             <SavedViews
               page="log"
               search={{ ...search, page: undefined, peek: undefined, request: undefined }}

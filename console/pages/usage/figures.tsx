@@ -13,6 +13,13 @@ export function changeText(now: number, before: number | undefined, t: Text): st
   return t(now > before ? 'usage.change.up' : 'usage.change.down', { percent })
 }
 
+/** The same as a number for a column: `+12%`; that there was nothing before is said in words. */
+export function changeShort(now: number, before: number | undefined, t: Text): string | undefined {
+  if (before === undefined) return undefined
+  if (before === 0) return changeText(now, before, t)
+  return formatPercent(now / before - 1, 0, 'exceptZero')
+}
+
 /** The sums of the period, each beside the one before. */
 export function Figures({ usage }: { usage: Usage }) {
   const t = useText()

@@ -5,7 +5,7 @@ import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { formatNumber, formatPercent, quotaDecimals, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
-import { changeText } from './figures.tsx'
+import { changeShort, changeText } from './figures.tsx'
 import { logsOf, type UsageView } from './queries.ts'
 import type { UsageSearch } from './search.ts'
 
@@ -81,8 +81,11 @@ export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
               </th>
               <td className={cell}>{format(group.total[view.metric])}</td>
               <td className={cell}>{share(group.total[view.metric])}</td>
-              <td className={`${cell} text-muted max-sm:hidden`}>
-                {changeText(group.total[view.metric], group.previous?.[view.metric], t)}
+              <td
+                className={`${cell} text-muted max-sm:hidden`}
+                title={changeText(group.total[view.metric], group.previous?.[view.metric], t)}
+              >
+                {changeShort(group.total[view.metric], group.previous?.[view.metric], t)}
               </td>
             </tr>
           ))}

@@ -1,0 +1,40 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ListSearch } from '../../lib/url-state.ts'
+import type { ListState } from './use-list.ts'
+
+/** Rows of a page: all of a list that is looked through rather than worked on. */
+const size = 50
+
+interface WholeList<Row> {
+  /** Those that the search and the filters leave. */
+  rows: Row[]
+  search: ListSearch
+  /** Changes with the filters. */
+  filters: string
+  query: Pick<
+    UseQueryResult,
+    'isPending' | 'isFetching' | 'isSuccess' | 'isPlaceholderData' | 'error' | 'data' | 'dataUpdatedAt' | 'refetch'
+  >
+}
+
+/** A list whose rows all come with one answer: the browser searches, sorts and cuts it. */
+export function wholeList<Row>({ rows, search, filters, query }: WholeList<Row>): ListState<Row> {
+  const pages = Math.max(1, Math.ceil(rows.length / size))
+  return {
+    rows,
+    page: Math.min(search.page ?? 1, pages),
+    pages,
+    size,
+    total: rows.length,
+    sortsLoaded: true,
+    loading: query.isPending,
+    refreshing: query.isFetching && !query.isPending,
+    error: query.error,
+    stale: query.error !== null && query.data !== undefined,
+    narrowing: `${search.q ?? ''} ${filters}`,
+    settled: query.isSuccess && !query.isPlaceholderData,
+    answeredAt: query.dataUpdatedAt,
+    retry: () => void query.refetch(),
+    prefetch: () => undefined,
+  }
+}
