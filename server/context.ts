@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { PriceList } from '../contract/api/price.ts'
 import { bootstrapRoot } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
+import { ratioOne } from './billing/price.ts'
+import { pricesOf } from './billing/price-list.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
 import type { Config } from './config.ts'
@@ -35,7 +38,7 @@ import { createKeptItems } from './relay/kept-items.ts'
 import { createMissingPlaces } from './relay/missing-places.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
-import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
+import { loadRouting, mappedModel, type RoutingSource } from './relay/routing-table.ts'
 import { createTokenCache } from './relay/token-cache.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
@@ -147,6 +150,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
       ...channelCalls(care),
+      priceList: (group) => priceList(group, relay),
       logTail,
       warn,
       rateRules: rules,
@@ -232,6 +236,20 @@ function channelCalls({ health, ask }: ChannelCare) {
     updateBalance: ask.balance,
     updateAllBalances: ask.allBalances,
     upstreamModels: ask.models,
+  }
+}
+
+/** What the relay would charge a group now, from the same routes and the same prices. */
+function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
+  const [table, book] = [routing(), prices()]
+  const served = (model: string) =>
+    table
+      .candidates(group, model)
+      .map(({ channel }) => ({ upstream: mappedModel(channel, model), channelType: channel.type }))
+  return {
+    group,
+    ratio: Number(book.groupRatio(group)) / Number(ratioOne),
+    models: table.models(group).map((model) => pricesOf(model, served(model), book, group)),
   }
 }
 

@@ -24,6 +24,7 @@ export const frames: Readonly<Record<string, PageFrame>> = {
   '/topup': { title: 'topup.title' },
   '/setting': { title: 'setting.title', unless: { query: 'tab=audit' } },
   '/usage': { title: 'usage.title', text: 'usage.intro' },
+  '/model': { title: 'model.title', text: 'model.intro', width: 'full' },
   '/playground': { title: 'playground.title', text: 'playground.note' },
   '/user/edit': { title: 'user.selfTitle', width: 'narrow' },
   '/channel': { title: 'channel.title', text: 'channel.intro', width: 'full' },

@@ -10,6 +10,7 @@ import {
   Network,
   Settings,
   SquareTerminal,
+  Tags,
   Ticket,
   Users,
 } from 'lucide-react'
@@ -45,6 +46,7 @@ const entries: readonly MenuEntry[] = [
   { to: '/setting', text: 'menu.setting', icon: Settings, for: 'users', key: 's', gap: true },
   { to: '/about', text: 'menu.about', icon: CircleHelp, for: 'everybody' },
   { to: '/usage', text: 'menu.usage', icon: ChartColumn, for: 'users', gap: true },
+  { to: '/model', text: 'menu.model', icon: Tags, for: 'users', key: 'm' },
   { to: '/playground', text: 'menu.playground', icon: SquareTerminal, for: 'users' },
 ]
 
@@ -52,6 +54,8 @@ const entries: readonly MenuEntry[] = [
 export function menuFor(user: SessionUser | undefined, status: KnownStatus): MenuEntry[] {
   return entries.filter((entry) => {
     if (entry.to === '/chat' && !status.chat_link) return false
+    // A server of fewer calls tells no prices.
+    if (entry.to === '/model' && status.register_enabled === undefined) return false
     return entry.for === 'everybody' || (user !== undefined && (entry.for === 'users' || isAdmin(user)))
   })
 }

@@ -4,6 +4,7 @@ import { texts } from '../lib/url-state.ts'
 import type { Area } from '../messages/areas.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
+import { parseModelSearch } from '../pages/model/search.ts'
 import { parsePlaygroundSearch } from '../pages/playground/search.ts'
 import { parseRedemptionSearch } from '../pages/redemption/search.ts'
 import { parseSettingSearch } from '../pages/setting/search.ts'
@@ -138,6 +139,12 @@ const usage = createRoute({
   validateSearch: parseUsageSearch,
   component: lazyPage(async () => (await import('../pages/usage/usage.tsx')).UsagePage, ['usage', ...list]),
 })
+const models = createRoute({
+  getParentRoute: () => userRoute,
+  path: '/model',
+  validateSearch: parseModelSearch,
+  component: lazyPage(async () => (await import('../pages/model/list.tsx')).ModelListPage, ['model', ...list]),
+})
 const playground = createRoute({
   getParentRoute: () => userRoute,
   path: '/playground',
@@ -216,7 +223,7 @@ export const routeTree = rootRoute.addChildren([
     about,
     chat,
     anyOther,
-    userRoute.addChildren([tokens, tokenAdd, tokenEdit, logs, topup, setting, usage, playground, selfEdit]),
+    userRoute.addChildren([tokens, tokenAdd, tokenEdit, logs, topup, setting, usage, models, playground, selfEdit]),
     adminRoute.addChildren([
       channels,
       channelAdd,

@@ -8,21 +8,28 @@ import { Skeleton } from './ui/states.tsx'
 
 const days = 14
 const daySeconds = 86_400
-/** Models that are named. */
+/** Models or tokens that are named. */
 const top = 4
 
-/** Whose use is shown: that of a token, a user or a channel. */
+/** Whose use is shown: that of a token, a user, a channel or a model. */
 export interface UseFilter {
   token_name?: string
   username?: string | undefined
   /** Its id. */
   channel?: string
+  model_name?: string
 }
 
 /** The usage page of the same. */
-const usageOf = ({ token_name, username, channel }: UseFilter) => ({ token: token_name, user: username, channel })
+const usageOf = ({ token_name, username, channel, model_name }: UseFilter) => ({
+  token: token_name,
+  user: username,
+  channel,
+  model: model_name,
+  ...(model_name !== undefined && { group: 'token' as const }),
+})
 
-/** What something spent in the last 14 days: a line by day, and the models that most went to. */
+/** What something spent in the last 14 days: a line by day, and the models that most went to; of a model the tokens. */
 export function RecentUse({ filter }: { filter: UseFilter }) {
   const t = useText()
   const formatSum = useFormatSum()
@@ -31,7 +38,8 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
     queryFn: ({ signal }) => {
       const start_timestamp = Math.floor(Date.now() / 1000) - (days - 1) * daySeconds
       const utc_offset = -new Date().getTimezoneOffset()
-      const range = { metric: 'quota', group_by: 'model', rollup: 'day', start_timestamp, utc_offset, top }
+      const group_by = filter.model_name === undefined ? 'model' : 'token'
+      const range = { metric: 'quota', group_by, rollup: 'day', start_timestamp, utc_offset, top }
       return readUsage({ ...range, ...filter }, signal)
     },
   })

@@ -7,6 +7,7 @@ import type { commonEn } from './common.en.ts'
 import type { formEn } from './form.en.ts'
 import type { homeEn } from './home.en.ts'
 import type { logEn } from './log.en.ts'
+import type { modelEn } from './model.en.ts'
 import type { optionEn } from './option.en.ts'
 import type { paletteEn } from './palette.en.ts'
 import type { playgroundEn } from './playground.en.ts'
@@ -32,6 +33,7 @@ interface Catalogues {
   form: typeof formEn
   home: typeof homeEn
   log: typeof logEn
+  model: typeof modelEn
   option: typeof optionEn
   palette: typeof paletteEn
   playground: typeof playgroundEn

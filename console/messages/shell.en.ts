@@ -18,6 +18,7 @@ export const shellEn = {
   'menu.log': 'Logs',
   'menu.setting': 'Settings',
   'menu.usage': 'Usage',
+  'menu.model': 'Models',
   'menu.playground': 'Playground',
   'menu.logout': 'Log out',
   'menu.profile': 'Profile',

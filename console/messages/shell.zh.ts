@@ -19,6 +19,7 @@ export const shellZh = {
   'menu.log': '日志',
   'menu.setting': '设置',
   'menu.usage': '用量',
+  'menu.model': '模型',
   'menu.playground': '试用',
   'menu.logout': '注销',
   'menu.profile': '个人资料',

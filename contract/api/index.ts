@@ -6,6 +6,7 @@ import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
 import { oauthApi } from './oauth.ts'
 import { optionApi } from './option.ts'
+import { priceApi } from './price.ts'
 import { redemptionApi } from './redemption.ts'
 import { statusApi } from './status.ts'
 import { tokenApi } from './token.ts'
@@ -24,6 +25,7 @@ export const api = {
   usage: usageApi,
   option: optionApi,
   group: groupApi,
+  price: priceApi,
   audit: auditApi,
   redemption: redemptionApi,
   docs: docsApi,

@@ -1,4 +1,5 @@
 import type { ChannelTypeEntry } from '../../contract/api/channel.ts'
+import type { PriceList } from '../../contract/api/price.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -42,6 +43,8 @@ export interface ApiDeps {
   updateAllBalances(): Promise<boolean>
   /** The models that the upstream of a channel says it has. */
   upstreamModels(id: number): Promise<Asked<string[]>>
+  /** The models that enabled channels serve to a group, with what calls of it cost now. */
+  priceList(group: string): PriceList
   /** New log rows, as they are written. */
   logTail: LogTail
   warn(message: string): void

@@ -16,6 +16,7 @@ import { mountLogs } from './log/routes.ts'
 import { mountOAuth } from './oauth/routes.ts'
 import { mountOpenApi } from './openapi/routes.ts'
 import { mountOptions } from './option/routes.ts'
+import { mountPrices } from './price/routes.ts'
 import { mountRedemptions } from './redemption/routes.ts'
 import { mountTopUps } from './redemption/top-up-routes.ts'
 import { mountStatus } from './status/routes.ts'
@@ -60,6 +61,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountChannels(router, { ...deps, announce })
   mountOptions(router, { ...deps, announce })
   mountGroups(router, deps)
+  mountPrices(router, deps)
   mountAudit(router, deps)
   mountRedemptions(router, deps)
   mountTopUps(router, { ...deps, announce })

@@ -55,6 +55,7 @@ const pages = {
     '/log',
     '/usage',
     '/usage?group=token',
+    '/model',
     '/topup',
     '/setting',
     '/user/edit',
@@ -94,6 +95,16 @@ for (const [who, paths] of Object.entries(pages)) {
     expect(found).toEqual([])
   })
 }
+
+test('spec 7: prices that the server does not tell are not offered', async () => {
+  await using visit = await classicVisit(user)
+  const { page } = visit
+  await visit.open('/model')
+  await page.getByText('This server does not tell what models cost.').waitFor()
+  const menu = page.getByRole('navigation', { name: 'Menu' })
+  await menu.getByRole('link', { name: 'Usage' }).waitFor()
+  expect(await menu.getByRole('link', { name: 'Models' }).count()).toBe(0)
+})
 
 test('spec 7: people log in, make a token, find their logs and use the playground', async () => {
   await using visit = await classicVisit(undefined)

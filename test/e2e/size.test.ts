@@ -43,6 +43,7 @@ const budgets: Record<string, { kb: number; modules: string[] }> = {
   },
   '/user': { kb: 185, modules: [...list, 'app/admin-only.tsx', 'pages/user/list.tsx', 'messages/user.en.ts'] },
   '/log': { kb: 185, modules: [...list, 'pages/log/list.tsx', 'messages/log.en.ts'] },
+  '/model': { kb: 185, modules: [...list, 'pages/model/list.tsx', 'messages/model.en.ts'] },
   '/token/add': { kb: 205, modules: [...form, 'pages/token/form.tsx', 'messages/token.en.ts'] },
   '/channel/add': {
     kb: 205,

@@ -87,6 +87,7 @@ DELETE /api/channel/{id}/keys/dead        401   no    ok    ok    ban    401|bad
 
 GET    /api/user/dashboard                401   ok    ok    ok    ban    401|bad
 GET    /api/usage/                        401   ok    ok    ok    ban    401|bad
+GET    /api/price/                        401   ok    ok    ok    ban    401|bad
 GET    /api/log/                          401   no    ok    ok    ban    401|bad
 GET    /api/log/self                      401   ok    ok    ok    ban    401|bad
 GET    /api/log/stat                      401   no    ok    ok    ban    401|bad

@@ -117,6 +117,7 @@ export const successes: Readonly<Record<string, Success>> = {
   logStream: opening(plain('GET', '/api/log/stream')),
   logSelfStream: opening(plain('GET', '/api/log/self/stream')),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
+  priceList: plain('GET', '/api/price/'),
   logPurge: plain('DELETE', '/api/log/?target_timestamp=1000'),
 
   optionList: plain('GET', '/api/option/'),

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/url-state.ts'
 import { statusText } from './channel-parts.tsx'
-import { groupsQuery, typesQuery } from './queries.ts'
+import { typesQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
 
 /** What a search without a filter says of them. */

@@ -4,10 +4,11 @@ import type { UseFormReturn } from 'react-hook-form'
 import { ComboboxField, SearchSelectField } from '../../components/form/combobox-field.tsx'
 import { TextField } from '../../components/form/text-field.tsx'
 import { Banner } from '../../components/ui/banner.tsx'
+import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType } from './form-values.ts'
-import { groupsQuery, typesQuery } from './queries.ts'
+import { typesQuery } from './queries.ts'
 
 /** Type, name and groups. Another type brings its models when none were chosen. */
 export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }) {

@@ -7,7 +7,6 @@ import {
   type updateChannelBody,
 } from '../../../contract/api/channel.ts'
 import type { batchBody } from '../../../contract/api/channel-operations.ts'
-import { groupApi } from '../../../contract/api/group.ts'
 import { optionApi } from '../../../contract/api/option.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { CallError, call, callFull } from '../../lib/call.ts'
@@ -65,12 +64,6 @@ export const modelsQuery = queryOptions({
   queryFn: async ({ signal }) =>
     (await call(channelApi.models, {}, { signal, quiet: true })).data.map((model) => model.id),
   staleTime: Number.POSITIVE_INFINITY,
-})
-
-/** Names of all groups. */
-export const groupsQuery = queryOptions({
-  queryKey: ['group'],
-  queryFn: ({ signal }) => call(groupApi.list, {}, { signal, quiet: true }),
 })
 
 /** The last tests of a channel, newest first. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Control } from 'react-hook-form'
 import { SearchSelectField } from '../../components/form/combobox-field.tsx'
+import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import type { UserValues } from './form-values.ts'
-import { groupsQuery } from './queries.ts'
 
 /** The group: one of the known ones, or another by its name. */
 export function GroupField({ control }: { control: Control<UserValues> }) {

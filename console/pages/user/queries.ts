@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
 import type * as z from 'zod/mini'
-import { groupApi } from '../../../contract/api/group.ts'
 import { logApi } from '../../../contract/api/log.ts'
 import {
   type createUserBody,
@@ -25,12 +24,6 @@ export const userQuery = (id: string) =>
     queryKey: ['user', 'one', id],
     queryFn: ({ signal }) => call(userApi.get, { params: { id } }, { signal, quiet: true }),
   })
-
-/** Names of all groups. */
-export const groupsQuery = queryOptions({
-  queryKey: ['group'],
-  queryFn: ({ signal }) => call(groupApi.list, {}, { signal, quiet: true }),
-})
 
 const daySeconds = 86_400
 

@@ -17,6 +17,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   usage: { name: 'Usage', description: 'Sums of calls over time.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
   group: { name: 'Groups', description: 'Classes of users; a group exists by having a ratio.' },
+  price: { name: 'Prices', description: 'What models cost those who call them.' },
   audit: { name: 'Audit trail', description: 'Who changed what.' },
   redemption: { name: 'Redemption codes', description: 'Codes that become quota, and topping up.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },

@@ -217,6 +217,19 @@ const log: Screen[] = [
   { path: '/usage', state: 'failed', as: root, fails: '**/api/usage/**', prepare: failed },
 ]
 
+const model: Screen[] = [
+  { path: '/model', as: root, prepare: rows },
+  { path: '/model', state: 'empty', as: person, bare: true, prepare: empty },
+  { path: '/model', state: 'failed', as: root, fails: '**/api/price/**', prepare: failed },
+  { path: '/model?q=nothing', state: 'found nothing', as: root, prepare: empty },
+  {
+    path: '/model?peek=claude-sonnet-4-6',
+    state: 'with a drawer',
+    as: root,
+    prepare: (page) => page.getByRole('dialog').locator('dl').first().waitFor(),
+  },
+]
+
 const playground: Screen[] = [
   { path: '/playground', state: 'without a token', as: person, bare: true },
   { path: '/playground?token=1', as: root, prepare: (page) => page.locator('main textarea').last().waitFor() },
@@ -314,6 +327,7 @@ export const screens: readonly Screen[] = [
   ...redemption,
   ...user,
   ...log,
+  ...model,
   ...playground,
   ...setting,
 ]

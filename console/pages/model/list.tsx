@@ -1,0 +1,174 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Copy, SquareTerminal } from 'lucide-react'
+import { lazy, Suspense, useCallback, useMemo } from 'react'
+import type { PricedModel } from '../../../contract/api/price.ts'
+import { DataTable } from '../../components/data-table/data-table.tsx'
+import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import type { RowAction } from '../../components/data-table/types.ts'
+import { wholeList } from '../../components/data-table/whole-list.ts'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { Card, Page } from '../../components/ui/page.tsx'
+import { EmptyState, Loading } from '../../components/ui/states.tsx'
+import { copyText } from '../../lib/clipboard.ts'
+import { askFirst, isAt } from '../../lib/first-look.ts'
+import { groupsQuery } from '../../lib/groups.ts'
+import { isAdmin, sessionUser, useSessionUser } from '../../lib/session.ts'
+import { type KnownStatus, serverStatus, useServerStatus, useStatusState } from '../../lib/status.ts'
+import { useText } from '../../lib/text.ts'
+import { parseQuery, type SetSearch, useUrlState } from '../../lib/url-state.ts'
+import { modelColumns } from './columns.tsx'
+import { kindOf, kinds, kindText } from './price-parts.tsx'
+import { pricesQuery } from './queries.ts'
+import { type ModelSearch, parseModelSearch } from './search.ts'
+
+const ModelPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.ModelPeek })))
+
+/** Whether the server is known to tell prices: of those that do, each says whether one may register. */
+const tellsPrices = ({ register_enabled }: KnownStatus) => register_enabled !== undefined
+
+// Begun before anything is drawn, for whoever was here before.
+if (isAt('/model') && sessionUser() && tellsPrices(serverStatus()))
+  askFirst(pricesQuery(parseModelSearch(parseQuery(location.search)).group))
+
+const rowId = ({ model }: PricedModel) => model
+const none: readonly PricedModel[] = []
+
+/** `/model`: what the own group can call, and what it costs. */
+export function ModelListPage() {
+  const t = useText()
+  const status = useServerStatus()
+  const isLoading = useStatusState() === 'loading'
+  return (
+    <Page title={t('model.title')} text={t('model.intro')} width="full">
+      {tellsPrices(status) ? (
+        <ModelTable />
+      ) : isLoading ? (
+        <Loading what={t('model.title')} />
+      ) : (
+        <Card>
+          <EmptyState title={t('model.classic')} />
+        </Card>
+      )}
+    </Page>
+  )
+}
+
+function ModelTable() {
+  const t = useText()
+  const [search, setSearch] = useUrlState(parseModelSearch)
+  const admin = isAdmin(useSessionUser())
+  // Whoever is no admin has no other group, whatever the address says.
+  const query = useQuery(pricesQuery(admin ? search.group : undefined))
+  const all = query.data?.models ?? none
+  const { q = '', kind } = search
+  const rows = useMemo(
+    () =>
+      all.filter(
+        (row) => row.model.toLowerCase().includes(q.toLowerCase()) && (kind === undefined || kindOf(row) === kind),
+      ),
+    [all, q, kind],
+  )
+  const columns = useMemo(() => modelColumns(t), [t])
+  const list = wholeList({ rows, search, filters: `${kind ?? ''} ${search.group ?? ''}`, query })
+  const actions = useRowActions(setSearch)
+  const peeked = search.peek
+  return (
+    <>
+      <DataTable
+        name="models"
+        caption={t('model.title')}
+        columns={columns}
+        list={list}
+        search={search}
+        setSearch={setSearch}
+        rowId={rowId}
+        rowName={rowId}
+        actions={actions}
+        peeks
+        searchLabel={t('model.search')}
+        filters={<Filters search={search} setSearch={setSearch} all={all} admin={admin} />}
+        filtered={kind !== undefined}
+        onClearFilters={() => setSearch({ q: undefined, kind: undefined, page: undefined })}
+        empty={<NoModels admin={admin} group={query.data?.group ?? ''} />}
+      />
+      <Suspense fallback={null}>
+        {peeked !== undefined && query.data && (
+          <ModelPeek
+            name={peeked}
+            row={all.find((row) => row.model === peeked)}
+            list={query.data}
+            onClose={() => setSearch({ peek: undefined })}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+/** What can be done with a model; a name that cannot be copied is put into the search box. */
+function useRowActions(setSearch: SetSearch<ModelSearch>) {
+  const t = useText()
+  const navigate = useNavigate()
+  return useCallback(
+    (row: PricedModel): RowAction[] => {
+      const { model } = row
+      const fallback = () => setSearch({ q: model, page: undefined }, { replace: true })
+      const copy = () => void copyText(model, { done: t('done.copied'), fallback })
+      const tryIt = () => void navigate({ to: '/playground', search: { model } })
+      return [
+        { id: 'copy', label: t('model.copy'), icon: <Copy />, primary: true, keys: 'c', run: copy },
+        { id: 'try', label: t('model.try'), icon: <SquareTerminal />, primary: true, run: tryIt },
+      ].slice(0, kindOf(row) === 'chat' ? 2 : 1)
+    },
+    [t, navigate, setSearch],
+  )
+}
+
+interface FiltersProps {
+  search: ModelSearch
+  setSearch: SetSearch<ModelSearch>
+  all: readonly PricedModel[]
+  admin: boolean
+}
+
+/** What kind of models is listed, and for admins, for which group. */
+function Filters({ search, setSearch, all, admin }: FiltersProps) {
+  const t = useText()
+  const { kind, group } = search
+  const there = useMemo(() => new Set(all.map(kindOf)), [all])
+  const groups = useQuery({ ...groupsQuery, enabled: admin }).data ?? []
+  const active = (kind === undefined ? 0 : 1) + (admin && group !== undefined ? 1 : 0)
+  return (
+    <FilterBar active={active} onClear={() => setSearch({ kind: undefined, group: undefined, page: undefined })}>
+      <FilterSelect
+        label={t('model.kind')}
+        all={t('model.kind.all')}
+        value={kind}
+        choices={kinds.filter((each) => there.has(each)).map((value) => ({ value, label: kindText(value, t) }))}
+        onChange={(value) => setSearch({ kind: value, page: undefined })}
+      />
+      {admin && (
+        <FilterSelect
+          label={t('model.group')}
+          all={t('model.group.own')}
+          value={group}
+          choices={groups.map((name) => ({ value: name, label: name }))}
+          onChange={(value) => setSearch({ group: value, page: undefined })}
+        />
+      )}
+    </FilterBar>
+  )
+}
+
+function NoModels({ admin, group }: { admin: boolean; group: string }) {
+  const t = useText()
+  if (!admin) return <EmptyState title={t('model.empty')} text={t('model.empty.ask')} />
+  return (
+    <EmptyState title={t('model.empty')} text={t('model.empty.text', { group })}>
+      <Link to="/channel" className={buttonClass()}>
+        {t('model.empty.channels')}
+      </Link>
+    </EmptyState>
+  )
+}

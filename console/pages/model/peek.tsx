@@ -1,0 +1,133 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Price, PricedModel, PriceList, Rates, SpecialRate } from '../../../contract/api/price.ts'
+import { RecentUse } from '../../components/recent-use.tsx'
+import { Badge } from '../../components/ui/badge.tsx'
+import { Banner } from '../../components/ui/banner.tsx'
+import { buttonClass } from '../../components/ui/button.tsx'
+import { CopyField } from '../../components/ui/copy-field.tsx'
+import { Drawer } from '../../components/ui/drawer.tsx'
+import { EmptyState } from '../../components/ui/states.tsx'
+import { formatCount } from '../../lib/format.ts'
+import { useServerStatus } from '../../lib/status.ts'
+import { useText } from '../../lib/text.ts'
+import { inputRates, isByToken, kindOf, kindText, outputRates, priceText, unitPriceText } from './price-parts.tsx'
+
+interface ModelPeekProps {
+  /** Undefined: the group cannot call it. */
+  row: PricedModel | undefined
+  name: string
+  list: Pick<PriceList, 'group' | 'ratio'>
+  onClose(): void
+}
+
+/** The drawer of a model: every price of it, what a call costs, what it was used for. */
+export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
+  const t = useText()
+  const kind = row && kindOf(row)
+  const tryIt = kind === 'chat' && (
+    <Link to="/playground" search={{ model: name }} className={buttonClass({ look: 'primary' })}>
+      {t('model.try')}
+    </Link>
+  )
+  return (
+    <Drawer open onClose={onClose} title={name} aside={kind && <Badge>{kindText(kind, t)}</Badge>} footer={tryIt}>
+      {row ? <Details row={row} list={list} /> : <EmptyState title={t('model.gone', { group: list.group })} />}
+    </Drawer>
+  )
+}
+
+function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list'] }) {
+  const t = useText()
+  // Prices are written as the server wants them shown.
+  useServerStatus()
+  const { model, prices } = row
+  return (
+    <>
+      <CopyField label={t('model.name')} value={model} />
+      {prices.length === 0 && <Banner kind="warn">{t('model.unpriced.text')}</Banner>}
+      {prices.length > 1 && <p className="text-sm text-muted">{t('model.several')}</p>}
+      {prices.map((price) => (
+        <PriceCard key={JSON.stringify(price)} price={price} />
+      ))}
+      {list.ratio !== 1 && (
+        <p className="text-sm text-muted">{t('model.groupRatio', { group: list.group, ratio: String(list.ratio) })}</p>
+      )}
+      <RecentUse filter={{ model_name: model }} />
+      <p className="text-sm">
+        <Link to="/log" search={{ model }} className="text-link hover:underline">
+          {t('model.logs')}
+        </Link>
+      </p>
+    </>
+  )
+}
+
+/** The call whose price is worked out as an example. */
+const example = { input: 10_000, output: 1000 }
+
+function PriceCard({ price }: { price: Price }) {
+  const t = useText()
+  const { rates, tiers, call, minimum_seconds } = price
+  const byToken = isByToken(price)
+  const cost = (rates.input * example.input + rates.output * example.output) / 1e6 + call
+  return (
+    <section aria-label={t('model.price')} className="rounded-lg border border-line p-3">
+      <h3 className="text-sm font-medium">{byToken ? t('model.price.tokens') : unitPriceText(price, t)}</h3>
+      {byToken && (
+        <>
+          <RateList rates={rates} />
+          {tiers.map((tier) => (
+            <div key={tier.above} className="mt-3 border-t border-line pt-3">
+              <h4 className="text-sm font-medium">{t('model.above', { count: formatCount(tier.above) })}</h4>
+              <RateList rates={tier.rates} />
+            </div>
+          ))}
+          {call > 0 && <p className="mt-2 text-sm">{t('model.callToo', { price: priceText(call) })}</p>}
+          <p className="mt-3 border-t border-line pt-3 text-sm text-muted">
+            {t('model.example', {
+              input: formatCount(example.input),
+              output: formatCount(example.output),
+              price: priceText(cost),
+            })}
+          </p>
+        </>
+      )}
+      {price.unit === 'image' && <p className="mt-1 text-sm text-muted">{t('model.image.text')}</p>}
+      {minimum_seconds > 0 && (
+        <p className="mt-1 text-sm text-muted">{t('model.minimum', { seconds: minimum_seconds })}</p>
+      )}
+    </section>
+  )
+}
+
+function RateList({ rates }: { rates: Rates }) {
+  const t = useText()
+  const special = (names: readonly SpecialRate[]) =>
+    names.map((name) => {
+      const quota = rates[name]
+      return quota === undefined ? null : (
+        <Line key={name} name={t(`model.rate.${name}`)} inner>
+          {priceText(quota)}
+        </Line>
+      )
+    })
+  return (
+    <dl className="mt-2 grid grid-cols-[1fr_auto] gap-y-1.5 text-sm">
+      <Line name={t('model.rate.input')}>{priceText(rates.input)}</Line>
+      {special(inputRates)}
+      <Line name={t('model.rate.output')}>{priceText(rates.output)}</Line>
+      {special(outputRates)}
+    </dl>
+  )
+}
+
+/** A line of prices; `inner` = it is for a part of what the line before is for. */
+function Line({ name, inner = false, children }: { name: string; inner?: boolean; children: ReactNode }) {
+  return (
+    <>
+      <dt className={inner ? 'pl-4 text-muted' : ''}>{name}</dt>
+      <dd className="num text-end">{children}</dd>
+    </>
+  )
+}

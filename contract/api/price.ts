@@ -1,0 +1,91 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+
+/** What a price is for; of speech characters are counted, of sound its length. */
+export const priceUnits = ['tokens', 'characters', 'image', 'hour'] as const
+
+export type PriceUnit = (typeof priceUnits)[number]
+
+/** Kinds of tokens that may have a price other than the plain ones of their side. */
+export const specialRates = [
+  'cached_input',
+  'cache_write',
+  'cache_write_1h',
+  'image_input',
+  'audio_input',
+  'cached_audio_input',
+  'reasoning',
+  'image_output',
+  'audio_output',
+] as const
+
+export type SpecialRate = (typeof specialRates)[number]
+
+const quota = (description: string) => z.number().check(z.describe(description))
+const special = z.optional(quota('Where it differs from the plain tokens of its side.'))
+
+export const ratesSchema = z.object({
+  input: quota(
+    'Quota units for a million prompt tokens or a million characters, for one image of the smallest size, or for an hour of sound.',
+  ),
+  output: quota('Quota units for a million completion tokens; 0 where they cost nothing.'),
+  cached_input: special,
+  cache_write: special,
+  cache_write_1h: special,
+  image_input: special,
+  audio_input: special,
+  cached_audio_input: special,
+  reasoning: special,
+  image_output: special,
+  audio_output: special,
+})
+
+export type Rates = z.output<typeof ratesSchema>
+
+export const priceSchema = z.object({
+  unit: z.enum(priceUnits),
+  rates: ratesSchema,
+  tiers: z
+    .array(z.object({ above: quota('Prompt tokens.'), rates: ratesSchema }))
+    .check(z.describe('Rates of the whole call once its prompt is longer; smallest threshold first.')),
+  call: quota('Quota units for each call, on top.'),
+  minimum_seconds: quota('Sound that is shorter is charged as this many seconds; 0 = as it is.'),
+})
+
+export type Price = z.output<typeof priceSchema>
+
+export const pricedModelSchema = z.object({
+  model: z.string(),
+  prices: z
+    .array(priceSchema)
+    .check(
+      z.describe(
+        'Cheapest first; several where channels that serve it cost differently; none = it has no price, and calls are refused.',
+      ),
+    ),
+})
+
+export type PricedModel = z.output<typeof pricedModelSchema>
+
+export const priceApi = {
+  list: endpoint({
+    method: 'GET',
+    path: '/api/price/',
+    access: 'user',
+    query: z.object({
+      group: z.optional(
+        z.string().check(z.maxLength(64), z.describe("Another group than the caller's own; for admins.")),
+      ),
+    }),
+    data: z.object({
+      group: z.string(),
+      ratio: z.number().check(z.describe("The group's multiplier; the prices have it in them already.")),
+      models: z.array(pricedModelSchema),
+    }),
+    summary: 'The models that a group can use, with what they cost now',
+    description: 'A call that asks for a service tier costs the price times the ratio of the tier.',
+  }),
+}
+
+/** The price list of a group. */
+export type PriceList = z.output<typeof priceApi.list.data>

@@ -1,0 +1,146 @@
+// Beyond the specification: what people can call, and what it costs them.
+import { beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { refuseClipboard } from './support/clipboard.ts'
+import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
+import { rowOf, rowsOf } from './support/lists.ts'
+import { toastShown } from './support/toasts.ts'
+
+const site = openConsole()
+let user: Account
+let vip: Account
+
+beforeAll(async () => {
+  const channel = { type: 8, key: 'k', base_url: 'http://127.0.0.1:1' }
+  const models = 'gpt-4o,gpt-4o-mini,claude-sonnet-4-5,dall-e-2,tts-1,per-call,not-priced'
+  await site.api('POST', '/api/channel/', { ...channel, name: 'for all', models, group: 'default,vip' })
+  await site.api('POST', '/api/channel/', { ...channel, name: 'for some', models: 'gemini-2.5-pro', group: 'vip' })
+  await site.api('PUT', '/api/option/', { key: 'GroupRatio', value: '{"default":1,"vip":0.5,"empty":1}' })
+  await site.api('PUT', '/api/option/', { key: 'ModelPrice', value: '{"per-call":0.02}' })
+  user = await site.addUser('reader', { quota: 1_000_000 })
+  const important = await site.addUser('important')
+  await site.api('PUT', '/api/user/', { id: important.id, group: 'vip' })
+  vip = important
+})
+
+/** The cells of a row as they read, without the buttons at its end. */
+const cells = async (page: Page, model: string) =>
+  (await rowOf(page, model).locator('th, td').allInnerTexts()).slice(0, -1).map((text) => text.trim())
+
+const names = (page: Page) => rowsOf(page).locator('th').allInnerTexts()
+
+test('the menu leads to what the own group can call, with the price of each', async () => {
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open('/')
+  await page.getByRole('link', { name: 'Models', exact: true }).click()
+  await page.getByRole('heading', { name: 'models and prices' }).waitFor()
+  await eventually(() => rowsOf(page).count()).toBe(7)
+  expect(await cells(page, 'gpt-4o')).toEqual(['gpt-4o', 'Chat', '$2.50', '$1.25', '$10.00'])
+  expect(await cells(page, 'gpt-4o-mini')).toEqual(['gpt-4o-mini', 'Chat', '$0.15', '$0.075', '$0.60'])
+  expect(await cells(page, 'dall-e-2')).toEqual(['dall-e-2', 'Images', '$0.016 / image', '', ''])
+  expect(await cells(page, 'tts-1')).toEqual(['tts-1', 'Speech', '$15.00 / 1M characters', '', ''])
+  expect(await cells(page, 'per-call')).toEqual(['per-call', 'Chat', '$0.02 / call', '', ''])
+  expect(await cells(page, 'not-priced')).toEqual(['not-priced', 'Chat', 'no price', '', ''])
+  // Whose prices they are is not for everybody to choose.
+  expect(await page.getByLabel('Prices of the group').count()).toBe(0)
+})
+
+test('prices are sorted as numbers; search and kind narrow the list, and live in the address', async () => {
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open('/model')
+  await page.getByRole('button', { name: 'Output', exact: true }).click()
+  await eventually(async () => (await names(page)).slice(0, 3)).toEqual(['gpt-4o-mini', 'gpt-4o', 'claude-sonnet-4-5'])
+  await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Images' })
+  await eventually(() => names(page)).toEqual(['dall-e-2'])
+  await page.getByLabel('Search by name').fill('gpt')
+  await page.getByText('A search and a filter are on, and nothing fits both.').waitFor()
+  await page.getByRole('button', { name: 'Clear search and filters' }).click()
+  await eventually(() => rowsOf(page).count()).toBe(7)
+  await visit.open('/model?q=GPT&sort=-model')
+  await eventually(() => names(page)).toEqual(['gpt-4o-mini', 'gpt-4o'])
+})
+
+test('the drawer has every price, and the way to a first call', async () => {
+  await using visit = await site.visit({ as: vip })
+  const { page } = visit
+  await visit.open('/model')
+  await rowOf(page, 'gemini-2.5-pro').getByRole('button', { name: 'gemini-2.5-pro', exact: true }).click()
+  const drawer = page.getByRole('dialog')
+  await drawer.getByText('Prompts of more than 200,000 tokens').waitFor()
+  const prices = await drawer.locator('dl').allInnerTexts()
+  expect(prices.map((text) => text.split(/\s*\n\s*/))).toEqual([
+    ['Input', '$0.625', 'Cached input', '$0.0625', 'Output', '$5.00'],
+    ['Input', '$1.25', 'Cached input', '$0.125', 'Output', '$7.50'],
+  ])
+  await drawer.getByText('Group vip: its ratio of 0.5 is part of these prices.').waitFor()
+  await drawer.getByText('10,000 tokens in and 1,000 out cost $0.01125.').waitFor()
+  await drawer.getByRole('link', { name: 'Try it in the playground' }).click()
+  await page.waitForURL(
+    (url) => url.pathname.endsWith('/playground') && url.searchParams.get('model') === 'gemini-2.5-pro',
+  )
+})
+
+test('a model that the group cannot call, and one without a price, say so', async () => {
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open('/model?peek=gemini-2.5-pro')
+  await page.getByRole('dialog').getByText('The group default cannot call this model.').waitFor()
+  await visit.open('/model?peek=not-priced')
+  await page.getByRole('dialog').getByText('This model has no price yet, and calls to it are refused.').waitFor()
+})
+
+test('a name is copied; where the browser refuses, it is in the search box', async () => {
+  await using visit = await site.visit({ as: user })
+  const { page } = visit
+  await visit.open('/model')
+  await page.getByRole('button', { name: 'Copy name: tts-1' }).click()
+  await toastShown(page, 'success', 'copied to clipboard!')
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe('tts-1')
+  await refuseClipboard(page)
+  await page.reload()
+  await page.getByRole('button', { name: 'Copy name: dall-e-2' }).click()
+  await eventually(() => page.getByLabel('Search by name').inputValue()).toBe('dall-e-2')
+})
+
+test('admins see what another group pays; for others the address changes nothing', async () => {
+  {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/model')
+    await page.getByLabel('Prices of the group').selectOption('vip')
+    await eventually(() => cells(page, 'gpt-4o')).toEqual(['gpt-4o', 'Chat', '$1.25', '$0.625', '$5.00'])
+    await eventually(() => rowsOf(page).count()).toBe(8)
+    await page.getByLabel('Prices of the group').selectOption('empty')
+    await page.getByText('No enabled channel serves the group empty.').waitFor()
+  }
+  await using visit = await site.visit({ as: user })
+  await visit.open('/model?group=vip')
+  await eventually(() => cells(visit.page, 'gpt-4o')).toEqual(['gpt-4o', 'Chat', '$2.50', '$1.25', '$10.00'])
+})
+
+test('a failure says what the server said, and another try works', async () => {
+  await using visit = await site.visit({ as: user, expectedErrors: /503/ })
+  const { page } = visit
+  await page.route('**/api/price/**', (route) =>
+    route.fulfill({ status: 503, json: { success: false, message: 'out of order' } }),
+  )
+  await visit.open('/model')
+  await page.getByRole('alert').getByText('out of order').waitFor()
+  await page.unroute('**/api/price/**')
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await eventually(() => rowsOf(page).count()).toBe(7)
+})
+
+test('prices follow the way in which the server shows quota', async () => {
+  await site.api('PUT', '/api/option/', { key: 'DisplayInCurrencyEnabled', value: 'false' })
+  try {
+    await using visit = await site.visit({ as: user })
+    await visit.open('/model')
+    await eventually(() => cells(visit.page, 'gpt-4o')).toEqual(['gpt-4o', 'Chat', '1,250,000', '625,000', '5,000,000'])
+  } finally {
+    await site.api('PUT', '/api/option/', { key: 'DisplayInCurrencyEnabled', value: 'true' })
+  }
+})

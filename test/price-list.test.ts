@@ -1,0 +1,158 @@
+// The price list says what calls cost: the same routes, the same prices, the group's ratio.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Price, PriceList } from '../contract/api/price.ts'
+import { sendJson } from './helpers/fake-upstream/reply.ts'
+import * as fake from './helpers/fake-upstream.ts'
+import { type Bench, startBench } from './relay/setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  const options = {
+    ModelRatio: '{"own":3}',
+    CompletionRatio: '{"own":2}',
+    GroupRatio: '{"default":1,"vip":0.8}',
+    ModelPrice: '{"by-call":0.02}',
+  }
+  for (const [key, value] of Object.entries(options)) await bench.gateway.setOption(key, value)
+  const both = { group: 'default,vip' }
+  await bench.channel({ ...both, models: 'gpt-4o,gpt-4.1,own,by-call,tts-1,whisper-1,dall-e-2,nobody-knows-this' })
+  await bench.channel({
+    ...both,
+    models: 'alias,two-prices',
+    model_mapping: '{"alias":"gpt-4o","two-prices":"gpt-4.1"}',
+  })
+  await bench.channel({ ...both, models: 'two-prices', model_mapping: '{"two-prices":"own"}' })
+  await bench.channel({ group: 'vip', models: 'gemini-2.5-pro' })
+  const off = await bench.channel({ ...both, models: 'switched-off' })
+  await bench.gateway.api('PUT', '/api/channel/', { id: off, status: 2 })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** A new user of a group, with an access token beside the relay token. */
+async function person(group: string) {
+  const access = `access token of ${group} ${Math.random()}`
+  const { secrets } = bench.gateway.context.api
+  const access_token_hash = secrets.fingerprint(access, 'access-token')
+  return { access, ...(await bench.caller(undefined, { user: { group, access_token_hash } })) }
+}
+
+async function ask(access: string | undefined, query = '') {
+  const headers: Record<string, string> = access === undefined ? {} : { authorization: access }
+  const response = await fetch(`${bench.gateway.url}/api/price/${query}`, { headers })
+  return {
+    status: response.status,
+    ...((await response.json()) as { success: boolean; message: string; data: PriceList }),
+  }
+}
+
+async function listFor(group: string) {
+  const { data } = await ask((await person(group)).access)
+  const prices = (model: string): Price[] => data.models.find((row) => row.model === model)?.prices ?? []
+  return { ...data, names: data.models.map(({ model }) => model), prices }
+}
+
+test('a group sees the models that it can call, at its ratio', async () => {
+  const [usual, vip] = [await listFor('default'), await listFor('vip')]
+  expect(usual).toMatchObject({ group: 'default', ratio: 1 })
+  expect(vip).toMatchObject({ group: 'vip', ratio: 0.8 })
+  const common = [
+    'alias',
+    'by-call',
+    'dall-e-2',
+    'gpt-4.1',
+    'gpt-4o',
+    'nobody-knows-this',
+    'own',
+    'tts-1',
+    'two-prices',
+    'whisper-1',
+  ]
+  expect(usual.names).toEqual(common)
+  expect(vip.names).toEqual([...common, 'gemini-2.5-pro'].sort())
+
+  // $2.50 and $10 a million, $1.25 from the cache; 500,000 units make a dollar.
+  const rates = { input: 1_250_000, output: 5_000_000, cached_input: 625_000 }
+  expect(usual.prices('gpt-4o')).toEqual([{ unit: 'tokens', rates, tiers: [], call: 0, minimum_seconds: 0 }])
+  expect(vip.prices('gpt-4o')[0]?.rates).toEqual({ input: 1_000_000, output: 4_000_000, cached_input: 500_000 })
+  expect(usual.prices('alias')).toEqual(usual.prices('gpt-4o'))
+  expect(usual.prices('own')[0]?.rates).toEqual({ input: 3_000_000, output: 6_000_000 })
+  expect(usual.prices('nobody-knows-this')).toEqual([])
+})
+
+test('prices that are not by the token say what they are by', async () => {
+  const { prices } = await listFor('default')
+  const priced = (model: string) => {
+    const { unit, rates, call } = prices(model)[0] as Price
+    return { unit, input: rates.input, output: rates.output, call }
+  }
+  expect(priced('by-call')).toEqual({ unit: 'tokens', input: 0, output: 0, call: 10_000 })
+  expect(priced('tts-1')).toEqual({ unit: 'characters', input: 7_500_000, output: 0, call: 0 })
+  // $0.006 a minute.
+  expect(priced('whisper-1')).toEqual({ unit: 'hour', input: 180_000, output: 0, call: 0 })
+  // $0.016 for the smallest image.
+  expect(priced('dall-e-2')).toEqual({ unit: 'image', input: 8_000, output: 0, call: 0 })
+})
+
+test('channels that cost differently are told apart, the cheapest first; a longer prompt may cost more', async () => {
+  const { prices } = await listFor('vip')
+  expect(prices('two-prices').map(({ rates }) => rates.input)).toEqual([800_000, 2_400_000])
+  const [gemini] = prices('gemini-2.5-pro')
+  expect(gemini?.tiers.map(({ above }) => above)).toEqual([200_000])
+  expect(gemini?.tiers[0]?.rates.input).toBe((gemini?.rates.input ?? 0) * 2)
+})
+
+test('calls cost what the list says', async () => {
+  const { prices } = await listFor('vip')
+  const usage = { prompt_tokens: 3001, completion_tokens: 507, prompt_tokens_details: { cached_tokens: 1024 } }
+  for (const model of ['gpt-4o', 'gpt-4.1', 'own', 'by-call', 'alias']) {
+    bench.upstream.always(
+      fake.behaviour('usage', (exchange) =>
+        sendJson(exchange, 200, {
+          id: 'c',
+          object: 'chat.completion',
+          model,
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+          usage: { ...usage, total_tokens: 3508 },
+        }),
+      ),
+    )
+    const { token, userId } = await person('vip')
+    const answer = await bench.gateway.post(
+      '/v1/chat/completions',
+      { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 600 },
+      token,
+    )
+    expect(answer.status).toBe(200)
+    await answer.text()
+    const [price] = prices(model)
+    if (!price) throw new Error(`${model} has no price`)
+    const { input, output, cached_input = input } = price.rates
+    const exact = price.call + (1977 * input + 1024 * cached_input + 507 * output) / 1e6
+    const row = (await bench.gateway.logs()).find((log) => log.user_id === userId)
+    expect([model, row?.quota]).toEqual([model, Math.ceil(exact - 1e-6)])
+  }
+})
+
+test('a change of a ratio is in the next list', async () => {
+  await bench.gateway.setOption('ModelRatio', '{"own":4}')
+  const { prices } = await listFor('default')
+  expect(prices('own')[0]?.rates.input).toBe(4_000_000)
+})
+
+test('other groups are for admins, and the list is for those who are logged in', async () => {
+  const { access } = await person('default')
+  expect((await ask(access, '?group=default')).data.ratio).toBe(1)
+  const refused = await ask(access, '?group=vip')
+  expect(refused).toMatchObject({ success: false, message: expect.stringContaining('Only admins') })
+  expect(refused.data).toBeUndefined()
+  expect((await ask(undefined)).success).toBe(false)
+  const asRoot = await bench.gateway.api<PriceList>('GET', '/api/price/?group=vip')
+  expect(asRoot).toMatchObject({ group: 'vip', ratio: 0.8 })
+  expect(await bench.gateway.api<PriceList>('GET', '/api/price/?group=nobody')).toEqual({
+    group: 'nobody',
+    ratio: 1,
+    models: [],
+  })
+})
