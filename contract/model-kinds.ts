@@ -6,7 +6,7 @@ const kinds: readonly (readonly [RegExp, RelayMode])[] = [
   [/embed|\bbge-|semantic_similarity/i, 'embeddings'],
   [/moderation/i, 'moderations'],
   [/turbo-instruct|davinci|babbage/i, 'completions'],
-  [/image|dall-e/i, 'images'],
+  [/image|dall-e|flux|stable-diffusion|sdxl|cogview|wanx|seedream|kolors|recraft|ideogram|midjourney/i, 'images'],
   [/tts/i, 'speech'],
   [/whisper|transcribe/i, 'transcriptions'],
 ]

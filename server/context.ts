@@ -5,7 +5,7 @@ import { bootstrapRoot } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
-import { ratioOne } from './billing/price.ts'
+import { type PriceSheet, ratioOne } from './billing/price.ts'
 import { pricesOf } from './billing/price-list.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
@@ -242,14 +242,23 @@ function channelCalls({ health, ask }: ChannelCare) {
 /** What the relay would charge a group now, from the same routes and the same prices. */
 function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
   const [table, book] = [routing(), prices()]
-  const served = (model: string) =>
-    table
-      .candidates(group, model)
-      .map(({ channel }) => ({ upstream: mappedModel(channel, model), channelType: channel.type }))
+  const ratio = book.groupRatio(group)
   return {
     group,
-    ratio: Number(book.groupRatio(group)) / Number(ratioOne),
-    models: table.models(group).map((model) => pricesOf(model, served(model), book, group)),
+    ratio: Number(ratio) / Number(ratioOne),
+    models: table.models(group).map((model) => {
+      let [renamed, unpriced] = [false, false]
+      // A thousand channels may share a few sheets: what takes time is done for each of these.
+      const sheets = new Set<PriceSheet>()
+      for (const { channel } of table.candidates(group, model)) {
+        const upstream = mappedModel(channel, model)
+        renamed ||= upstream !== model
+        const sheet = book.sheet(upstream, channel.type)
+        if (sheet) sheets.add(sheet)
+        else unpriced = true
+      }
+      return { model, prices: pricesOf(sheets, ratio), unpriced, renamed }
+    }),
   }
 }
 

@@ -10,10 +10,10 @@ let bench: Bench
 beforeAll(async () => {
   bench = await startBench({ channels: false })
   const options = {
-    ModelRatio: '{"own":3}',
+    ModelRatio: '{"own":3,"flux-mine":20,"text-embedding-mine":2}',
     CompletionRatio: '{"own":2}',
-    GroupRatio: '{"default":1,"vip":0.8}',
-    ModelPrice: '{"by-call":0.02}',
+    GroupRatio: '{"default":1,"vip":0.8,"kinds":0.5}',
+    ModelPrice: '{"by-call":0.02,"dall-e-3":0.05,"gpt-image-1":0.06,"whisper-call":0.01}',
   }
   for (const [key, value] of Object.entries(options)) await bench.gateway.setOption(key, value)
   const both = { group: 'default,vip' }
@@ -24,6 +24,12 @@ beforeAll(async () => {
     model_mapping: '{"alias":"gpt-4o","two-prices":"gpt-4.1"}',
   })
   await bench.channel({ ...both, models: 'two-prices', model_mapping: '{"two-prices":"own"}' })
+  await bench.channel({
+    group: 'kinds',
+    models: 'dall-e-2,dall-e-3,gpt-image-1,flux-mine,tts-1,whisper-1,whisper-call',
+  })
+  await bench.channel({ group: 'kinds', models: 'text-embedding-mine,half', model_mapping: '{"half":"gpt-4o"}' })
+  await bench.channel({ group: 'kinds', models: 'half', model_mapping: '{"half":"nobody-knows-this"}' })
   await bench.channel({ group: 'vip', models: 'gemini-2.5-pro' })
   const off = await bench.channel({ ...both, models: 'switched-off' })
   await bench.gateway.api('PUT', '/api/channel/', { id: off, status: 2 })
@@ -133,6 +139,77 @@ test('calls cost what the list says', async () => {
     const row = (await bench.gateway.logs()).find((log) => log.user_id === userId)
     expect([model, row?.quota]).toEqual([model, Math.ceil(exact - 1e-6)])
   }
+})
+
+/** What a call of somebody in a group was charged. */
+async function charged(group: string, answer: fake.Behaviour, path: string, body: object | FormData): Promise<number> {
+  bench.upstream.always(answer)
+  const { token, userId } = await person(group)
+  const init = { method: 'POST', headers: { authorization: `Bearer ${token}` } }
+  const response = await fetch(bench.gateway.url + path, {
+    ...init,
+    body: body instanceof FormData ? body : JSON.stringify(body),
+  })
+  expect([path, response.status]).toEqual([path, 200])
+  await response.arrayBuffer()
+  return (await bench.gateway.logs()).find((log) => log.user_id === userId)?.quota ?? 0
+}
+
+test('images, speech and sound cost what the list says', async () => {
+  const { prices } = await listFor('kinds')
+  const first = (model: string) => {
+    const [price] = prices(model)
+    if (!price) throw new Error(`${model} has no price`)
+    return { ...price, input: price.rates.input }
+  }
+  const units = ['dall-e-2', 'dall-e-3', 'gpt-image-1', 'flux-mine', 'tts-1', 'whisper-1', 'whisper-call']
+  expect(units.map((model) => first(model).unit)).toEqual([
+    'image',
+    'image',
+    'image',
+    'image',
+    'characters',
+    'hour',
+    'hour',
+  ])
+  for (const [model, size] of [
+    ['dall-e-2', '256x256'],
+    ['dall-e-3', '1024x1024'],
+    ['gpt-image-1', '1024x1024'],
+    ['flux-mine', '512x512'],
+  ] as const) {
+    const quota = await charged('kinds', fake.okImages(), '/v1/images/generations', { model, size, prompt: 'a cat' })
+    expect([model, quota]).toEqual([model, Math.ceil(first(model).input)])
+    expect(first(model).call).toBe(0)
+  }
+  const spoken = 'A sentence that is read out.'
+  const speech = await charged('kinds', fake.okSpeech(), '/v1/audio/speech', {
+    model: 'tts-1',
+    input: spoken,
+    voice: 'alloy',
+  })
+  expect(speech).toBe(Math.ceil((spoken.length * first('tts-1').input) / 1e6))
+
+  const heard = (model: string) => {
+    const form = new FormData()
+    form.set('model', model)
+    form.set('response_format', 'verbose_json')
+    form.set('file', new Blob([new Uint8Array(4000)]), 'speech.mp3')
+    const answer = fake.behaviour('heard', (exchange) => sendJson(exchange, 200, { text: 'Hi', duration: 90 }))
+    return charged('kinds', answer, '/v1/audio/transcriptions', form)
+  }
+  expect(await heard('whisper-1')).toBe(Math.ceil((90 / 3600) * first('whisper-1').input))
+  expect(first('whisper-call')).toMatchObject({ input: 0, call: 2500 })
+  expect(await heard('whisper-call')).toBe(2500)
+})
+
+test('what answers without tokens has no output price; a channel without a price, and other names, are told', async () => {
+  const { prices, models } = await listFor('kinds')
+  expect(prices('text-embedding-mine')[0]?.rates).toEqual({ input: 1_000_000, output: 0 })
+  const row = (model: string) => models.find((each) => each.model === model)
+  expect(row('half')).toMatchObject({ unpriced: true, renamed: true })
+  expect(prices('half').map(({ rates }) => rates.input)).toEqual([625_000])
+  expect(row('dall-e-2')).toMatchObject({ unpriced: false, renamed: false })
 })
 
 test('a change of a ratio is in the next list', async () => {

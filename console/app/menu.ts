@@ -16,7 +16,7 @@ import {
 } from 'lucide-react'
 import type { SessionUser } from '../lib/session.ts'
 import { isAdmin } from '../lib/session.ts'
-import type { KnownStatus } from '../lib/status.ts'
+import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
 import type { MessageKey } from '../messages/areas.ts'
 
 /** Who an entry is for. */
@@ -55,7 +55,7 @@ export function menuFor(user: SessionUser | undefined, status: KnownStatus): Men
   return entries.filter((entry) => {
     if (entry.to === '/chat' && !status.chat_link) return false
     // A server of fewer calls tells no prices.
-    if (entry.to === '/model' && status.register_enabled === undefined) return false
+    if (entry.to === '/model' && !hasMoreCalls(status)) return false
     return entry.for === 'everybody' || (user !== undefined && (entry.for === 'users' || isAdmin(user)))
   })
 }

@@ -4,7 +4,7 @@ import { CallError, showFailure } from './call.ts'
 import { type ListSource, type PageRequest, pageRequest } from './list-source.ts'
 import { queryClient } from './query-client.ts'
 import { sessionUser } from './session.ts'
-import { serverStatus } from './status.ts'
+import { hasMoreCalls, serverStatus } from './status.ts'
 import { comparablePath, type ListSearch, parseQuery, type RawSearch } from './url-state.ts'
 
 interface FirstLook<Row, S extends ListSearch> {
@@ -48,6 +48,6 @@ export function firstLook<Row, S extends ListSearch>(of: FirstLook<Row, S>): voi
   if (shown && !shown(search)) return
   const chosen = filters?.(search) ?? {}
   const isFiltered = Object.values(chosen).some((value) => value !== undefined)
-  if (isFiltered && serverStatus().register_enabled === undefined) return
+  if (isFiltered && !hasMoreCalls(serverStatus())) return
   askFirst(source.options(pageRequest(search, chosen), { quiet: true }))
 }

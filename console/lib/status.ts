@@ -33,12 +33,14 @@ export function useStatusState(): 'loading' | 'fresh' | 'failed' {
   return useObservable(loaded)
 }
 
-/**
- * True for a server that has the calls of the specification alone, such as one-api: of the others each tells in its
- * status whether one may register.
- */
+/** Whether the server is known to have more calls than those of the specification: it tells whether one may register. */
+export function hasMoreCalls({ register_enabled }: KnownStatus): boolean {
+  return register_enabled !== undefined
+}
+
+/** True for a server that has the calls of the specification alone, such as one-api. */
 export function isClassicServer(): boolean {
-  return loaded.get() === 'fresh' && current.get().register_enabled === undefined
+  return loaded.get() === 'fresh' && !hasMoreCalls(current.get())
 }
 
 /** As `isClassicServer`; follows changes. */

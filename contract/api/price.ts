@@ -28,7 +28,7 @@ export const ratesSchema = z.object({
   input: quota(
     'Quota units for a million prompt tokens or a million characters, for one image of the smallest size, or for an hour of sound.',
   ),
-  output: quota('Quota units for a million completion tokens; 0 where they cost nothing.'),
+  output: quota('Quota units for a million completion tokens; 0 where there are none, or they cost nothing.'),
   cached_input: special,
   cache_write: special,
   cache_write_1h: special,
@@ -60,9 +60,15 @@ export const pricedModelSchema = z.object({
     .array(priceSchema)
     .check(
       z.describe(
-        'Cheapest first; several where channels that serve it cost differently; none = it has no price, and calls are refused.',
+        'Several where channels that serve it cost differently, the one first at which 10,000 tokens in and 1,000 out cost least; none = it has no price, and calls are refused.',
       ),
     ),
+  unpriced: z
+    .boolean()
+    .check(z.describe('A channel that serves it has no price for it: calls for which that one is chosen are refused.')),
+  renamed: z
+    .boolean()
+    .check(z.describe('A channel sends it upstream under another name, which is the one in the logs.')),
 })
 
 export type PricedModel = z.output<typeof pricedModelSchema>

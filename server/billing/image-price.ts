@@ -101,7 +101,8 @@ const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: nu
  * @param groupRatio millionths
  */
 export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio: bigint): ImageCharge {
-  const byTokens = chargedByTokens(sheet)
+  const perImage = imagePrice(sheet)
+  const byTokens = perImage === undefined
   const model = models[request.model] ?? (/^gpt-image-1(?:$|[-.])/.test(request.model) ? gptImage : anyModel)
   const size = request.size || (byTokens ? 'auto' : '1024x1024')
   const n = request.n ?? 1
@@ -118,7 +119,6 @@ export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio
   }
   const images = request.images ?? n
   if (byTokens) return { ok: true, quota: ceiling(request, size, images, sheet, groupRatio), byTokens, n, size }
-  const perImage = sheet.perCall + sheet.prices.input * 1000n
   const amount = perImage * sizeRatio * qualityRatio(request, size) * BigInt(images) * groupRatio
   return { ok: true, quota: roundUp(amount, 1_000_000n), byTokens, n, size }
 }
@@ -133,6 +133,13 @@ function sizeRatioOf(model: ImageModel, size: string): bigint | undefined {
 function qualityRatio({ model, quality }: ImageRequest, size: string): bigint {
   if (model !== 'dall-e-3' || quality !== 'hd') return 1000n
   return size === '1024x1024' ? 2000n : 1500n
+}
+
+/**
+ * What an image of the smallest size costs at its plainest, in picoquota; undefined for models that are charged by tokens.
+ */
+export function imagePrice(sheet: PriceSheet): bigint | undefined {
+  return chargedByTokens(sheet) ? undefined : sheet.perCall + sheet.prices.input * 1000n
 }
 
 /** Models that answer with token usage; any other is charged per image, and its ratio is a thousandth of an image's price. */

@@ -1,95 +1,83 @@
-import type { Price, PricedModel, PriceUnit, Rates, SpecialRate } from '../../contract/api/price.ts'
+import type { Price, PriceUnit, Rates, SpecialRate } from '../../contract/api/price.ts'
+import { modeOfModel } from '../../contract/model-kinds.ts'
+import type { RelayMode } from '../../contract/relay-modes.ts'
 import { decimalText } from '../lib/decimal.ts'
-import type { ClassPrices, PriceBasis, PriceSheet } from './price.ts'
-import type { PriceBook } from './ratios.ts'
-
-/** A model as a channel serves it. */
-export interface ServedName {
-  /** As it is sent upstream. */
-  upstream: string
-  channelType: number
-}
+import { imagePrice } from './image-price.ts'
+import type { ClassPrices, PriceSheet } from './price.ts'
 
 /** Of picoquota, and of a ratio in millionths. */
 const decimals = 12 + 6
+const million = 1_000_000n
 
-const units: Readonly<Record<PriceBasis, PriceUnit>> = {
-  tokens: 'tokens',
-  characters: 'characters',
-  image: 'image',
-  duration: 'hour',
-}
-
-/** How many of what `input` is the price of make the unit that is shown. */
-const unitSize: Readonly<Record<PriceBasis, bigint>> = {
-  tokens: 1_000_000n,
-  characters: 1_000_000n,
-  image: 1000n,
-  duration: 1n,
-}
-
-/** Each special rate with what it costs where it has no price of its own. */
-const special: readonly (readonly [SpecialRate, keyof ClassPrices, keyof ClassPrices])[] = [
+/** Special rates, and the plain one that holds where they are not named. */
+const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'output'])[] = [
   ['cached_input', 'cachedInput', 'input'],
   ['cache_write', 'cacheWrite', 'input'],
-  ['cache_write_1h', 'cacheWrite1h', 'cacheWrite'],
+  ['cache_write_1h', 'cacheWrite1h', 'input'],
   ['image_input', 'imageInput', 'input'],
   ['audio_input', 'audioInput', 'input'],
-  ['cached_audio_input', 'cachedAudioInput', 'audioInput'],
+  ['cached_audio_input', 'cachedAudioInput', 'input'],
   ['reasoning', 'reasoning', 'output'],
   ['image_output', 'imageOutput', 'output'],
   ['audio_output', 'audioOutput', 'output'],
 ]
 
-/** What a model costs a group now, on each of the channels that serve it: the same prices once, cheapest first. */
-export function pricesOf(
-  model: string,
-  served: readonly ServedName[],
-  book: Pick<PriceBook, 'sheet' | 'groupRatio'>,
-  group: string,
-): PricedModel {
-  const ratio = book.groupRatio(group)
+/** Kinds of calls whose answers have no tokens. */
+const withoutOutput: ReadonlySet<RelayMode> = new Set(['embeddings', 'rerank', 'moderations'])
+
+/**
+ * The prices behind some sheets of a model, each once: first the one at which a usual call costs least.
+ * @param groupRatio millionths; the prices have it in them
+ */
+export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Price[] {
   const found = new Map<string, Price>()
-  for (const { upstream, channelType } of served) {
-    const sheet = book.sheet(upstream, channelType)
-    if (!sheet) continue
-    const price = priceOf(sheet, ratio)
+  for (const sheet of sheets) {
+    const price = priceOf(sheet, groupRatio)
     found.set(JSON.stringify(price), price)
   }
-  const prices = [...found.values()].sort((a, b) => weight(a) - weight(b))
-  return { model, prices }
+  return [...found.values()].sort((a, b) => usualCost(a) - usualCost(b))
 }
 
-/** Orders the prices of one model. */
-function weight({ rates, call }: Price): number {
-  return rates.input + rates.output + call
+/** What 10,000 tokens in and 1,000 out cost; orders prices that are for the same. */
+function usualCost({ rates, call }: Price): number {
+  return (rates.input * 10_000 + rates.output * 1000) / 1e6 + call
 }
 
-function priceOf({ basis, prices, tiers, perCall, perHour, minimumSeconds }: PriceSheet, ratio: bigint): Price {
-  const input = basis === 'duration' ? perHour : prices.input
+function priceOf(sheet: PriceSheet, ratio: bigint): Price {
+  const { basis, prices, tiers, perCall, perHour, minimumSeconds } = sheet
+  const mode = modeOfModel(sheet.model)
+  const image = basis === 'image' || mode === 'images' ? imagePrice(sheet) : undefined
+  if (image !== undefined) return plain('image', image, 0n, ratio)
+  if (basis === 'characters') return plain('characters', prices.input * million, perCall, ratio)
+  if (basis === 'duration') return { ...plain('hour', perHour, perCall, ratio), minimum_seconds: minimumSeconds }
+  const hasOutput = !withoutOutput.has(mode)
   return {
-    unit: units[basis],
-    rates: ratesOf(prices, input, basis, ratio),
+    ...plain('tokens', 0n, perCall, ratio),
+    rates: ratesOf(prices, hasOutput, ratio),
     tiers: tiers
-      .map((tier) => ({ above: tier.above, rates: ratesOf(tier.prices, tier.prices.input, basis, ratio) }))
+      .map((tier) => ({ above: tier.above, rates: ratesOf(tier.prices, hasOutput, ratio) }))
       .sort((a, b) => a.above - b.above),
-    call: inQuota(perCall, 1n, ratio),
-    minimum_seconds: basis === 'duration' ? minimumSeconds : 0,
   }
 }
 
-function ratesOf(prices: ClassPrices, input: bigint, basis: PriceBasis, ratio: bigint): Rates {
-  const size = unitSize[basis]
-  const rates: Rates = { input: inQuota(input, size, ratio), output: 0 }
-  // Of the rest alone tokens are counted.
-  if (basis !== 'tokens') return rates
-  rates.output = inQuota(prices.output, size, ratio)
-  for (const [name, own, usual] of special)
-    if (prices[own] !== prices[usual]) rates[name] = inQuota(prices[own], size, ratio)
+/** A price of one rate; amounts in picoquota. */
+function plain(unit: PriceUnit, input: bigint, perCall: bigint, ratio: bigint): Price {
+  const rates = { input: inQuota(input, ratio), output: 0 }
+  return { unit, rates, tiers: [], call: inQuota(perCall, ratio), minimum_seconds: 0 }
+}
+
+/** For a million tokens each. */
+function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates {
+  const of = (name: keyof ClassPrices) => inQuota(prices[name] * million, ratio)
+  const rates: Rates = { input: of('input'), output: hasOutput ? of('output') : 0 }
+  for (const [name, own, usual] of special) {
+    if (usual === 'output' && !hasOutput) continue
+    if (prices[own] !== prices[usual]) rates[name] = of(own)
+  }
   return rates
 }
 
-/** Picoquota times the group's ratio, for so many, in quota units: the number that is nearest. */
-function inQuota(picoquota: bigint, count: bigint, ratio: bigint): number {
-  return Number(decimalText(picoquota * count * ratio, decimals))
+/** Picoquota times the group's ratio in quota units: the number that is nearest. */
+function inQuota(picoquota: bigint, ratio: bigint): number {
+  return Number(decimalText(picoquota * ratio, decimals))
 }

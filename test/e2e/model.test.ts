@@ -16,8 +16,31 @@ beforeAll(async () => {
   const models = 'gpt-4o,gpt-4o-mini,claude-sonnet-4-5,dall-e-2,tts-1,per-call,not-priced'
   await site.api('POST', '/api/channel/', { ...channel, name: 'for all', models, group: 'default,vip' })
   await site.api('POST', '/api/channel/', { ...channel, name: 'for some', models: 'gemini-2.5-pro', group: 'vip' })
-  await site.api('PUT', '/api/option/', { key: 'GroupRatio', value: '{"default":1,"vip":0.5,"empty":1}' })
-  await site.api('PUT', '/api/option/', { key: 'ModelPrice', value: '{"per-call":0.02}' })
+  const odd = { ...channel, group: 'odd' }
+  const many = Array.from({ length: 55 }, (_, index) => `model-${String(index).padStart(2, '0')}`)
+  await site.api('POST', '/api/channel/', { ...channel, name: 'many', models: many.join(','), group: 'many' })
+  const names = 'renamed,somewhere,whisper-call,text-embedding-3-small,tiny'
+  const renamed = { renamed: 'gpt-4o', somewhere: 'gpt-4o' }
+  await site.api('POST', '/api/channel/', {
+    ...odd,
+    name: 'odd',
+    models: names,
+    model_mapping: JSON.stringify(renamed),
+  })
+  const other = { renamed: 'gpt-4o-mini', somewhere: 'no-price' }
+  const models2 = 'renamed,somewhere'
+  await site.api('POST', '/api/channel/', {
+    ...odd,
+    name: 'odd 2',
+    models: models2,
+    model_mapping: JSON.stringify(other),
+  })
+  const options = {
+    GroupRatio: '{"default":1,"vip":0.5,"empty":1,"odd":1,"many":1}',
+    ModelPrice: '{"per-call":0.02,"whisper-call":0.01}',
+    ModelRatio: JSON.stringify({ tiny: 0.000001, ...Object.fromEntries(many.map((name, index) => [name, index + 1])) }),
+  }
+  for (const [key, value] of Object.entries(options)) await site.api('PUT', '/api/option/', { key, value })
   user = await site.addUser('reader', { quota: 1_000_000 })
   const important = await site.addUser('important')
   await site.api('PUT', '/api/user/', { id: important.id, group: 'vip' })
@@ -52,7 +75,11 @@ test('prices are sorted as numbers; search and kind narrow the list, and live in
   const { page } = visit
   await visit.open('/model')
   await page.getByRole('button', { name: 'Output', exact: true }).click()
-  await eventually(async () => (await names(page)).slice(0, 3)).toEqual(['gpt-4o-mini', 'gpt-4o', 'claude-sonnet-4-5'])
+  const first = async () => (await names(page)).slice(0, 3)
+  await eventually(first).toEqual(['gpt-4o-mini', 'gpt-4o', 'claude-sonnet-4-5'])
+  // The dearest first: what has no such price stays at the end.
+  await page.getByRole('button', { name: 'Output', exact: true }).click()
+  await eventually(first).toEqual(['claude-sonnet-4-5', 'gpt-4o', 'gpt-4o-mini'])
   await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Images' })
   await eventually(() => names(page)).toEqual(['dall-e-2'])
   await page.getByLabel('Search by name').fill('gpt')
@@ -90,6 +117,39 @@ test('a model that the group cannot call, and one without a price, say so', asyn
   await page.getByRole('dialog').getByText('The group default cannot call this model.').waitFor()
   await visit.open('/model?peek=not-priced')
   await page.getByRole('dialog').getByText('This model has no price yet, and calls to it are refused.').waitFor()
+})
+
+test('prices that differ, that are for something else or hardly anything, and names of upstreams', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/model?group=odd')
+  await eventually(() => rowsOf(page).count()).toBe(5)
+  expect(await cells(page, 'renamed')).toEqual(['renamed', 'Chat', 'from $0.15', 'from $0.075', 'from $0.60'])
+  expect(await cells(page, 'whisper-call')).toEqual(['whisper-call', 'Transcription', '$0.01 / call', '', ''])
+  expect(await cells(page, 'text-embedding-3-small')).toEqual(['text-embedding-3-small', 'Embeddings', '$0.02', '', ''])
+  expect((await cells(page, 'tiny'))[2]).toBe('$0.000002')
+  const drawer = page.getByRole('dialog')
+  await visit.open('/model?group=odd&peek=renamed')
+  await drawer.getByText('Several channels serve this model at different prices.').waitFor()
+  await drawer.getByText('Channels send this model under another name').waitFor()
+  expect(await drawer.getByRole('link', { name: 'Logs of this model' }).count()).toBe(0)
+  await visit.open('/model?group=odd&peek=somewhere')
+  await drawer.getByText('A channel that serves this model has no price for it.').waitFor()
+  await visit.open('/model?group=odd&peek=text-embedding-3-small')
+  await drawer.getByText('10,000 tokens cost $0.0002.').waitFor()
+  expect(await drawer.getByText('Output').count()).toBe(0)
+})
+
+test('fifty rows make a page; one that is not there is the last', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  await visit.open('/model?group=many')
+  await page.getByText('Page 1 of 2 · 55 rows').waitFor()
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await eventually(() => names(page)).toEqual(['model-50', 'model-51', 'model-52', 'model-53', 'model-54'])
+  await page.getByText('55 results, 51 to 55 shown').waitFor({ state: 'attached' })
+  await visit.open('/model?group=many&page=99')
+  await page.getByText('Page 2 of 2 · 55 rows').waitFor()
 })
 
 test('a name is copied; where the browser refuses, it is in the search box', async () => {

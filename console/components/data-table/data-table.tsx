@@ -126,7 +126,7 @@ function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): stri
   const exported = columns.filter((column) => column.value)
   return toCsv(
     exported.map((column) => column.header),
-    rows.map((row) => exported.map((column) => column.value?.(row))),
+    rows.map((row) => exported.map((column) => column.exported?.(row) ?? column.value?.(row))),
   )
 }
 

@@ -9,6 +9,8 @@ export interface Column<Row> {
   cell(row: Row): ReactNode
   /** What the column is sorted by in the browser and exported as. Without it the column is neither. */
   value?(row: Row): CsvValue
+  /** What is exported in place of `value`, where that says less than the cell. */
+  exported?(row: Row): CsvValue
   /** Whether its header sorts; needs `value`. */
   sortable?: boolean
   align?: 'end'

@@ -47,6 +47,8 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
         (column): ColumnDef<Features, Row> => ({
           id: column.id,
           accessorFn: (row) => column.value?.(row),
+          // Either way: a column that is sorted is sorted for what it has.
+          sortUndefined: 'last',
           sortFn: (a, b, id) => compareValues(a.getValue(id), b.getValue(id), languageTag()),
         }),
       ),

@@ -113,29 +113,28 @@ function Figures({ username }: { username: string | undefined }) {
 }
 
 /** The models that most was spent on, each with its share. */
-function Models({ usage }: { usage: KnownUsage | undefined }) {
+function Models({ usage, user }: { usage: KnownUsage | undefined; user: string | undefined }) {
   const formatSum = useFormatSum()
   if (!usage) return <Skeleton className="mt-3 h-32 w-full" />
-  const { groups, total } = usage
+  const groups = usage.groups.filter(({ name, total }) => name !== '' && total.quota > 0)
+  if (groups.length === 0) return null
   return (
     <ul className="mt-3 border-t border-line pt-1.5 text-sm">
-      {groups
-        .filter(({ name, total: { quota } }) => name !== '' && quota > 0)
-        .map((group) => (
-          <li key={group.key} className="num flex items-center gap-3 py-1">
-            <Link
-              to="/usage"
-              search={{ model: group.name, group: 'token' }}
-              className="min-w-0 flex-1 truncate hover:underline"
-              title={group.name}
-              data-verbatim
-            >
-              {group.name}
-            </Link>
-            <span className="text-muted">{formatPercent(group.total.quota / total.quota, 0)}</span>
-            <span>{formatSum(group.total.quota)}</span>
-          </li>
-        ))}
+      {groups.map(({ key, name, total }) => (
+        <li key={key} className="num flex items-center gap-3 py-1">
+          <Link
+            to="/usage"
+            search={{ model: name, group: 'token', user }}
+            className="min-w-0 flex-1 truncate hover:underline"
+            title={name}
+            data-verbatim
+          >
+            {name}
+          </Link>
+          <span className="text-muted">{formatPercent(total.quota / usage.total.quota, 0)}</span>
+          <span>{formatSum(total.quota)}</span>
+        </li>
+      ))}
     </ul>
   )
 }
@@ -179,7 +178,7 @@ function Spend({ username }: { username: string | undefined }) {
             <span>{t('home.spend.from')}</span>
             <span>{t('home.spend.to')}</span>
           </p>
-          <Models usage={data} />
+          <Models usage={data} user={username} />
         </>
       )}
     </Card>

@@ -2,7 +2,7 @@ import type { Price, PricedModel } from '../../../contract/api/price.ts'
 import type { Column } from '../../components/data-table/types.ts'
 import { Status } from '../../components/ui/badge.tsx'
 import type { Text } from '../../lib/text.ts'
-import { isByToken, kindOf, kindText, priceNumber, priceText, unitPriceText } from './price-parts.tsx'
+import { hasOutput, isByToken, kindOf, kindText, priceNumber, priceText, unitPriceText } from './price-parts.tsx'
 
 /** The columns of the list. Prices are those of a million tokens, unless the cell says what else they are for. */
 export function modelColumns(t: Text): Column<PricedModel>[] {
@@ -34,30 +34,32 @@ export function modelColumns(t: Text): Column<PricedModel>[] {
   ]
 }
 
-/** A price of the cheapest channel; `of` = undefined where it is not one of its own. */
+/** The least of a price of a model, over the channels that serve it. */
 function rate(t: Text, id: string, header: string, of: (price: Price) => number | undefined): Column<PricedModel> {
-  const shown = ({ prices }: PricedModel): { quota: number; differs: boolean } | string | undefined => {
-    const [first] = prices
-    if (!first) return undefined
-    // All that is charged for stands in the first of the columns.
-    if (!isByToken(first)) return id === 'input' ? unitPriceText(first, t) : undefined
-    const quota = of(first)
-    return quota === undefined ? undefined : { quota, differs: prices.some((price) => of(price) !== quota) }
+  const from = (text: string, differs: boolean) => (differs ? t('model.from', { price: text }) : text)
+  const least = (row: PricedModel): { quota: number; differs: boolean } | undefined => {
+    if (id === 'output' && !hasOutput(row)) return undefined
+    const known = row.prices.filter(isByToken).flatMap((price) => of(price) ?? [])
+    const quota = known.length === 0 ? undefined : Math.min(...known)
+    return quota === undefined ? undefined : { quota, differs: row.prices.some((price) => of(price) !== quota) }
+  }
+  const text = (row: PricedModel): string => {
+    const price = least(row)
+    if (price) return from(priceText(price.quota), price.differs)
+    const [first] = row.prices
+    // All else that is charged for stands in the first of the columns.
+    return first && id === 'input' ? from(unitPriceText(first, t), row.prices.length > 1) : ''
   }
   return {
     id,
     header,
-    cell: (row) => {
-      if (row.prices.length === 0) return id === 'input' ? <Status color="red">{t('model.unpriced')}</Status> : ''
-      const price = shown(row)
-      if (price === undefined || typeof price === 'string') return price ?? ''
-      const text = priceText(price.quota)
-      return price.differs ? t('model.from', { price: text }) : text
-    },
+    cell: (row) =>
+      row.prices.length === 0 && id === 'input' ? <Status color="red">{t('model.unpriced')}</Status> : text(row),
     value: (row) => {
-      const price = shown(row)
-      return typeof price === 'object' ? priceNumber(price.quota) : price
+      const price = least(row)
+      return price && priceNumber(price.quota)
     },
+    exported: (row) => (least(row) ? undefined : text(row)),
     sortable: true,
     align: 'end',
     skeleton: 'w-14',

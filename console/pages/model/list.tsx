@@ -13,23 +13,23 @@ import { EmptyState, Loading } from '../../components/ui/states.tsx'
 import { copyText } from '../../lib/clipboard.ts'
 import { askFirst, isAt } from '../../lib/first-look.ts'
 import { groupsQuery } from '../../lib/groups.ts'
-import { isAdmin, sessionUser, useSessionUser } from '../../lib/session.ts'
-import { type KnownStatus, serverStatus, useServerStatus, useStatusState } from '../../lib/status.ts'
+import { isAdmin, type SessionUser, sessionUser, useSessionUser } from '../../lib/session.ts'
+import { hasMoreCalls, serverStatus, useClassicServer, useServerStatus, useStatusState } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { parseQuery, type SetSearch, useUrlState } from '../../lib/url-state.ts'
 import { modelColumns } from './columns.tsx'
-import { kindOf, kinds, kindText } from './price-parts.tsx'
+import { canTry, kindOf, kinds, kindText } from './price-parts.tsx'
 import { pricesQuery } from './queries.ts'
 import { type ModelSearch, parseModelSearch } from './search.ts'
 
 const ModelPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.ModelPeek })))
 
-/** Whether the server is known to tell prices: of those that do, each says whether one may register. */
-const tellsPrices = ({ register_enabled }: KnownStatus) => register_enabled !== undefined
+/** Whoever is no admin has no other group, whatever the address says. */
+const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)
 
 // Begun before anything is drawn, for whoever was here before.
-if (isAt('/model') && sessionUser() && tellsPrices(serverStatus()))
-  askFirst(pricesQuery(parseModelSearch(parseQuery(location.search)).group))
+if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus()))
+  askFirst(pricesQuery(groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))))
 
 const rowId = ({ model }: PricedModel) => model
 const none: readonly PricedModel[] = []
@@ -38,17 +38,18 @@ const none: readonly PricedModel[] = []
 export function ModelListPage() {
   const t = useText()
   const status = useServerStatus()
-  const isLoading = useStatusState() === 'loading'
+  const isUnknown = useStatusState() === 'loading' && !hasMoreCalls(status)
+  const classic = useClassicServer()
   return (
     <Page title={t('model.title')} text={t('model.intro')} width="full">
-      {tellsPrices(status) ? (
-        <ModelTable />
-      ) : isLoading ? (
+      {isUnknown ? (
         <Loading what={t('model.title')} />
-      ) : (
+      ) : classic ? (
         <Card>
           <EmptyState title={t('model.classic')} />
         </Card>
+      ) : (
+        <ModelTable />
       )}
     </Page>
   )
@@ -57,9 +58,9 @@ export function ModelListPage() {
 function ModelTable() {
   const t = useText()
   const [search, setSearch] = useUrlState(parseModelSearch)
-  const admin = isAdmin(useSessionUser())
-  // Whoever is no admin has no other group, whatever the address says.
-  const query = useQuery(pricesQuery(admin ? search.group : undefined))
+  const user = useSessionUser()
+  const admin = isAdmin(user)
+  const query = useQuery(pricesQuery(groupFor(user, search)))
   const all = query.data?.models ?? none
   const { q = '', kind } = search
   const rows = useMemo(
@@ -117,9 +118,11 @@ function useRowActions(setSearch: SetSearch<ModelSearch>) {
       const copy = () => void copyText(model, { done: t('done.copied'), fallback })
       const tryIt = () => void navigate({ to: '/playground', search: { model } })
       return [
+        ...(canTry(row)
+          ? [{ id: 'try', label: t('model.try'), icon: <SquareTerminal />, primary: true, run: tryIt }]
+          : []),
         { id: 'copy', label: t('model.copy'), icon: <Copy />, primary: true, keys: 'c', run: copy },
-        { id: 'try', label: t('model.try'), icon: <SquareTerminal />, primary: true, run: tryIt },
-      ].slice(0, kindOf(row) === 'chat' ? 2 : 1)
+      ]
     },
     [t, navigate, setSearch],
   )

@@ -11,7 +11,17 @@ import { EmptyState } from '../../components/ui/states.tsx'
 import { formatCount } from '../../lib/format.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
-import { inputRates, isByToken, kindOf, kindText, outputRates, priceText, unitPriceText } from './price-parts.tsx'
+import {
+  canTry,
+  hasOutput,
+  inputRates,
+  isByToken,
+  kindOf,
+  kindText,
+  outputRates,
+  priceText,
+  unitPriceText,
+} from './price-parts.tsx'
 
 interface ModelPeekProps {
   /** Undefined: the group cannot call it. */
@@ -25,11 +35,12 @@ interface ModelPeekProps {
 export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
   const t = useText()
   const kind = row && kindOf(row)
-  const tryIt = kind === 'chat' && (
-    <Link to="/playground" search={{ model: name }} className={buttonClass({ look: 'primary' })}>
-      {t('model.try')}
-    </Link>
-  )
+  const tryIt =
+    row && canTry(row) ? (
+      <Link to="/playground" search={{ model: name }} className={buttonClass({ look: 'primary' })}>
+        {t('model.try')}
+      </Link>
+    ) : undefined
   return (
     <Drawer open onClose={onClose} title={name} aside={kind && <Badge>{kindText(kind, t)}</Badge>} footer={tryIt}>
       {row ? <Details row={row} list={list} /> : <EmptyState title={t('model.gone', { group: list.group })} />}
@@ -45,20 +56,28 @@ function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list']
   return (
     <>
       <CopyField label={t('model.name')} value={model} />
-      {prices.length === 0 && <Banner kind="warn">{t('model.unpriced.text')}</Banner>}
+      {row.unpriced && (
+        <Banner kind="warn">{t(prices.length === 0 ? 'model.unpriced.text' : 'model.unpriced.some')}</Banner>
+      )}
       {prices.length > 1 && <p className="text-sm text-muted">{t('model.several')}</p>}
       {prices.map((price) => (
-        <PriceCard key={JSON.stringify(price)} price={price} />
+        <PriceCard key={JSON.stringify(price)} price={price} row={row} />
       ))}
       {list.ratio !== 1 && (
         <p className="text-sm text-muted">{t('model.groupRatio', { group: list.group, ratio: String(list.ratio) })}</p>
       )}
-      <RecentUse filter={{ model_name: model }} />
-      <p className="text-sm">
-        <Link to="/log" search={{ model }} className="text-link hover:underline">
-          {t('model.logs')}
-        </Link>
-      </p>
+      {row.renamed ? (
+        <p className="text-sm text-muted">{t('model.renamed')}</p>
+      ) : (
+        <>
+          <RecentUse filter={{ model_name: model }} />
+          <p className="text-sm">
+            <Link to="/log" search={{ model }} className="text-link hover:underline">
+              {t('model.logs')}
+            </Link>
+          </p>
+        </>
+      )}
     </>
   )
 }
@@ -66,32 +85,35 @@ function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list']
 /** The call whose price is worked out as an example. */
 const example = { input: 10_000, output: 1000 }
 
-function PriceCard({ price }: { price: Price }) {
+function PriceCard({ price, row }: { price: Price; row: PricedModel }) {
   const t = useText()
   const { rates, tiers, call, minimum_seconds } = price
   const byToken = isByToken(price)
-  const cost = (rates.input * example.input + rates.output * example.output) / 1e6 + call
+  const output = hasOutput(row)
+  const cost = (rates.input * example.input + (output ? rates.output * example.output : 0)) / 1e6 + call
+  const counts = { input: formatCount(example.input), output: formatCount(example.output), price: priceText(cost) }
   return (
     <section aria-label={t('model.price')} className="rounded-lg border border-line p-3">
       <h3 className="text-sm font-medium">{byToken ? t('model.price.tokens') : unitPriceText(price, t)}</h3>
       {byToken && (
         <>
-          <RateList rates={rates} />
+          <RateList rates={rates} output={output} />
           {tiers.map((tier) => (
             <div key={tier.above} className="mt-3 border-t border-line pt-3">
               <h4 className="text-sm font-medium">{t('model.above', { count: formatCount(tier.above) })}</h4>
-              <RateList rates={tier.rates} />
+              <RateList rates={tier.rates} output={output} />
             </div>
           ))}
-          {call > 0 && <p className="mt-2 text-sm">{t('model.callToo', { price: priceText(call) })}</p>}
-          <p className="mt-3 border-t border-line pt-3 text-sm text-muted">
-            {t('model.example', {
-              input: formatCount(example.input),
-              output: formatCount(example.output),
-              price: priceText(cost),
-            })}
-          </p>
+          {/* What models that paint or speak put out is dearer than text, and its length says little. */}
+          {rates.image_output === undefined && rates.audio_output === undefined && (
+            <p className="mt-3 border-t border-line pt-3 text-sm text-muted">
+              {t(output ? 'model.example' : 'model.example.input', counts)}
+            </p>
+          )}
         </>
+      )}
+      {call > 0 && (byToken || rates.input > 0) && (
+        <p className="mt-2 text-sm">{t('model.callToo', { price: priceText(call) })}</p>
       )}
       {price.unit === 'image' && <p className="mt-1 text-sm text-muted">{t('model.image.text')}</p>}
       {minimum_seconds > 0 && (
@@ -101,7 +123,7 @@ function PriceCard({ price }: { price: Price }) {
   )
 }
 
-function RateList({ rates }: { rates: Rates }) {
+function RateList({ rates, output }: { rates: Rates; output: boolean }) {
   const t = useText()
   const special = (names: readonly SpecialRate[]) =>
     names.map((name) => {
@@ -116,7 +138,7 @@ function RateList({ rates }: { rates: Rates }) {
     <dl className="mt-2 grid grid-cols-[1fr_auto] gap-y-1.5 text-sm">
       <Line name={t('model.rate.input')}>{priceText(rates.input)}</Line>
       {special(inputRates)}
-      <Line name={t('model.rate.output')}>{priceText(rates.output)}</Line>
+      {output && <Line name={t('model.rate.output')}>{priceText(rates.output)}</Line>}
       {special(outputRates)}
     </dl>
   )

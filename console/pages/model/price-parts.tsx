@@ -1,11 +1,12 @@
 import type { Price, PricedModel, SpecialRate } from '../../../contract/api/price.ts'
 import { modeOfModel } from '../../../contract/model-kinds.ts'
-import { formatCount, quotaPerUnit, showsCurrency } from '../../lib/format.ts'
-import type { Text } from '../../lib/text.ts'
+import { quotaPerUnit, showsCurrency } from '../../lib/format.ts'
+import { languageTag, type Text } from '../../lib/text.ts'
 
 /** Kinds of models, in the order in which they are offered. */
 export const kinds = [
   'chat',
+  'realtime',
   'completions',
   'embeddings',
   'rerank',
@@ -23,6 +24,7 @@ const kindByUnit = { image: 'images', characters: 'speech', hour: 'transcription
 export function kindOf({ model, prices }: PricedModel): Kind {
   const unit = prices[0]?.unit ?? 'tokens'
   if (unit !== 'tokens') return kindByUnit[unit]
+  if (/realtime/i.test(model)) return 'realtime'
   const mode = modeOfModel(model)
   return kinds.find((kind) => kind === mode) ?? 'chat'
 }
@@ -32,14 +34,29 @@ export function kindText(kind: Kind, t: Text): string {
   return t(`model.kind.${kind}`)
 }
 
-const leastDecimals = 2
-const mostDecimals = 6
+/** Whether the playground can call it. */
+export function canTry(row: PricedModel): boolean {
+  return kindOf(row) === 'chat' && row.prices.length > 0
+}
 
-/** A price as the server wants quota shown: all its decimals, as prices are compared; at least cents. */
+const noOutput: readonly Kind[] = ['embeddings', 'rerank', 'moderations']
+
+/** Whether answers have tokens that may cost something. */
+export function hasOutput(row: PricedModel): boolean {
+  return !noOutput.includes(kindOf(row))
+}
+
+const smallest = 1e-6
+
+/** A price as the server wants quota shown: with all its decimals, as prices are compared, at least cents. */
 export function priceText(quota: number): string {
-  if (!showsCurrency()) return formatCount(Math.round(quota * 1e6) / 1e6)
-  const digits = (quota / quotaPerUnit()).toFixed(mostDecimals)
-  return `$${digits.replace(new RegExp(`0{1,${mostDecimals - leastDecimals}}$`), '')}`
+  const currency = showsCurrency()
+  const amount = currency ? quota / quotaPerUnit() : quota
+  // What is hardly anything must not look like nothing.
+  const digits = amount > 0 && amount < smallest ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 6 }
+  if (!currency) return new Intl.NumberFormat(languageTag(), digits).format(amount)
+  const format = { ...digits, ...(amount >= smallest || amount === 0 ? { minimumFractionDigits: 2 } : {}) }
+  return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...format }).format(amount)}`
 }
 
 /** Quota as the number that is exported and sorted by: dollars, or as it is. */
@@ -47,15 +64,19 @@ export function priceNumber(quota: number): number {
   return showsCurrency() ? quota / quotaPerUnit() : quota
 }
 
+/** Whether nothing is charged but so much for each call. */
+const isPerCall = ({ rates, call }: Price) => call > 0 && rates.input === 0 && rates.output === 0
+
 /** False for what costs so much for an image, an hour, a million characters or a call, and nothing else. */
-export function isByToken({ unit, rates, call }: Price): boolean {
-  return unit === 'tokens' && (call === 0 || rates.input > 0 || rates.output > 0)
+export function isByToken(price: Price): boolean {
+  return price.unit === 'tokens' && !isPerCall(price)
 }
 
 /** A price that is not by the token, with what it is for: `$0.016 / image`. */
-export function unitPriceText({ unit, rates, call }: Price, t: Text): string {
-  const of = unit === 'tokens' ? 'call' : unit
-  return t(`model.per.${of}`, { price: priceText(of === 'call' ? call : rates.input) })
+export function unitPriceText(price: Price, t: Text): string {
+  const { unit, rates, call } = price
+  if (unit === 'tokens' || isPerCall(price)) return t('model.per.call', { price: priceText(call) })
+  return t(`model.per.${unit}`, { price: priceText(rates.input) })
 }
 
 /** The rates of a side that are not those of its plain tokens, in the order of the drawer. */
