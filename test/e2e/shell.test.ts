@@ -49,6 +49,7 @@ describe('the menu', () => {
       'Settings',
       'About',
       'Usage',
+      'Models',
       'Playground',
     ])
   })

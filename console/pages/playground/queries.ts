@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { logApi } from '../../../contract/api/log.ts'
-import { priceApi } from '../../../contract/api/price.ts'
+import { optionApi } from '../../../contract/api/option.ts'
 import { type Token, tokenApi } from '../../../contract/api/token.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
@@ -32,23 +32,23 @@ export const modelsQuery = (token: Token) =>
 const patienceMs = 2000
 
 /**
- * Models that a call can be charged for: those with a price, or those that the newest calls were charged for where the
- * server tells no prices. Empty where nothing is known.
+ * Models that a call can be charged for: those with a price, which admins are told; for others those that their newest
+ * calls were charged for. Empty where nothing is known.
  */
-export const chargeableQuery = (classic: boolean) =>
+export const chargeableQuery = (admin: boolean) =>
   queryOptions({
-    queryKey: ['playground', 'chargeable', classic],
+    queryKey: ['playground', 'chargeable', admin],
     queryFn: async ({ signal }) => {
       // It is for a good beginning alone: who waits longer begins with another model.
       const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
-      const names = await (classic ? chargedModels(soon) : pricedModels(soon)).catch(() => [])
+      const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
       return new Set(names)
     },
   })
 
 async function pricedModels(signal: AbortSignal): Promise<string[]> {
-  const { models } = await call(priceApi.list, { query: {} }, { signal, quiet: true })
-  return models.filter(({ prices }) => prices.length > 0).map(({ model }) => model)
+  const prices = await call(optionApi.prices, {}, { signal, quiet: true })
+  return prices.filter(({ source }) => source !== 'none').map(({ model }) => model)
 }
 
 async function chargedModels(signal: AbortSignal): Promise<string[]> {

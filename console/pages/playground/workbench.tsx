@@ -5,6 +5,7 @@ import type { Token } from '../../../contract/api/token.ts'
 import { isChatModel } from '../../../contract/model-kinds.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { Button } from '../../components/ui/button.tsx'
+import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
@@ -25,10 +26,12 @@ const isUsable = (token: Token) => token.status === tokenStatus.enabled
  * first to talk to, else the first.
  */
 function useUsualModel(models: readonly string[] | undefined, wanted: boolean): string | undefined {
+  // A server of fewer calls tells nobody its prices.
   const classic = useClassicServer()
+  const admin = isAdmin(useSessionUser()) && !classic
   const [last] = useState(lastModel)
   const remembered = models?.find((model) => model === last)
-  const chargeable = useQuery({ ...chargeableQuery(classic), enabled: wanted && models !== undefined && !remembered })
+  const chargeable = useQuery({ ...chargeableQuery(admin), enabled: wanted && models !== undefined && !remembered })
   if (remembered !== undefined || chargeable.isLoading) return remembered
   const talking = models?.filter(isChatModel) ?? []
   return talking.find((model) => chargeable.data?.has(model)) ?? talking[0] ?? models?.[0]
