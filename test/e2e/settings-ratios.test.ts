@@ -181,7 +181,7 @@ describe('the JSON', () => {
     await toastShown(page, 'error', 'Error: group ratio is not a valid JSON string')
     expect(puts(visit.calls())).toEqual([])
     await page.locator('[id="ModelRatio"]').getByText('model ratio is not a valid JSON string').waitFor()
-    await page.getByText('Models', { exact: true }).click()
+    await page.locator('main').getByText('Models', { exact: true }).click()
     await page.getByText('Mend the JSON first').waitFor()
     await page.getByText('JSON', { exact: true }).first().click()
     await page.getByLabel('Model ratio', { exact: true }).fill('{"gpt-4o": -1}')
