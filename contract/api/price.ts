@@ -6,21 +6,6 @@ export const priceUnits = ['tokens', 'characters', 'image', 'hour'] as const
 
 export type PriceUnit = (typeof priceUnits)[number]
 
-/** Kinds of tokens that may have a price other than the plain ones of their side. */
-export const specialRates = [
-  'cached_input',
-  'cache_write',
-  'cache_write_1h',
-  'image_input',
-  'audio_input',
-  'cached_audio_input',
-  'reasoning',
-  'image_output',
-  'audio_output',
-] as const
-
-export type SpecialRate = (typeof specialRates)[number]
-
 const quota = (description: string) => z.number().check(z.describe(description))
 const special = z.optional(quota('Where it differs from the plain tokens of its side.'))
 
@@ -41,6 +26,9 @@ export const ratesSchema = z.object({
 })
 
 export type Rates = z.output<typeof ratesSchema>
+
+/** Kinds of tokens that may have a price other than the plain ones of their side. */
+export type SpecialRate = Exclude<keyof Rates, 'input' | 'output'>
 
 export const priceSchema = z.object({
   unit: z.enum(priceUnits),
