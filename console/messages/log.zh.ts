@@ -48,6 +48,7 @@ export const logZh = {
   'log.kpi.requests': '条数',
   'log.kpi.average': '平均每条',
   'log.kpi.failed': '无法显示统计',
+  'log.sortedNewest': '按此方式排序时，列表只含最新的 {count} 条。',
   'log.histogram': '条数随时间变化',
   'log.histogram.summary': '{from} 到 {to} 共 {count} 条。选择一段，或拖动选择多段，可只看该时间。',
   'log.histogram.failed': '无法显示图表',

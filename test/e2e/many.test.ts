@@ -49,6 +49,21 @@ for (const { path, rows, sort } of lists) {
   })
 }
 
+test('a sorted log says that it has the newest rows only, and its figures stay those of all', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  const figures = page.getByRole('region', { name: /tokens/i }).first()
+  await visit.open('/log')
+  await filled(page)
+  await page.waitForFunction(() => document.querySelector('.skeleton') === null)
+  const all = await figures.textContent()
+  expect(all).toMatch(/Rows10,\d{3}/)
+  await visit.open('/log?sort=-quota')
+  await filled(page)
+  await page.getByText(/^Sorted this way, the list has the newest [\d,]+ rows only\.$/).waitFor()
+  await eventually(() => figures.textContent()).toBe(all)
+})
+
 test('spec 9: beside the page that is open one to each side is named, and the ends', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit

@@ -68,7 +68,12 @@ export function LogListPage() {
       <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
-      <Statistics filter={filter} everybody={everybody} rows={list.settled ? list.total : undefined} />
+      <Statistics
+        filter={filter}
+        everybody={everybody}
+        listed={list.settled ? list.total : undefined}
+        sort={search.sort}
+      />
       <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
         {!classic && (
           <Histogram
