@@ -19,7 +19,7 @@ import { rowIdOf } from './log-parts.tsx'
 import { allLogs, exportAddress, ownLogs } from './queries.ts'
 import { RequestBox } from './request-box.tsx'
 import { type LogSearch, parseLogSearch } from './search.ts'
-import { Statistics } from './statistics.tsx'
+import { NewestOnly, Statistics } from './statistics.tsx'
 import { Tail } from './tail.tsx'
 
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
@@ -42,6 +42,7 @@ export function LogListPage() {
   const filter = useMemo(() => filterOf(search, everybody), [search, everybody])
   const source = everybody ? allLogs : ownLogs
   const list = useList(source, search, setSearch, filter)
+  const figures = { filter, everybody, listed: list.settled ? list.total : undefined, sort: search.sort }
   // A request that is looked up is no question to the list.
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
@@ -68,12 +69,7 @@ export function LogListPage() {
       <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
-      <Statistics
-        filter={filter}
-        everybody={everybody}
-        listed={list.settled ? list.total : undefined}
-        sort={search.sort}
-      />
+      <Statistics {...figures} />
       <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
         {!classic && (
           <Histogram
@@ -140,6 +136,7 @@ export function LogListPage() {
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
+      <NewestOnly {...figures} />
       <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} admin={admin} />
     </Page>
   )
