@@ -3,9 +3,7 @@ import { Kpi } from '../../components/ui/kpi.tsx'
 import { formatCount, useFormatQuota } from '../../lib/format.ts'
 import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
-import { type Histogram, histogramQuery, type LogFilter, statQuery } from './queries.ts'
-
-const rowsIn = ({ types }: Histogram) => types.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)
+import { histogramQuery, type LogFilter, rowsIn, statQuery } from './queries.ts'
 
 interface StatisticsProps {
   filter: LogFilter
