@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
+import { openHeld } from './support/held.ts'
 import { choose, rowOf } from './support/lists.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
@@ -433,6 +434,17 @@ describe('the form of a channel', () => {
       if (id === 15) await page.getByText('APIKey|SecretKey').waitFor()
       if (id === 18) await page.getByText('APPID|APISecret|APIKey').waitFor()
     }
+  })
+
+  test('who clicks the box of the type before it is loaded finds all types open below it', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const letGo = await openHeld(page, '/channel/add', '**/assets/combobox-control-*.js')
+    const box = page.getByLabel('Type', { exact: true })
+    await box.click()
+    await letGo()
+    await page.getByRole('option', { name: 'Azure OpenAI', exact: true }).click()
+    await eventually(() => box.inputValue()).toBe('Azure OpenAI')
   })
 
   test('spec 2: a channel may serve several groups', async () => {

@@ -7,6 +7,7 @@ import { refuseClipboard } from './support/clipboard.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
+import { openHeld } from './support/held.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -610,6 +611,26 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.waitForURL('**/token?start=*')
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
+  })
+
+  test('who goes to the box of models before it is loaded finds it open, or in hand', async () => {
+    await serve('gpt-4o')
+    await using visit = await site.visit({ as: await site.addUser('early') })
+    const { page } = visit
+    const control = '**/assets/combobox-control-*.js'
+    const clicked = await openHeld(page, '/token/add', control)
+    const box = page.getByLabel('Models')
+    await box.click()
+    await clicked()
+    await page.getByRole('option', { name: 'gpt-4o', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
+    const focused = await openHeld(page, '/token/add', control)
+    await box.focus()
+    await focused()
+    await eventually(() => box.getAttribute('role')).toBe('combobox')
+    await page.keyboard.type('by-name')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Remove by-name', exact: true }).waitFor()
   })
 
   test('editing keeps the models as they were, offered or not; none at all means every model', async () => {

@@ -21,9 +21,13 @@ export interface ChoiceProps {
   keepsTyped?: boolean
 }
 
+/** How far somebody had come with the box that stood here before the control was loaded. */
+export type Reached = 'not' | 'focused' | 'open'
+
 /** What a control is given by its field. */
 interface ControlProps extends ChoiceProps {
   id: string
+  reached: Reached
   inputRef: Ref<HTMLInputElement>
   disabled?: boolean | undefined
   invalid: boolean
@@ -134,6 +138,7 @@ export function MultiCombobox(props: MultiProps) {
       itemToStringLabel={sought}
       isItemEqualToValue={same}
       disabled={disabled ?? false}
+      defaultOpen={props.reached === 'open'}
       autoHighlight
     >
       <Combobox.InputGroup
@@ -162,6 +167,7 @@ export function MultiCombobox(props: MultiProps) {
             placeholder={chosen.length > 0 ? '' : placeholder}
             aria-invalid={invalid || undefined}
             aria-describedby={describedBy}
+            autoFocus={props.reached !== 'not'}
             className="h-6 min-w-16 flex-1 bg-transparent outline-none"
             onKeyDown={onKeyDown}
             onPaste={(event) => {
@@ -186,7 +192,7 @@ interface SearchSelectProps extends ControlProps {
 
 /** The control of `SearchSelectField`; loaded when a form has one. */
 export function SearchSelect(props: SearchSelectProps) {
-  const { options, value, onChange, creatable = false } = props
+  const { reached, options, value, onChange, creatable = false } = props
   const t = useText()
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
   return (
@@ -197,6 +203,7 @@ export function SearchSelect(props: SearchSelectProps) {
       itemToStringLabel={label}
       isItemEqualToValue={same}
       disabled={props.disabled ?? false}
+      defaultOpen={reached === 'open'}
       onInputValueChange={(typed, details) => {
         if (creatable && details.reason === 'input-change') onChange(typed.trim())
       }}
@@ -209,6 +216,7 @@ export function SearchSelect(props: SearchSelectProps) {
           placeholder={props.placeholder}
           aria-invalid={props.invalid || undefined}
           aria-describedby={props.describedBy}
+          autoFocus={reached !== 'not'}
           className={`${inputClass} pr-8`}
           onKeyDown={keepOnEscape}
         />

@@ -1,15 +1,35 @@
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { FieldValues } from 'react-hook-form'
 import { inputClass } from '../ui/input.tsx'
-import type { ChoiceProps } from './combobox-control.tsx'
+import type { ChoiceProps, Reached } from './combobox-control.tsx'
 import { Field, type FieldParts, type FieldProps } from './field.tsx'
 
 const MultiCombobox = lazy(() => import('./combobox-control.tsx').then((it) => ({ default: it.MultiCombobox })))
 const SearchSelect = lazy(() => import('./combobox-control.tsx').then((it) => ({ default: it.SearchSelect })))
 
-/** A box of the same size while the control, which is large, is loaded. */
-function Waiting({ id, value }: { id: string; value: string }) {
-  return <input id={id} readOnly value={value} className={inputClass} />
+interface LoadedProps {
+  id: string
+  /** What is chosen, in words. */
+  shown: string
+  children(reached: Reached): ReactNode
+}
+
+/** A box of the same size while the control, which is large, is loaded; who is in it then finds the control as it should be. */
+function Loaded({ id, shown, children }: LoadedProps) {
+  const [reached, setReached] = useState<Reached>('not')
+  const waiting = (
+    <input
+      id={id}
+      readOnly
+      aria-busy
+      value={shown}
+      className={inputClass}
+      onFocus={() => setReached('focused')}
+      onClick={() => setReached('open')}
+      onBlur={() => setReached('not')}
+    />
+  )
+  return <Suspense fallback={waiting}>{children(reached)}</Suspense>
 }
 
 function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps, parts: FieldParts<T>) {
@@ -35,9 +55,16 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
       {(parts) => {
         const value = (parts.field.value as string[] | undefined) ?? []
         return (
-          <Suspense fallback={<Waiting id={parts.id} value={value.join(', ')} />}>
-            <MultiCombobox {...controlProps(props, parts)} value={value} onChange={parts.field.onChange} />
-          </Suspense>
+          <Loaded id={parts.id} shown={value.join(', ')}>
+            {(reached) => (
+              <MultiCombobox
+                {...controlProps(props, parts)}
+                reached={reached}
+                value={value}
+                onChange={parts.field.onChange}
+              />
+            )}
+          </Loaded>
         )
       }}
     </Field>
@@ -53,9 +80,17 @@ export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & 
         const { onChange, onBlur } = parts.field
         const shown = props.options.find((option) => option.value === value)?.label ?? value
         return (
-          <Suspense fallback={<Waiting id={parts.id} value={shown} />}>
-            <SearchSelect {...controlProps(props, parts)} value={value} onChange={onChange} onBlur={onBlur} />
-          </Suspense>
+          <Loaded id={parts.id} shown={shown}>
+            {(reached) => (
+              <SearchSelect
+                {...controlProps(props, parts)}
+                reached={reached}
+                value={value}
+                onChange={onChange}
+                onBlur={onBlur}
+              />
+            )}
+          </Loaded>
         )
       }}
     </Field>
