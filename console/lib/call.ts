@@ -53,6 +53,8 @@ export interface Answer<T> {
   message: string
   /** Number of all rows of a list; undefined when the server does not tell. */
   total: number | undefined
+  /** Number of the rows that match, of a list that may cover fewer; otherwise undefined. */
+  matching: number | undefined
 }
 
 /**
@@ -119,8 +121,15 @@ async function read<E extends Endpoint>(endpoint: E, response: Response): Promis
     throw new CallError('http', httpMessage(response.status, envelope.message), response.status, requestId)
   }
   if (json === undefined) throw new CallError('http', text('error.answer'), response.status, requestId)
-  const total = response.headers.get('x-total-count')
-  const rest = { message: envelope.message ?? '', total: total === null ? undefined : Number(total) }
+  const count = (name: string) => {
+    const told = response.headers.get(name)
+    return told === null ? undefined : Number(told)
+  }
+  const rest = {
+    message: envelope.message ?? '',
+    total: count('x-total-count'),
+    matching: count('x-matching-count'),
+  }
   if (endpoint.envelope === 'bare') return { data: json as Output<E['data']>, ...rest }
   if (envelope.success !== true) {
     throw new CallError('refused', envelope.message || text('error.refused'), response.status, requestId)

@@ -30,6 +30,8 @@ export interface ListPage<Row> {
   rows: Row[]
   /** Number of all rows; undefined from servers that do not tell. */
   total: number | undefined
+  /** Number of the rows that match, of a list that may cover fewer. */
+  matching?: number | undefined
 }
 
 /** A list of the server: how its pages are asked for, and what changes do to the pages that are here. */
@@ -96,5 +98,5 @@ async function loadPage<Row>(endpoint: Endpoint, request: PageRequest, options: 
     ...filters,
   }
   const answer = await callFull(endpoint, { query } as object as CallInput<Endpoint>, options)
-  return { rows: (answer.data ?? []) as Row[], total: answer.total }
+  return { rows: (answer.data ?? []) as Row[], total: answer.total, matching: answer.matching }
 }

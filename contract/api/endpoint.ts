@@ -37,6 +37,8 @@ export interface Endpoint<
   critical?: true
   /** Status of the refusal of a body that cannot be decoded; 200 unless it says so. */
   badBodyStatus?: 400
+  /** A sorted list may cover the newest rows alone; a header then tells how many match. */
+  cutWhenSorted?: true
 }
 
 /** An endpoint whose answer is no JSON. */
@@ -47,7 +49,15 @@ export type MediaEndpoint<
 
 type Facts = Pick<
   Endpoint,
-  'method' | 'path' | 'access' | 'summary' | 'description' | 'changesState' | 'critical' | 'badBodyStatus'
+  | 'method'
+  | 'path'
+  | 'access'
+  | 'summary'
+  | 'description'
+  | 'changesState'
+  | 'critical'
+  | 'badBodyStatus'
+  | 'cutWhenSorted'
 >
 
 interface Definition<P, Q, B, D> extends Facts {

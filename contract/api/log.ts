@@ -100,21 +100,23 @@ export const logApi = {
     method: 'GET',
     path: '/api/log/',
     access: 'admin',
+    cutWhenSorted: true,
     query: z.extend(list, allLogFilter),
     data: z.array(logSchema),
     summary: 'Logs of everybody, newest first',
     description:
-      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match, among 25,000 of the log.',
+      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match, among 25,000 of the log; `X-Matching-Count` then has the number of all that match.',
   }),
   self: endpoint({
     method: 'GET',
     path: '/api/log/self',
     access: 'user',
+    cutWhenSorted: true,
     query: z.extend(list, ownLogFilter),
     data: z.array(logSchema),
     summary: 'Own logs, newest first',
     description:
-      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match.',
+      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match; `X-Matching-Count` then has the number of all that match.',
   }),
   stat: endpoint({
     method: 'GET',

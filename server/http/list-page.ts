@@ -15,8 +15,9 @@ export function pageOf<Column extends string>(query: ListQuery<Column>): Page<Co
   return { offset: p * size, limit: size, sort: column ?? 'id', descending: order !== 'asc' }
 }
 
-/** Tells the number of all rows in a header, which the envelope of one-api has no place for; returns the rows. */
-export function listed<Row>(c: AppContext, { rows, total }: Listed<Row>): Row[] {
+/** Tells the numbers of rows in headers, which the envelope of one-api has no place for; returns the rows. */
+export function listed<Row>(c: AppContext, { rows, total, matching }: Listed<Row>): Row[] {
   c.header('X-Total-Count', String(total))
+  if (matching !== undefined) c.header('X-Matching-Count', String(matching))
   return rows
 }

@@ -25,19 +25,19 @@ export type LogSort =
 const sortedRows = 5000
 const sortedSpan = 25_000
 
-/** One page and the number of all rows. By id or time the rows go by hour, and within an hour by that column. */
+/** One page and the number of all rows, where the list may be cut also of those that match. By id or time the rows go by hour, and within an hour by that column. */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
-  const { hours } = await logStretch(db, filter, { offset: 0, limit: sortedRows, descending: true })
+  const { total: matching, hours } = await logStretch(db, filter, { offset: 0, limit: sortedRows, descending: true })
   const newest = newestOf(hours, filter.userId ? Number.POSITIVE_INFINITY : sortedSpan)
-  if (newest.length === 0) return { rows: [], total: 0 }
+  if (newest.length === 0) return { rows: [], total: 0, matching }
   const rows = await inHours(db, filter, newest)
     .orderBy(page.sort, page.descending ? 'desc' : 'asc')
     .orderBy('id', page.descending ? 'desc' : 'asc')
     .offset(page.offset)
     .limit(page.limit)
     .execute()
-  return { rows, total: rowsOf(newest) }
+  return { rows, total: rowsOf(newest), matching }
 }
 
 async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {

@@ -14,6 +14,8 @@ export interface Page<Column extends string> {
 export interface Listed<Row> {
   rows: Row[]
   total: number
+  /** How many match, of a list that may go through fewer. */
+  matching?: number
 }
 
 /** Where counting stops in tables that grow with every call: nobody pages further, and counting millions is slow. */

@@ -267,6 +267,25 @@ forEachDatabaseUrl((name, freshUrl) => {
       await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
   }
 
+  test('sorted by cost a list covers the newest hours with 5,000 rows, and tells how many match', async () => {
+    await write(2800, { created_at: start })
+    await write(2900, { created_at: start + hour })
+    const list = async (filter: RowFilter) => {
+      const page = { offset: 0, limit: 10, sort: 'quota', descending: true } as const
+      const { rows, ...counts } = await listLogs(store.read, { start_timestamp: 0, end_timestamp: 0, ...filter }, page)
+      return { counts, quotas: rows.map((row) => row.quota) }
+    }
+    const highest = (rows: readonly Row[]) =>
+      rows
+        .map((row) => row.quota)
+        .sort((a, b) => b - a)
+        .slice(0, 10)
+    expect(await list({})).toEqual({ counts: { total: 2900, matching: 5700 }, quotas: highest(there.slice(2800)) })
+    const ofUser = there.filter((row) => row.user_id === 2)
+    const counts = { total: ofUser.length, matching: ofUser.length }
+    expect(await list({ userId: 2 })).toEqual({ counts, quotas: highest(ofUser) })
+  })
+
   test('figures, lists and counts agree with the rows: uncounted, counted, half and half, late, deleted', async () => {
     await write(900)
     await expectExact(0)

@@ -442,9 +442,34 @@ describe('the form of a channel', () => {
     const letGo = await openHeld(page, '/channel/add', '**/assets/combobox-control-*.js')
     const box = page.getByLabel('Type', { exact: true })
     await box.click()
+    expect(await box.getAttribute('aria-busy')).toBe('true')
     await letGo()
-    await page.getByRole('option', { name: 'Azure OpenAI', exact: true }).click()
-    await eventually(() => box.inputValue()).toBe('Azure OpenAI')
+    await page.getByRole('option', { name: 'Anthropic Claude', exact: true }).click()
+    await eventually(() => box.inputValue()).toBe('Anthropic Claude')
+  })
+
+  test('of a channel whose type stands far down the list, the list opens at that type, clicked early or later', async () => {
+    const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
+    const { type, label } = types.at(-1) ?? { type: 0, label: 'no type' }
+    const [id] = await addChannel({ type, name: 'far down' })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const box = page.getByLabel('Type', { exact: true })
+    const chosen = page.getByRole('option', { name: label, exact: true })
+    const isInSight = () =>
+      chosen.evaluate((option) => {
+        const [own, list] = [option, option.closest('.ui-popup')].map((each) => each?.getBoundingClientRect())
+        return own && list && own.top >= list.top && own.bottom <= list.bottom
+      })
+    const letGo = await openHeld(page, `/channel/edit/${id}`, '**/assets/combobox-control-*.js')
+    await box.click()
+    expect(await box.getAttribute('aria-busy')).toBe('true')
+    await letGo()
+    await eventually(isInSight).toBe(true)
+    await page.keyboard.press('Escape')
+    await eventually(() => box.getAttribute('aria-expanded')).toBe('false')
+    await box.click()
+    await eventually(isInSight).toBe(true)
   })
 
   test('spec 2: a channel may serve several groups', async () => {

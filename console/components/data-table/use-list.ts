@@ -20,6 +20,10 @@ export interface ListState<Row> {
   size?: number
   /** Number of all rows, if the server tells. */
   total: number | undefined
+  /** Number of the rows that match what is asked for, covered by the list or not; undefined until it is known. */
+  matching: number | undefined
+  /** The list that is shown covers the newest of its rows that match, not all. */
+  cut: boolean
   /** The server does not sort: the table sorts what is loaded. */
   sortsLoaded: boolean
   /** Nothing to show yet. */
@@ -82,8 +86,8 @@ export function useList<Row>(
   const last = results.at(-1)
   useEffect(() => {
     if (last?.data && !last.isPlaceholderData)
-      before.current = { source, reader, page: last.data, at: last.dataUpdatedAt }
-  }, [source, reader, last?.data, last?.dataUpdatedAt, last?.isPlaceholderData])
+      before.current = { source, reader, narrowing, page: last.data, at: last.dataUpdatedAt }
+  }, [source, reader, narrowing, last?.data, last?.dataUpdatedAt, last?.isPlaceholderData])
   const waiting = last?.isPlaceholderData === true
 
   useEffect(() => {
@@ -103,6 +107,9 @@ export function useList<Row>(
     page: Math.min(page, pages),
     pages,
     total,
+    // As long as only page and order change, the numbers from before hold.
+    matching: waiting && known?.narrowing !== narrowing ? undefined : (last?.data?.matching ?? total),
+    cut: total !== undefined && (last?.data?.matching ?? 0) > total,
     sortsLoaded: !serverCounts,
     loading: results.some((result) => result.isPending),
     refreshing: results.some((result) => result.isFetching && !result.isPending),
@@ -122,6 +129,7 @@ export function useList<Row>(
 interface Answer<Row> {
   source: ListSource<Row>
   reader: number | undefined
+  narrowing: string
   page: ListPage<Row>
   /** Epoch milliseconds. */
   at: number

@@ -26,6 +26,8 @@ export function wholeList<Row>({ rows, search, filters, query }: WholeList<Row>)
     pages,
     size,
     total: rows.length,
+    matching: rows.length,
+    cut: false,
     sortsLoaded: true,
     loading: query.isPending,
     refreshing: query.isFetching && !query.isPending,

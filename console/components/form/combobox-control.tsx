@@ -1,6 +1,6 @@
 import { Combobox } from '@base-ui/react/combobox'
 import { Check, ChevronDown, X } from 'lucide-react'
-import { type ComponentProps, type Ref, useRef, useState } from 'react'
+import { type ComponentProps, type Ref, useEffect, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 
@@ -50,6 +50,15 @@ const keepOnEscape: KeyDown = (event) => {
     event.preventBaseUIHandler()
 }
 
+/** Whether the list is open. It opens a moment after the control is there: only then does it begin at what is chosen. */
+function useOpen(reached: Reached) {
+  const [open, setOpen] = useState(false)
+  useEffect(() => {
+    if (reached === 'open') setOpen(true)
+  }, [reached])
+  return [open, setOpen] as const
+}
+
 function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
   const t = useText()
   return (
@@ -87,6 +96,7 @@ export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
   const [typed, setTyped] = useState('')
+  const [open, setOpen] = useOpen(props.reached)
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
   const word = typed.trim()
@@ -127,7 +137,9 @@ export function MultiCombobox(props: MultiProps) {
         wentTo.current = false
         setTyped(next)
       }}
+      open={open}
       onOpenChange={(open, { reason }) => {
+        setOpen(open)
         // The list takes the words away when it closes. Escape and a choice mean just that; leaving the field does not.
         const leaves = reason === 'focus-out' || reason === 'outside-press'
         if (!open && leaves && props.keepsTyped && word !== '') add(word)
@@ -138,7 +150,6 @@ export function MultiCombobox(props: MultiProps) {
       itemToStringLabel={sought}
       isItemEqualToValue={same}
       disabled={disabled ?? false}
-      defaultOpen={props.reached === 'open'}
       autoHighlight
     >
       <Combobox.InputGroup
@@ -194,6 +205,7 @@ interface SearchSelectProps extends ControlProps {
 export function SearchSelect(props: SearchSelectProps) {
   const { reached, options, value, onChange, creatable = false } = props
   const t = useText()
+  const [open, setOpen] = useOpen(reached)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
   return (
     <Combobox.Root
@@ -203,7 +215,8 @@ export function SearchSelect(props: SearchSelectProps) {
       itemToStringLabel={label}
       isItemEqualToValue={same}
       disabled={props.disabled ?? false}
-      defaultOpen={reached === 'open'}
+      open={open}
+      onOpenChange={setOpen}
       onInputValueChange={(typed, details) => {
         if (creatable && details.reason === 'input-change') onChange(typed.trim())
       }}

@@ -11,17 +11,19 @@ interface LoadedProps {
   id: string
   /** What is chosen, in words. */
   shown: string
+  disabled: boolean | undefined
   children(reached: Reached): ReactNode
 }
 
 /** A box of the same size while the control, which is large, is loaded; who is in it then finds the control as it should be. */
-function Loaded({ id, shown, children }: LoadedProps) {
+function Loaded({ id, shown, disabled, children }: LoadedProps) {
   const [reached, setReached] = useState<Reached>('not')
   const waiting = (
     <input
       id={id}
       readOnly
       aria-busy
+      disabled={disabled}
       value={shown}
       className={inputClass}
       onFocus={() => setReached('focused')}
@@ -55,7 +57,7 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
       {(parts) => {
         const value = (parts.field.value as string[] | undefined) ?? []
         return (
-          <Loaded id={parts.id} shown={value.join(', ')}>
+          <Loaded id={parts.id} shown={value.join(', ')} disabled={props.disabled}>
             {(reached) => (
               <MultiCombobox
                 {...controlProps(props, parts)}
@@ -80,7 +82,7 @@ export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & 
         const { onChange, onBlur } = parts.field
         const shown = props.options.find((option) => option.value === value)?.label ?? value
         return (
-          <Loaded id={parts.id} shown={shown}>
+          <Loaded id={parts.id} shown={shown} disabled={props.disabled}>
             {(reached) => (
               <SearchSelect
                 {...controlProps(props, parts)}

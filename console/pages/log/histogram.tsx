@@ -5,7 +5,7 @@ import { Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatTime } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { typeColor, typeText } from './log-parts.tsx'
-import { type Histogram as Bins, histogramQuery, type LogFilter, rowsIn } from './queries.ts'
+import { type Histogram as Bins, histogramQuery, type LogFilter } from './queries.ts'
 
 const height = 72
 const daySeconds = 86_400
@@ -29,7 +29,7 @@ export function Histogram(props: { filter: LogFilter; everybody: boolean; onRang
   if (isPending) return <Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />
   if (error) return <p className="pb-3 text-sm text-muted">{t('log.histogram.failed')}</p>
   const { starts, step, types } = untilNow(histogram)
-  const count = rowsIn(histogram)
+  const count = types.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0)
   const [first] = starts
   const last = starts.at(-1)
   if (count === 0 || first === undefined || last === undefined) return null

@@ -16,10 +16,11 @@ import { logColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { filterOf, isFiltered, isOfCalls, noFilters, usageOf } from './filters.ts'
 import { rowIdOf } from './log-parts.tsx'
+import { NewestOnly } from './newest-only.tsx'
 import { allLogs, exportAddress, ownLogs } from './queries.ts'
 import { RequestBox } from './request-box.tsx'
 import { type LogSearch, parseLogSearch } from './search.ts'
-import { NewestOnly, Statistics } from './statistics.tsx'
+import { Statistics } from './statistics.tsx'
 import { Tail } from './tail.tsx'
 
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
@@ -42,7 +43,6 @@ export function LogListPage() {
   const filter = useMemo(() => filterOf(search, everybody), [search, everybody])
   const source = everybody ? allLogs : ownLogs
   const list = useList(source, search, setSearch, filter)
-  const figures = { filter, everybody, listed: list.settled ? list.total : undefined, sort: search.sort }
   // A request that is looked up is no question to the list.
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
@@ -69,7 +69,7 @@ export function LogListPage() {
       <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
-      <Statistics {...figures} />
+      <Statistics filter={filter} everybody={everybody} rows={list.matching} />
       <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
         {!classic && (
           <Histogram
@@ -136,7 +136,7 @@ export function LogListPage() {
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
-      <NewestOnly {...figures} />
+      {list.cut && <NewestOnly rows={list.total ?? 0} />}
       <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} admin={admin} />
     </Page>
   )

@@ -25,10 +25,6 @@ export const statQuery = (filter: LogFilter, everybody: boolean) =>
 /** Rows of each type, by the time that each bar begins. */
 export type Histogram = Awaited<ReturnType<typeof call<typeof logApi.histogram>>>
 
-/** Rows in all its bars. */
-export const rowsIn = ({ types }: Histogram) =>
-  types.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)
-
 /** Bars of the histogram. */
 const buckets = 48
 

@@ -1,42 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Kpi } from '../../components/ui/kpi.tsx'
 import { formatCount, useFormatQuota } from '../../lib/format.ts'
-import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
-import { histogramQuery, type LogFilter, rowsIn, statQuery } from './queries.ts'
+import { type LogFilter, statQuery } from './queries.ts'
 
-interface StatisticsProps {
-  filter: LogFilter
-  everybody: boolean
-  /** Rows of the list; undefined until they are known. */
-  listed: number | undefined
-  sort: string | undefined
-}
-
-/** How many rows the filters let through; undefined until it is known. */
-function useRows({ filter, everybody, listed, sort }: StatisticsProps): number | undefined {
-  // Sorted by anything but the time the server lists the newest rows only; the histogram counts them all.
-  const partly = !useClassicServer() && sort !== undefined && !/^-?(id|created_at)$/.test(sort)
-  const counted = useQuery({ ...histogramQuery(filter, everybody), enabled: partly, select: rowsIn }).data
-  return partly ? counted : listed
-}
-
-/** Says so when the list is sorted and has the newest rows only. It stands below the list, where it moves nothing. */
-export function NewestOnly(props: StatisticsProps) {
+/** Quota and tokens of what the filters let through, and its number of rows once that is known, as figures and as a sentence. */
+export function Statistics(props: { filter: LogFilter; everybody: boolean; rows: number | undefined }) {
+  const { filter, everybody, rows } = props
   const t = useText()
-  const rows = useRows(props)
-  const { listed } = props
-  if (rows === undefined || listed === undefined || rows <= listed) return null
-  return <p className="pt-1 text-sm text-muted">{t('log.sortedNewest', { count: formatCount(listed) })}</p>
-}
-
-/** Quota and tokens of what the filters let through, as figures and as a sentence. */
-export function Statistics(props: StatisticsProps) {
-  const { filter, everybody } = props
-  const t = useText()
-  const rows = useRows(props)
   const formatQuota = useFormatQuota()
-  const { data, isPending, error } = useQuery(statQuery(filter, everybody))
+  const { data, isPending, isPlaceholderData, error } = useQuery(statQuery(filter, everybody))
   if (error) {
     return (
       <p role="alert" className="pb-3 text-sm text-bad">
@@ -54,7 +27,7 @@ export function Statistics(props: StatisticsProps) {
       <Kpi
         label={t('log.kpi.average')}
         loading={isPending}
-        value={data && rows ? formatQuota(data.quota / rows, 6) : '–'}
+        value={data && !isPlaceholderData && rows ? formatQuota(data.quota / rows, 6) : '–'}
       />
     </section>
   )

@@ -1,4 +1,3 @@
-import { lazy, Suspense } from 'react'
 import { Input, inputClass, Select, Textarea } from '../../components/ui/input.tsx'
 import { useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
@@ -6,8 +5,8 @@ import type { ControlProps } from './control-props.ts'
 import { DomainChips } from './domain-chips.tsx'
 import { prettyJson } from './json-text.ts'
 import { choiceName, unitName } from './option-names.ts'
+import { PageText } from './page-text.tsx'
 
-const PageText = lazy(() => import('./page-text.tsx').then((it) => ({ default: it.PageText })))
 const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']
 
 /** The control of an option that is saved with the others: by its kind, and by its key where it is special. */
@@ -17,13 +16,7 @@ export function OptionControl(props: ControlProps) {
   const value = option.kind === 'json' && form.drafts[option.key] === undefined ? prettyJson(stored) : stored
   const shared = { id, disabled, 'aria-describedby': describedBy, 'aria-invalid': invalid || undefined }
   const type = (draft: string) => form.type(option.key, draft)
-  if (pageTexts.includes(option.key)) {
-    return (
-      <Suspense fallback={<Textarea {...shared} rows={6} value={value} readOnly />}>
-        <PageText {...props} />
-      </Suspense>
-    )
-  }
+  if (pageTexts.includes(option.key)) return <PageText {...props} />
   switch (option.kind) {
     case 'choice':
       return (

@@ -24,6 +24,10 @@ export const sharedHeaders: Record<string, HeaderObject> = {
     schema: { type: 'string' },
   },
   'X-Total-Count': { description: 'Number of all rows.', required: true, schema: { type: 'integer', minimum: 0 } },
+  'X-Matching-Count': {
+    description: 'Number of the rows that match, where the list covers the newest of them.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   'Retry-After': { description: 'Seconds until a call may be taken.', schema: { type: 'integer', minimum: 0 } },
   ...limitHeaders,
 }

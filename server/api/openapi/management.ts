@@ -94,10 +94,11 @@ function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parame
 function responsesOf(writer: SchemaWriter, endpoint: Endpoint, parameters: Parameter[]): Operation['responses'] {
   const changes = endpoint.method !== 'GET' || endpoint.changesState
   const isPaged = parameters.some(({ name }) => name === 'size')
+  const counts = endpoint.cutWhenSorted ? ['X-Total-Count', 'X-Matching-Count'] : ['X-Total-Count']
   return {
     200: {
       description: 'Done, or refused: see `success`.',
-      ...(isPaged && { headers: headersNamed('X-Total-Count') }),
+      ...(isPaged && { headers: headersNamed(...counts) }),
       content: answerContent(writer, endpoint),
     },
     ...(endpoint.badBodyStatus && { [endpoint.badBodyStatus]: shared('BadBody') }),
