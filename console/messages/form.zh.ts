@@ -23,7 +23,7 @@ export const formZh = {
   'form.noResults': '未找到结果。',
   'form.remove': '移除 {name}',
   'form.create': '添加“{name}”',
-  'form.dirty': '{count} 项更改',
+  'form.dirty': '{count, number} 项更改',
   'form.dirty.review': '查看',
   'form.dirty.discard': '放弃',
   'form.dirty.save': '保存',

@@ -76,5 +76,5 @@ export const homeZh = {
   'home.step.call': '完成首次调用',
   'home.step.call.why': '在试用页面或程序中发起均可，调用到达后会自动打勾。',
   'home.step.call.do': '打开试用页面',
-  'home.fromRows': '根据日志中最新的 {count} 条调用汇总：此服务器无法提供更多。',
+  'home.fromRows': '根据日志中最新的 {count, number} 条调用汇总：此服务器无法提供更多。',
 } as const satisfies Translation<'home'>

@@ -67,7 +67,7 @@ export const settingZh = {
 
   'setting.search': '搜索设置',
   'setting.search.none': '未找到结果。',
-  'setting.search.found': '{count} 项设置',
+  'setting.search.found': '{count, number} 项设置',
   'setting.sections': '章节',
   'setting.section.save': '保存此分区：{section}',
   'setting.failed': '无法加载设置',

@@ -32,7 +32,7 @@ export const tokenZh = {
   'token.allModels': '所有模型',
   'token.anywhere': '任何网络',
   'token.copy': '复制密钥',
-  'token.copied': '已将 {count} 个密钥复制到剪贴板！',
+  'token.copied': '已将 {count, number} 个密钥复制到剪贴板！',
   'token.reveal': '显示 {name} 的密钥',
   'token.hide': '隐藏 {name} 的密钥',
   'token.delete.text': '使用此密钥的程序将立即报错。此操作无法撤销。',

@@ -46,7 +46,7 @@ export const usageZh = {
   'usage.chart': '{metric}，每{rollup}',
   'usage.chart.summary': '{from} 到 {to} 的{metric}：共 {total}。',
   'usage.chart.time': '时间',
-  'usage.other': '其他 {count} 个',
+  'usage.other': '其他 {count, number} 个',
   'usage.ranking': '排名',
   'usage.ranking.name': '名称',
   'usage.ranking.share': '占比',
@@ -61,5 +61,5 @@ export const usageZh = {
   'usage.error': '无法显示用量',
   'usage.csv': '下载 CSV',
   'usage.ms': '{value} 毫秒',
-  'usage.fromRows': '根据日志中最新的 {count} 条调用汇总：此服务器无法提供更多。',
+  'usage.fromRows': '根据日志中最新的 {count, number} 条调用汇总：此服务器无法提供更多。',
 } as const satisfies Translation<'usage'>
