@@ -47,7 +47,7 @@ export const logEn = {
   'log.kpi.requests': 'Rows',
   'log.kpi.average': 'Average per row',
   'log.kpi.failed': 'The figures cannot be shown',
-  'log.sortedNewest': 'Sorted this way, the list has the newest {count, plural, one {row} other {# rows}} only.',
+  'log.sortedNewest': 'Sorted this way, the list has the newest {count, plural, one {# row} other {# rows}} only.',
   'log.histogram': 'Rows over time',
   'log.histogram.summary':
     '{count} rows between {from} and {to}. Choose a bar, or drag over several, to see their time only.',

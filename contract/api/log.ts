@@ -105,7 +105,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: 'Logs of everybody, newest first',
     description:
-      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match, among 25,000 of the log; `X-Matching-Count` then has the number of all that match.',
+      'The header `X-Total-Count` has the number of rows that the list goes through, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match, among 25,000 of the log; `X-Matching-Count` is then sent, too, with the number of all that match.',
   }),
   self: endpoint({
     method: 'GET',
@@ -116,7 +116,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: 'Own logs, newest first',
     description:
-      'The header `X-Total-Count` has the number of all rows, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match; `X-Matching-Count` then has the number of all that match.',
+      'The header `X-Total-Count` has the number of rows that the list goes through, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match; `X-Matching-Count` is then sent, too, with the number of all that match.',
   }),
   stat: endpoint({
     method: 'GET',

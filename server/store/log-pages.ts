@@ -25,7 +25,10 @@ export type LogSort =
 const sortedRows = 5000
 const sortedSpan = 25_000
 
-/** One page and the number of all rows, where the list may be cut also of those that match. By id or time the rows go by hour, and within an hour by that column. */
+/**
+ * One page and the number of the list's rows; where the list may be cut, also how many match. By id or time the rows go
+ * by hour, and within an hour by that column.
+ */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
   const { total: matching, hours } = await logStretch(db, filter, { offset: 0, limit: sortedRows, descending: true })

@@ -281,6 +281,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         .sort((a, b) => b - a)
         .slice(0, 10)
     expect(await list({})).toEqual({ counts: { total: 2900, matching: 5700 }, quotas: highest(there.slice(2800)) })
+    expect(await list({ model_name: 'none' })).toEqual({ counts: { total: 0, matching: 0 }, quotas: [] })
     const ofUser = there.filter((row) => row.user_id === 2)
     const counts = { total: ofUser.length, matching: ofUser.length }
     expect(await list({ userId: 2 })).toEqual({ counts, quotas: highest(ofUser) })

@@ -461,10 +461,17 @@ describe('the form of a channel', () => {
         const [own, list] = [option, option.closest('.ui-popup')].map((each) => each?.getBoundingClientRect())
         return own && list && own.top >= list.top && own.bottom <= list.bottom
       })
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/channel/types', async (route) => {
+      await held.promise
+      await route.continue()
+    })
     const letGo = await openHeld(page, `/channel/edit/${id}`, '**/assets/combobox-control-*.js')
     await box.click()
     expect(await box.getAttribute('aria-busy')).toBe('true')
     await letGo()
+    await eventually(() => box.getAttribute('role')).toBe('combobox')
+    held.resolve()
     await eventually(isInSight).toBe(true)
     await page.keyboard.press('Escape')
     await eventually(() => box.getAttribute('aria-expanded')).toBe('false')

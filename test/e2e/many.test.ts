@@ -64,14 +64,46 @@ test('a sorted log says that it has the newest rows only, and its figures stay t
   await filled(page)
   await page.getByText(/^Sorted this way, the list has the newest [\d,]+ rows only\.$/).waitFor()
   await eventually(() => figures.textContent()).toBe(all)
-  await page.getByRole('button', { name: 'Next page' }).click()
-  await page.getByText(/^Page 2 of /).waitFor()
-  await note.waitFor()
-  expect(await figures.textContent()).toBe(all)
   await visit.open('/log?sort=-quota&model=a-model-with-a-long-name')
   await page.getByText(/ 1,6\d{2} rows$/).waitFor()
   expect(await note.count()).toBe(0)
   expect(await figures.textContent()).toMatch(/Rows1,6\d{2}/)
+})
+
+test('figures of the log stay while a page is turned, and wait for the number of rows when it is another list', async () => {
+  await using visit = await site.visit({ as: rootAccount })
+  const { page } = visit
+  const figures = page.getByRole('region', { name: /tokens/i }).first()
+  const note = page.getByText(/^Sorted this way/)
+  let held = Promise.withResolvers<void>()
+  let isAsked = Promise.withResolvers<void>()
+  await visit.open('/log?sort=-quota')
+  await note.waitFor()
+  await eventually(() => figures.textContent()).toMatch(/Rows10,\d{3}Average per row\$/)
+  const all = await figures.textContent()
+  await page.route(/\/api\/log\/\?p=/, async (route) => {
+    isAsked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  // Ranges end by the clock; a page that is turned later is one of the same list.
+  await page.clock.setFixedTime(Date.now() + 70_000)
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await isAsked.promise
+  await page.getByText(/^Page 2 of /).waitFor()
+  expect(await note.count()).toBe(1)
+  expect(await figures.textContent()).toBe(all)
+  held.resolve()
+  await eventually(() => page.locator('.data-table[aria-busy="true"]').count()).toBe(0)
+  held = Promise.withResolvers()
+  isAsked = Promise.withResolvers()
+  await page.getByLabel('Model name').fill('a-model-with-a-long-name')
+  await page.getByRole('button', { name: 'Query' }).click()
+  await isAsked.promise
+  await eventually(() => figures.textContent()).toMatch(/Rows–Average per row–$/)
+  held.resolve()
+  await eventually(() => figures.textContent()).toMatch(/Rows1,6\d{2}Average per row\$/)
+  expect(await note.count()).toBe(0)
 })
 
 test('spec 9: beside the page that is open one to each side is named, and the ends', async () => {

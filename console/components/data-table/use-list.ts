@@ -20,10 +20,10 @@ export interface ListState<Row> {
   size?: number
   /** Number of all rows, if the server tells. */
   total: number | undefined
-  /** Number of the rows that match what is asked for, covered by the list or not; undefined until it is known. */
+  /** Number of the rows that match what is asked for, whether the list covers them or not; undefined until it is known. */
   matching: number | undefined
-  /** The list that is shown covers the newest of its rows that match, not all. */
-  cut: boolean
+  /** How many rows the list that is shown covers, the newest, where more match. */
+  cutTo?: number | undefined
   /** The server does not sort: the table sorts what is loaded. */
   sortsLoaded: boolean
   /** Nothing to show yet. */
@@ -109,7 +109,7 @@ export function useList<Row>(
     total,
     // As long as only page and order change, the numbers from before hold.
     matching: waiting && known?.narrowing !== narrowing ? undefined : (last?.data?.matching ?? total),
-    cut: total !== undefined && (last?.data?.matching ?? 0) > total,
+    cutTo: total !== undefined && (last?.data?.matching ?? 0) > total ? total : undefined,
     sortsLoaded: !serverCounts,
     loading: results.some((result) => result.isPending),
     refreshing: results.some((result) => result.isFetching && !result.isPending),

@@ -27,7 +27,6 @@ export function wholeList<Row>({ rows, search, filters, query }: WholeList<Row>)
     size,
     total: rows.length,
     matching: rows.length,
-    cut: false,
     sortsLoaded: true,
     loading: query.isPending,
     refreshing: query.isFetching && !query.isPending,

@@ -50,12 +50,20 @@ const keepOnEscape: KeyDown = (event) => {
     event.preventBaseUIHandler()
 }
 
-/** Whether the list is open. It opens a moment after the control is there: only then does it begin at what is chosen. */
-function useOpen(reached: Reached) {
+/**
+ * Whether the list is open. For who clicked before the control was there and has not left the box, it opens a frame after
+ * the options are there: only what was found among them while the list was closed is where the list begins.
+ */
+function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
+  const opens = reached === 'open' && options.length > 0
   useEffect(() => {
-    if (reached === 'open') setOpen(true)
-  }, [reached])
+    if (!opens) return
+    const frame = requestAnimationFrame(() => {
+      if (document.activeElement?.id === id) setOpen(true)
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [opens, id])
   return [open, setOpen] as const
 }
 
@@ -96,7 +104,7 @@ export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
   const [typed, setTyped] = useState('')
-  const [open, setOpen] = useOpen(props.reached)
+  const [open, setOpen] = useOpen(props)
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
   const word = typed.trim()
@@ -138,11 +146,11 @@ export function MultiCombobox(props: MultiProps) {
         setTyped(next)
       }}
       open={open}
-      onOpenChange={(open, { reason }) => {
-        setOpen(open)
+      onOpenChange={(next, { reason }) => {
+        setOpen(next)
         // The list takes the words away when it closes. Escape and a choice mean just that; leaving the field does not.
         const leaves = reason === 'focus-out' || reason === 'outside-press'
-        if (!open && leaves && props.keepsTyped && word !== '') add(word)
+        if (!next && leaves && props.keepsTyped && word !== '') add(word)
       }}
       onItemHighlighted={(_, { reason }) => {
         if (reason !== 'none') wentTo.current = reason === 'keyboard'
@@ -205,7 +213,7 @@ interface SearchSelectProps extends ControlProps {
 export function SearchSelect(props: SearchSelectProps) {
   const { reached, options, value, onChange, creatable = false } = props
   const t = useText()
-  const [open, setOpen] = useOpen(reached)
+  const [open, setOpen] = useOpen(props)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
   return (
     <Combobox.Root

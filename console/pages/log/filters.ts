@@ -18,7 +18,7 @@ export function spanOf(search: LogSearch): Span | 'all' | 'custom' {
 }
 
 /** The time range of a search, in epoch seconds; from 0 to one hour from now unless it says otherwise. */
-function rangeOf(search: LogSearch, nowSeconds = Math.floor(Date.now() / 1000)) {
+function rangeOf(search: LogSearch, nowSeconds: number) {
   const span = spanOf(search)
   // Whole minutes, so that the same view asks the same question for a while.
   const end = Math.ceil((nowSeconds + futureSeconds) / 60) * 60
@@ -32,9 +32,9 @@ function whole(text: string | undefined): number | undefined {
   return text !== undefined && Number.isInteger(value) && value >= 0 ? value : undefined
 }
 
-/** A log filter as the server takes it; what is not set is not sent. */
-export function filterOf(search: LogSearch, everybody: boolean) {
-  const { start, end } = rangeOf(search)
+/** A log filter as the server takes it, at a moment in epoch seconds; what is not set is not sent. */
+export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: number) {
+  const { start, end } = rangeOf(search, nowSeconds)
   return {
     type: whole(search.type) || undefined,
     token_name: search.token,
@@ -68,7 +68,7 @@ export function usageOf(search: LogSearch, everybody: boolean) {
 function usageRange(search: LogSearch) {
   const span = spanOf(search)
   if (span === '24h' || span === '7d' || span === '30d') return { range: span }
-  const { start, end } = rangeOf(search)
+  const { start, end } = rangeOf(search, Math.floor(Date.now() / 1000))
   const to = search.to === undefined ? undefined : end + 1
   if (start === 0 && to === undefined) return { range: '90d' as const }
   const from = start === 0 && to !== undefined ? to - mostDays * spans['24h'] : start

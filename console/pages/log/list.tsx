@@ -14,7 +14,7 @@ import { useText } from '../../lib/text.ts'
 import { type SetSearch, useUrlState } from '../../lib/url-state.ts'
 import { logColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { filterOf, isFiltered, isOfCalls, noFilters, usageOf } from './filters.ts'
+import { isFiltered, isOfCalls, noFilters, usageOf } from './filters.ts'
 import { rowIdOf } from './log-parts.tsx'
 import { NewestOnly } from './newest-only.tsx'
 import { allLogs, exportAddress, ownLogs } from './queries.ts'
@@ -22,6 +22,7 @@ import { RequestBox } from './request-box.tsx'
 import { type LogSearch, parseLogSearch } from './search.ts'
 import { Statistics } from './statistics.tsx'
 import { Tail } from './tail.tsx'
+import { useFilter } from './use-filter.ts'
 
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
 const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogPeek })))
@@ -39,8 +40,7 @@ export function LogListPage() {
   const classic = useClassicServer()
   const [search, setSearch] = useUrlState(parseLogSearch)
   const everybody = admin && search.mine === undefined
-  // The end of the range moves with the clock; it is read anew only when the address changes.
-  const filter = useMemo(() => filterOf(search, everybody), [search, everybody])
+  const filter = useFilter(search, everybody)
   const source = everybody ? allLogs : ownLogs
   const list = useList(source, search, setSearch, filter)
   // A request that is looked up is no question to the list.
@@ -69,7 +69,7 @@ export function LogListPage() {
       <div className="pb-3">
         <FilterBar search={search} setSearch={setSearch} everybody={everybody} />
       </div>
-      <Statistics filter={filter} everybody={everybody} rows={list.matching} />
+      <Statistics filter={filter} everybody={everybody} rows={list.matching} ofCalls={isOfCalls(search)} />
       <Suspense fallback={<Skeleton className="mb-3 h-[134px] w-full max-sm:h-[142px] rounded-lg" />}>
         {!classic && (
           <Histogram
@@ -136,7 +136,7 @@ export function LogListPage() {
         }
         empty={<EmptyState title={t('log.empty')} text={t('log.empty.text')} />}
       />
-      {list.cut && <NewestOnly rows={list.total ?? 0} />}
+      {list.cutTo !== undefined && <NewestOnly rows={list.cutTo} />}
       <Drawers search={search} setSearch={setSearch} list={list} everybody={everybody} admin={admin} />
     </Page>
   )

@@ -4,9 +4,17 @@ import { formatCount, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { type LogFilter, statQuery } from './queries.ts'
 
-/** Quota and tokens of what the filters let through, and its number of rows once that is known, as figures and as a sentence. */
-export function Statistics(props: { filter: LogFilter; everybody: boolean; rows: number | undefined }) {
-  const { filter, everybody, rows } = props
+interface StatisticsProps {
+  filter: LogFilter
+  everybody: boolean
+  /** How many the filters let through; undefined until it is known. */
+  rows: number | undefined
+  /** Calls may be among them: quota and tokens are those of calls alone. */
+  ofCalls: boolean
+}
+
+/** Quota, tokens and rows of what the filters let through, as figures and as a sentence. */
+export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps) {
   const t = useText()
   const formatQuota = useFormatQuota()
   const { data, isPending, isPlaceholderData, error } = useQuery(statQuery(filter, everybody))
@@ -27,7 +35,7 @@ export function Statistics(props: { filter: LogFilter; everybody: boolean; rows:
       <Kpi
         label={t('log.kpi.average')}
         loading={isPending}
-        value={data && !isPlaceholderData && rows ? formatQuota(data.quota / rows, 6) : '–'}
+        value={data && !isPlaceholderData && ofCalls && rows ? formatQuota(data.quota / rows, 6) : '–'}
       />
     </section>
   )

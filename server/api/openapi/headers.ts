@@ -25,7 +25,7 @@ export const sharedHeaders: Record<string, HeaderObject> = {
   },
   'X-Total-Count': { description: 'Number of all rows.', required: true, schema: { type: 'integer', minimum: 0 } },
   'X-Matching-Count': {
-    description: 'Number of the rows that match, where the list covers the newest of them.',
+    description: 'Number of all rows that match, of a list sorted so that it may cover only the newest of them.',
     schema: { type: 'integer', minimum: 0 },
   },
   'Retry-After': { description: 'Seconds until a call may be taken.', schema: { type: 'integer', minimum: 0 } },

@@ -1,0 +1,19 @@
+import { useMemo, useRef } from 'react'
+import { filterOf } from './filters.ts'
+import type { LogFilter } from './queries.ts'
+import type { LogSearch } from './search.ts'
+
+/** Ranges end an hour from now; after so many seconds they are read anew, so that new rows never fall behind the end. */
+const renewSeconds = 900
+
+/** What narrows the list. Its range stays while pages are turned and rows are opened: that asks no other question. */
+export function useFilter(search: LogSearch, everybody: boolean): LogFilter {
+  const { page: _page, sort: _sort, peek: _peek, request: _request, ...narrowing } = search
+  const asked = JSON.stringify(narrowing)
+  const now = Math.floor(Date.now() / 1000)
+  const moment = useRef({ asked, seconds: now })
+  const { current } = moment
+  if (current.asked !== asked || now - current.seconds >= renewSeconds) moment.current = { asked, seconds: now }
+  const { seconds } = moment.current
+  return useMemo(() => filterOf(search, everybody, seconds), [search, everybody, seconds])
+}
