@@ -123,7 +123,9 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
 
   async #settleOnce(outcome: Outcome): Promise<void> {
     this.#letGo()
-    if (outcome === 'complete') this.#deps.breaker.succeeded(this.#open.channel.id, this.#open.call.facts.model)
+    const { channel, call } = this.#open
+    if (outcome === 'complete') this.#deps.breaker.succeeded(channel.id, call.facts.model)
+    else this.#deps.breaker.undecided(channel.id, call.facts.model)
     await settle(this.#deps, this.#open, {
       measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },
       outcome,

@@ -20,6 +20,8 @@ const mostBytes = 64 * 1024
  */
 export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
+  // A count is no trial of a channel: that it counts does not tell whether it answers.
+  deps.breaker.undecided(channel.id, call.facts.model)
   const hold = await holdPlace(deps, call, channel)
   try {
     const counted = await countThere(deps, call, channel).catch((error: unknown) => {

@@ -39,10 +39,11 @@ export async function throughChannels<Call extends AnyCall>(
   const first = nextChannel(deps, call, tried)
   if (!first) throw noChannel(call)
   let channel: Channel = first
-  let charging = priced(deps, call, channel)
-  const hold = await takeQuota(deps, call, charging)
+  let hold: Hold | undefined
   let handedOver = false
   try {
+    let charging = priced(deps, call, channel)
+    hold = await takeQuota(deps, call, charging)
     for (let retries = 0; ; ) {
       tried.add(channel.id)
       keysTried.add(channel.upstream.key)
@@ -71,8 +72,11 @@ export async function throughChannels<Call extends AnyCall>(
       charging = await repriced(deps, call, channel, charging, hold)
     }
   } catch (error) {
-    // Until the answer has taken the hold over, every way out gives the quota back.
-    if (!handedOver) await hold.release()
+    // Until the answer has taken the hold over, every way out gives the quota back, and the channel a trial without a verdict.
+    if (!handedOver) {
+      deps.breaker.undecided(channel.id, call.facts.model)
+      await hold?.release()
+    }
     throw error
   }
 }

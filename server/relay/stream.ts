@@ -350,6 +350,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#ended = true
     this.#reader.cancel()
     if (error.type === 'upstream_error') this.#deps.breaker.failed(open.channel.id, open.call.facts.model)
+    else this.#deps.breaker.undecided(open.channel.id, open.call.facts.model)
     await this.#settle('interrupted', error.code)
     const event = errorEventFor(error, open.call.requestId, open.call.dialect)
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array

@@ -1,0 +1,103 @@
+// A channel that was left alone is tried by one call at a time; a trial that ends without a verdict leaves room for the next.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chargedUnits, chat, chatStream, expectError, expectErrorEvent, see, startBench } from './setup.ts'
+
+const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
+const sound: readonly (readonly [string, string])[] = [['content-type', 'audio/mpeg']]
+
+let bench: Bench
+/** Moves the gateway's clock. */
+let aheadMs = 0
+
+beforeAll(async () => {
+  bench = await startBench({
+    channels: false,
+    clock: { nowMs: () => Date.now() + aheadMs },
+    settings: { ModelRatio: '{"m":1,"dear":1000}', PreConsumedQuota: '20', HoldWaitTime: '0.2' },
+  })
+})
+beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function call(path: string, body: object, quota?: { user: number }) {
+  const caller = await bench.caller(quota)
+  return see(bench.gateway.post(path, body, caller.token))
+}
+
+/** Makes the channel with the key `bad` fail until it is left alone, and lets that time pass. */
+async function halfOpen(path: string, body: object): Promise<void> {
+  bench.upstream.forKey('bad', fake.status(503))
+  for (let count = 0; count < 5; count++) expect((await call(path, body)).status).toBe(503)
+  aheadMs += 5_001
+  const { breaker } = bench.gateway.context.relay.relay
+  expect(breaker.snapshot().at(-1)).toMatchObject({ state: 'half-open' })
+}
+
+async function twoChannels(path: string, body: object): Promise<void> {
+  await bench.channel({ key: 'bad', models: 'm,tts-1', priority: 1 })
+  await bench.channel({ key: 'good', models: 'm,tts-1' })
+  await halfOpen(path, body)
+}
+
+const chatPath = '/v1/chat/completions'
+
+/** Whom the next call goes to. */
+async function next(path: string, body: object): Promise<string | undefined> {
+  bench.upstream.forKey('bad', path === chatPath ? fake.ok() : fake.okSpeech())
+  expect((await call(path, body)).status).toBe(200)
+  return bench.upstream.last.key
+}
+
+test('a call that is refused before it goes anywhere', async () => {
+  await twoChannels(chatPath, chat)
+  expectError(await call(chatPath, chat, { user: 5 }), 403, 'insufficient_user_quota')
+  expect(await next(chatPath, chat)).toBe('bad')
+})
+
+test('a call that is refused when another channel turns out dearer', async () => {
+  await bench.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
+  await bench.channel({ key: 'good' })
+  await halfOpen(chatPath, chat)
+  const first = await bench.channel({ key: 'first', priority: 2 })
+  await bench.gateway.setOption('RetryTimes', '1')
+  bench.upstream.forKey('first', fake.status(503))
+  expectError(await call(chatPath, { ...chat, max_tokens: 1 }, { user: 100 }), 403, 'insufficient_user_quota')
+  expect(bench.upstream.last.key).toBe('first')
+  await bench.gateway.api('DELETE', `/api/channel/${first}`)
+  expect(await next(chatPath, { ...chat, max_tokens: 1 })).toBe('bad')
+})
+
+test('a stream whose quota runs out', async () => {
+  await twoChannels(chatPath, chat)
+  bench.upstream.forKey('bad', fake.endlessStream())
+  expectErrorEvent(await call(chatPath, chatStream, { user: 100 }), 'quota_exhausted_mid_stream')
+  expect(bench.upstream.last.key).toBe('bad')
+  expect(await next(chatPath, chat)).toBe('bad')
+})
+
+test('speech whose caller leaves', async () => {
+  await twoChannels('/v1/audio/speech', speech)
+  bench.upstream.forKey(
+    'bad',
+    fake.behaviour('speaks on', async (exchange) => {
+      exchange.head(200, sound)
+      while (await exchange.write('\u0001'.repeat(1000))) await new Promise((resolve) => setImmediate(resolve))
+    }),
+  )
+  const caller = await bench.caller()
+  const leave = new AbortController()
+  const answer = await bench.gateway.post('/v1/audio/speech', speech, caller.token, { signal: leave.signal })
+  expect(answer.status).toBe(200)
+  leave.abort()
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  const { rows } = await chargedUnits(bench, caller)
+  expect(rows[0]).toMatchObject({ outcome: 'aborted' })
+  expect(await next('/v1/audio/speech', speech)).toBe('bad')
+})
+
+test('a count of tokens, which asks for no answer', async () => {
+  await twoChannels(chatPath, chat)
+  expect((await call('/v1/messages/count_tokens', { ...chat, max_tokens: 9 })).status).toBe(200)
+  expect(await next(chatPath, chat)).toBe('bad')
+})
