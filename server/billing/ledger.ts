@@ -44,7 +44,7 @@ export interface Hold {
   readonly id: string
   /** Units held by now. */
   readonly amount: number
-  /** Takes more; false when nothing more is to be had. */
+  /** Takes more; false when nothing more is to be had. Throws GatewayError (database_unavailable). */
   extend(units: number, crashCharge: number): Promise<boolean>
   /** Charges, gives the rest back and writes the log row. Resolves with the units charged, once that is durable. */
   settle(settlement: Settlement): Promise<number>
@@ -141,9 +141,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
       // The commit may have gone through although its answer was lost. Or it goes through later, when a lock is free:
       // then the hold is nobody's, and swept.
       void settleUntilDone(deps, releaseOp(deps, id, request))
-      throw new GatewayError('database_unavailable', 'the account database cannot be reached, try again', {
-        cause: error,
-      })
+      throw unavailable(error)
     }
     if (limits) limits.minutes = result.minutes
     if (!result.ok && result.reason === 'limit') throw limitError(result, request.tokens ?? 0)
@@ -183,6 +181,10 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return hold
     },
   }
+}
+
+function unavailable(cause: unknown): GatewayError {
+  return new GatewayError('database_unavailable', 'the account database cannot be reached, try again', { cause })
 }
 
 function refusal(result: Refused): GatewayError {
@@ -272,8 +274,8 @@ class OpenHold implements Hold {
         crashCharge,
         ...(this.#limits && { limits: opLimits(this.#limits, epochSeconds(this.#deps.clock)) }),
       })
-      .catch(() => undefined)) as TakeResult | undefined
-    if (!result?.ok) return false
+      .catch((error: unknown) => Promise.reject(unavailable(error)))) as TakeResult
+    if (!result.ok) return false
     this.amount += result.amount
     return true
   }

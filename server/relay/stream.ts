@@ -9,7 +9,8 @@ import type { IdleWait } from './idle-watch.ts'
 import { countUsage, measure } from './measure.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { endings, unreadablePart } from './stream-endings.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import type { UpstreamPiece } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -19,21 +20,6 @@ const keepAlive = encoder.encode(': keep-alive\n\n')
 const drainMs = 1_000
 /** Characters that are surely a token or more; what the running estimate divides by. */
 const charactersPerToken = 3
-
-/**
- * What came next for the caller. `ready`: events in the caller's dialect, metered by who read them. `last`: the end of
- * the answer, which waits for the charge.
- */
-export type StreamPiece =
-  | UpstreamPiece
-  | { kind: 'ready'; bytes: Uint8Array }
-  | { kind: 'last'; bytes: Uint8Array; outcome: 'done' | 'error' | 'garbage' }
-
-/** Where a stream's pieces come from. */
-export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 'hurry'> {
-  ask(answer: (piece: StreamPiece) => void): void
-  next(): Promise<StreamPiece>
-}
 
 interface StreamOptions {
   deps: RelayDeps
@@ -287,7 +273,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const open = this.#open
     const deps = this.#deps
     const missing = this.#costSoFar(deps.settings().PreConsumedQuota) - open.hold.amount
-    await open.hold.extend(missing, this.#costSoFar(0))
+    const failed = await open.hold.extend(missing, this.#costSoFar(0)).then(
+      () => undefined,
+      (error: GatewayError) => error,
+    )
     const sent = out ?? new Uint8Array(0)
     if (this.#costSoFar(0) <= open.hold.amount) return sent
     // The estimate is rather too high: before it ends an answer, what was delivered is really counted.
@@ -295,10 +284,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     if (this.#costSoFar(0) <= open.hold.amount || this.#ended) return sent
     // Under one-api's policy an answer may cost more than there is.
     if (deps.settings().QuotaPolicy === 'compat') return sent
-    return this.#fail(
-      new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer'),
-      sent,
-    )
+    const exhausted = () =>
+      new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
+    return this.#fail(failed ?? exhausted(), sent)
   }
 
   async #count(): Promise<void> {

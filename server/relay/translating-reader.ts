@@ -4,7 +4,7 @@ import { brokenOff, unreadable } from '../dialects/failure.ts'
 import type { StreamEvent } from '../dialects/reply.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
-import type { StreamPiece, StreamReader } from './stream.ts'
+import type { StreamPiece, StreamReader } from './stream-reader.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()

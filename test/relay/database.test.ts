@@ -1,7 +1,20 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, eventsOf, expectError, see, startBench, until } from './setup.ts'
+import { openSession, response, startRealtimeUpstream, textUsage } from '../helpers/realtime-upstream.ts'
+import {
+  type Bench,
+  charged,
+  chargedUnits,
+  chat,
+  chatStream,
+  eventsOf,
+  expectError,
+  expectErrorEvent,
+  see,
+  startBench,
+  until,
+} from './setup.ts'
 
 let bench: Bench
 
@@ -22,6 +35,12 @@ function without(table: string): Disposable {
       database.close()
     },
   }
+}
+
+/** How often a charge had to be written again. */
+async function settleRetries(): Promise<number> {
+  const metrics = await fetch(`${bench.gateway.url}/metrics`).then((answer) => answer.text())
+  return Number(/^tollgate_settle_retries_total (\d+)/m.exec(metrics)?.[1])
 }
 
 describe('when the database fails', () => {
@@ -90,11 +109,7 @@ describe('when the database fails', () => {
     {
       using _ = without('logs')
       while (!text.includes('word4')) text += decoder.decode((await reader?.read())?.value)
-      const pending = async () => {
-        const metrics = await fetch(`${bench.gateway.url}/metrics`).then((answer) => answer.text())
-        return Number(/^tollgate_settle_retries_total (\d+)/m.exec(metrics)?.[1])
-      }
-      await until(async () => (await pending()) >= 2)
+      await until(async () => (await settleRetries()) >= 2)
       expect(text).not.toContain('[DONE]')
     }
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
@@ -102,5 +117,52 @@ describe('when the database fails', () => {
     expect(eventsOf(text).at(-1)).toBe('[DONE]')
     const rows = await charged(bench, caller, 15)
     expect(rows).toHaveLength(1)
+  }, 120_000)
+  test('a stream that needs more quota ends with database_unavailable: nobody knows that there is none', async () => {
+    const caller = await bench.caller()
+    const goOn = Promise.withResolvers<void>()
+    const event = 'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
+    bench.upstream.next(
+      fake.behaviour('waits, then goes on without end', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(event)
+        await goOn.promise
+        while (await exchange.write(event)) await new Promise((resolve) => setImmediate(resolve))
+      }),
+    )
+    const before = await settleRetries()
+    const answer = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    const seeing = see(answer)
+    {
+      using _ = without('holds')
+      goOn.resolve()
+      await until(async () => (await settleRetries()) > before)
+    }
+    expectErrorEvent(await seeing, 'database_unavailable')
+    const { units, rows } = await chargedUnits(bench, caller)
+    expect(units).toBeGreaterThan(400)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
+    expect(rows[0]?.content).toContain('ended: database_unavailable')
+    expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
+  }, 120_000)
+
+  test('so does a realtime session', async () => {
+    await using upstream = await startRealtimeUpstream()
+    const id = await bench.channel({ base_url: upstream.url, priority: 1 })
+    upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(3000, 50), { text: 'Hello' }))
+    const caller = await bench.caller()
+    const session = await openSession(bench.gateway.url, caller.token)
+    const before = await settleRetries()
+    {
+      using _ = without('holds')
+      session.send({ type: 'response.create' })
+      await session.event('response.done')
+      await until(async () => (await settleRetries()) > before)
+    }
+    expect(await session.event('error')).toMatchObject({ error: { code: 'database_unavailable' } })
+    expect(await session.closed).toEqual({ code: 1011, reason: 'database_unavailable' })
+    const [row] = await charged(bench, caller, 3050)
+    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 3000, completion_tokens: 50 })
+    await bench.gateway.api('DELETE', `/api/channel/${id}`)
   }, 120_000)
 })

@@ -153,13 +153,13 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
         if (!this.#meter.isBusy) this.#onQuiet?.()
         continue
       }
-      const isCovered = await this.#isCovered(kind)
+      const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
       // What the caller sees complete is in the hold by now, also for the case that this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
       if (refusal) void this.#end(refused(refusal))
-      else if (!isCovered) void this.#end(outOfQuota())
+      else if (shortage) void this.#end(shortage)
       else if (this.#isDraining && !this.#meter.isBusy) void this.#end(shutDown(this.#meter.isBusy))
     }
   }
@@ -188,19 +188,24 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     return typeof data === 'string' ? withoutKey(data, this.#open.channel.upstream.key) : data
   }
 
-  /** True when the hold covers what was used; it grows with that. */
-  async #isCovered(kind: ReturnType<RealtimeMeter['said']>): Promise<boolean> {
+  /** Why the session may not go on, where the hold does not cover what was used; it grows with that. */
+  async #shortage(kind: ReturnType<RealtimeMeter['said']>): Promise<Ending | undefined> {
     const slice = this.#deps.settings().PreConsumedQuota
-    if (kind === undefined && this.#meter.unseenTokens < slice / 4) return true
-    if (kind === 'error') return true
+    if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined
+    if (kind === 'error') return undefined
     const { hold, charging } = this.#open
     const used = this.#chargeOf(this.#meter.least())
     const wanted = this.#chargeOf(this.#meter.most()) + charging.ceiling(0)
+    let failed: GatewayError | undefined
     // The end of a response is written down even where the hold is large enough: it is charged if this process dies.
-    if (kind === 'done' || wanted > hold.amount) await hold.extend(Math.max(1, wanted - hold.amount), used)
-    if (used < hold.amount) return true
-    if (this.#deps.settings().QuotaPolicy === 'compat') return true
-    return kind !== 'done' && used === hold.amount
+    if (kind === 'done' || wanted > hold.amount)
+      await hold.extend(Math.max(1, wanted - hold.amount), used).catch((error: GatewayError) => {
+        failed = error
+      })
+    if (used < hold.amount) return undefined
+    if (this.#deps.settings().QuotaPolicy === 'compat') return undefined
+    if (kind !== 'done' && used === hold.amount) return undefined
+    return failed ? interrupted(failed) : outOfQuota()
   }
 
   #chargeOf(parts: readonly Usage[]): number {
