@@ -68,6 +68,8 @@ export interface StreamMeter {
   readonly characters: number
   /** What the caller's client expects at the end where the upstream leaves it out; '' = nothing. */
   readonly endMark: string
+  /** Whole images that have come; absent = the dialect has none. */
+  readonly images?: number
   /** The answer is complete even if the end mark never comes. */
   readonly finished: boolean
   /** The text or call that began last is whole, where the dialect tells that before the end of the answer. */

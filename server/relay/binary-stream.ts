@@ -2,6 +2,7 @@ import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { type OpenCall, settle } from './settlement.ts'
+import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const never = Number.POSITIVE_INFINITY
@@ -57,7 +58,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
         const ready = this.#kept
         this.#kept = piece.bytes.slice()
         if (!ready) continue
-        this.dueAtMs = this.#unreadLimit()
+        this.dueAtMs = unreadLimit(this.#deps)
         return { done: false, value: ready }
       }
       this.#ended = true
@@ -67,11 +68,6 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
       return this.#kept ? { done: false, value: this.#kept } : { done: true, value: undefined }
     }
     return this.#isCut ? brokenOff() : { done: true, value: undefined }
-  }
-
-  #unreadLimit(): number {
-    const limitMs = this.#deps.settings().CallerIdleTimeout * 1000
-    return limitMs > 0 ? this.#deps.clock.nowMs() + limitMs : never
   }
 
   /** Nobody has asked for more for too long. */

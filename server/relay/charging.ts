@@ -33,6 +33,10 @@ export interface Measure {
   cueSeconds?: number | undefined
   /** Images in the answer where it tells. */
   images?: number | undefined
+  /** The answer was cut off: whole images that had come by then, and whether the upstream is to blame. */
+  cut?: { images: number; byUpstream: boolean }
+  /** The upstream failed before anything came. */
+  isFree?: true
 }
 
 /** The price of one call at one model: what to hold, and what to charge. Kept from hold to settle. */
@@ -64,6 +68,8 @@ export interface Charge {
   /** Multiplier of the service tier in millionths; absent = one. */
   tierRatio?: bigint | undefined
 }
+
+export const nothing: Charge = { quota: 0, promptTokens: 0, completionTokens: 0, estimated: false }
 
 /** Ceiling of a plain call when nobody knows how much the model may answer. */
 const unknownCeilingTokens = 32_768
@@ -287,21 +293,27 @@ function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, m
     throw new GatewayError(found.code, found.message, { param: found.param })
   }
   const { quota: most, byTokens } = priceOf(mostImages)
-  return fixedCharging(sheet, groupRatio, most, most, ({ usage, estimated, images = mostImages }) => {
-    const reported = byTokens && !estimated
-    // Models that are charged by tokens answer with images only: their output tokens are image tokens.
-    const quota = reported
-      ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio)
-      : images === mostImages
-        ? most
-        : priceOf(images).quota
-    return {
-      quota,
-      promptTokens: reported ? usage.promptTokens : 0,
-      completionTokens: reported ? usage.completionTokens : 0,
-      estimated: byTokens && estimated,
-    }
-  })
+  return fixedCharging(
+    sheet,
+    groupRatio,
+    most,
+    most,
+    ({ usage, estimated, cut, images = cut?.images ?? mostImages }) => {
+      const reported = byTokens && !estimated
+      // Models that are charged by tokens answer with images only: their output tokens are image tokens.
+      const quota = reported
+        ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio)
+        : images === mostImages
+          ? most
+          : priceOf(images).quota
+      return {
+        quota,
+        promptTokens: reported ? usage.promptTokens : 0,
+        completionTokens: reported ? usage.completionTokens : 0,
+        estimated: byTokens && estimated,
+      }
+    },
+  )
 }
 
 /** Other services' names for `n`, which pass on to them unread. */
@@ -336,8 +348,9 @@ function wholeNumber(given: unknown): number | undefined {
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
   const ceiling = speechCharge({ input }, sheet, groupRatio).quota
-  return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated }) =>
-    speechCharge({ input, ...(!estimated && { usage }) }, sheet, groupRatio),
+  return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
+    // Half a speech is of no use, whether it comes as events or as bytes.
+    cut?.byUpstream ? nothing : speechCharge({ input, ...(!estimated && { usage }) }, sheet, groupRatio),
   )
 }
 

@@ -27,6 +27,12 @@ export interface Measured {
   note: string | undefined
 }
 
+/** As of a call that fails before its first byte. */
+export const nothingCame: Measured = {
+  measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: false, isFree: true },
+  note: undefined,
+}
+
 /** The upstream's usage when it can be believed, at once; else our own count. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
   const reported = answer.reported ?? readUsage(answer.usage)

@@ -3,7 +3,7 @@ import type { Hold } from '../billing/ledger.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
-import type { Charge, Charging, Measure } from './charging.ts'
+import { type Charge, type Charging, type Measure, nothing } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing-table.ts'
 
@@ -36,6 +36,7 @@ export interface Ending {
 /** A price that cannot be computed must not keep the quota. */
 function chargeOrRelease(open: OpenCall<AnyCall>, measure: Measure): Charge | Promise<never> {
   const { charging, hold } = open
+  if (measure.isFree) return nothing
   try {
     return charging.charge(open.tierLost ? atUsualTier(measure) : measure)
   } catch (error) {

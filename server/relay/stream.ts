@@ -6,10 +6,11 @@ import type { RelayDeps } from './deps.ts'
 import { withoutKey } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
-import { countUsage, measure } from './measure.ts'
+import { countUsage, type Measured, measure, nothingCame } from './measure.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { endings, unreadablePart } from './stream-endings.ts'
 import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
@@ -61,7 +62,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #begun: Promise<Step> | undefined
   /** What is sent after the charge is durable. */
   #settling: Promise<void> | undefined
+  /** When there was something of the answer for the caller; 0 = not yet. */
   #firstByteMs = 0
+  /** The limit for the whole call, which is ours, ended it. */
+  #isOverdue = false
   #promptTokens: number
   /** Where the output was last really counted; the running estimate goes on from there. */
   #counted = { pieces: 0, characters: 0, tokens: 0 }
@@ -148,14 +152,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
 
   #isSent(bytes: Bytes): boolean {
     if (bytes === undefined || bytes.length === 0) return false
-    this.dueAtMs = this.#unreadLimit()
+    this.dueAtMs = unreadLimit(this.#deps)
     this.#resolve?.({ done: false, value: bytes })
     return true
-  }
-
-  #unreadLimit(): number {
-    const limitMs = this.#deps.settings().CallerIdleTimeout * 1000
-    return limitMs > 0 ? this.#deps.clock.nowMs() + limitMs : never
   }
 
   /** Nobody has asked for more for too long. */
@@ -200,7 +199,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       case 'chunk':
         return this.#chunk(piece.bytes)
       case 'ready':
-        if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
+        this.#begins(piece.bytes)
         return this.#needsMore() ? this.#extend(piece.bytes) : piece.bytes
       case 'last':
         return this.#lastPiece(piece.bytes, piece.outcome)
@@ -213,7 +212,6 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
 
   #chunk(bytes: Uint8Array): Promise<Bytes> | Bytes {
     const meter = this.#meter
-    if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
     const block = this.#splitter.push(bytes)
     const { text } = block
     // What can be skimmed is not cut into events; the rare forms are.
@@ -240,11 +238,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     }
     const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
     const out = joined(whole, block.early)
+    this.#begins(out)
     return this.#needsMore() ? this.#extend(out) : out
   }
 
   #lastPiece(bytes: Uint8Array, outcome: 'done' | 'error' | 'garbage'): Promise<Bytes> {
-    if (this.#firstByteMs === 0) this.#firstByteMs = this.#elapsedMs()
     if (outcome === 'done') return this.#complete(bytes, '')
     if (outcome === 'error') return this.#upstreamError(undefined, decoder.decode(bytes))
     return this.#fail(unreadablePart())
@@ -300,13 +298,16 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async #complete(before: Bytes, last: string): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
+    const out = joined(before, encoder.encode(last)) as Uint8Array
+    this.#begins(out)
     await this.#settle('complete', '')
-    return joined(before, encoder.encode(last)) as Uint8Array
+    return out
   }
 
   /** The upstream reported an error within the stream: the caller gets that event as it is, and no end mark. */
   async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
     this.#ended = true
+    this.#begins(before)
     this.#reader.cancel()
     this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
     await this.#settle('interrupted', 'upstream_stream_error')
@@ -329,6 +330,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     if (signal === 'done' || meter.finished) return this.#complete(before, meter.endMark)
     // A torn last event is no content: what was cut is not passed off as whole.
     const [code, message] = endings[how]
+    this.#isOverdue = how === 'overdue'
     return this.#fail(new GatewayError(code, message), before)
   }
 
@@ -336,6 +338,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const open = this.#open
     const isTorn = before === undefined && this.#splitter.partlySent
     this.#ended = true
+    this.#begins(before)
     this.#reader.cancel()
     if (error.type === 'upstream_error') this.#deps.breaker.failed(open.channel.id, open.call.facts.model)
     else this.#deps.breaker.undecided(open.channel.id, open.call.facts.model)
@@ -353,21 +356,15 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async #settleOnce(outcome: Outcome, code: string): Promise<void> {
     const deps = this.#deps
     const open = this.#open
-    const meter = this.#meter
     open.call.leaving.close()
     deps.idleWatch.remove(this)
     if (outcome === 'complete') deps.breaker.succeeded(open.channel.id, open.call.facts.model)
     else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
-    const measured = measure(deps, open, {
-      usage: meter.usage,
-      reported: meter.reported,
-      isEarly: meter.isReportEarly,
-      output: () => meter.output(),
-      ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
-    })
-    const found = measured instanceof Promise ? await measured : measured
+    const cut = { images: this.#meter.images ?? 0, byUpstream: !this.#isOverdue }
+    const measuring = this.#measured(outcome)
+    const found = measuring instanceof Promise ? await measuring : measuring
     await settle(deps, open, {
-      measure: found.measure,
+      measure: outcome === 'interrupted' ? { ...found.measure, cut } : found.measure,
       outcome,
       code,
       firstByteMs: this.#firstByteMs,
@@ -375,8 +372,21 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     })
   }
 
-  #elapsedMs(): number {
-    return this.#deps.clock.nowMs() - this.#open.call.startedAtMs
+  #measured(outcome: Outcome): Measured | Promise<Measured> {
+    const meter = this.#meter
+    if (outcome === 'interrupted' && this.#firstByteMs === 0) return nothingCame
+    return measure(this.#deps, this.#open, {
+      usage: meter.usage,
+      reported: meter.reported,
+      isEarly: meter.isReportEarly,
+      output: () => meter.output(),
+      ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
+    })
+  }
+
+  #begins(bytes: Bytes): void {
+    if (this.#firstByteMs > 0 || !bytes || bytes.length === 0) return
+    this.#firstByteMs = Math.max(1, this.#deps.clock.nowMs() - this.#open.call.startedAtMs)
   }
 }
 

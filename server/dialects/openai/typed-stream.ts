@@ -1,6 +1,9 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
 
+/** An image of OpenAI's, and one of a series at Volcengine (their API references, "image streaming"). */
+const wholeImage = /^image_(?:generation|edit)\.(?:completed|partial_succeeded)$/
+
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
  * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event carries
@@ -12,6 +15,7 @@ export class TypedEventMeter implements StreamMeter {
   error: JsonObject | undefined
   pieces = 0
   characters = 0
+  images = 0
   finished = false
   #parts: string[] = []
 
@@ -34,6 +38,7 @@ export class TypedEventMeter implements StreamMeter {
     }
     if (isObject(event['usage'])) this.usage = event['usage']
     if (/\.(done|completed)$/.test(type)) this.finished = true
+    if (wholeImage.test(type)) this.images++
     if (typeof event['delta'] === 'string') {
       this.#parts.push(event['delta'])
       this.characters += event['delta'].length

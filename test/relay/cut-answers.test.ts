@@ -1,0 +1,141 @@
+// What is charged of an answer in events that was cut off: what had come, and nothing where nothing had.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chatStream, expectErrorEvent, type Seen, see, startBench } from './setup.ts'
+
+/** Units of one image: ratio 3 × 1000. */
+const each = 3000
+
+let bench: Bench
+/** Moves the gateway's clock. */
+let aheadMs = 0
+
+beforeAll(async () => {
+  bench = await startBench({
+    channels: false,
+    clock: { nowMs: () => Date.now() + aheadMs },
+    settings: { ModelRatio: '{"m":1,"painter":3}', KeepAliveInterval: '0.3', RelayTimeout: '600' },
+  })
+  await bench.channel({ models: 'm,painter,tts-1' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+const refusal = eventOf({ error: { message: 'out of order', type: 'server_error' } })
+
+type Cut = 'broken' | 'refused' | 'overdue'
+
+/** Calls an upstream that says this much and, once the caller has read it, ends so. */
+async function cut(how: Cut, path: string, body: object, said: readonly object[]) {
+  const caller = await bench.caller()
+  const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
+  bench.upstream.next(
+    fake.behaviour(how, async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      for (const event of said) await exchange.write(eventOf(event))
+      await isRead
+      if (how === 'broken') return exchange.reset()
+      if (how === 'overdue') return exchange.hang()
+      await exchange.write(refusal)
+      exchange.end()
+    }),
+  )
+  const answer = await bench.gateway.post(path, body, caller.token)
+  const seen = await see(
+    whenRead(answer, Math.max(1, said.length), () => {
+      if (how === 'overdue') aheadMs += 600_000
+      read()
+    }),
+  )
+  return { caller, seen }
+}
+
+/** The same answer; `then` is called when so many events of it have been read. */
+function whenRead({ body, headers, status }: Response, events: number, then: () => void): Response {
+  let text = ''
+  const watch = new TransformStream<Uint8Array, Uint8Array>({
+    transform(bytes, controller) {
+      text += Buffer.from(bytes).toString()
+      if (text.split('\n\n').length > events) then()
+      controller.enqueue(bytes)
+    },
+  })
+  return new Response(body?.pipeThrough(watch), { status, headers })
+}
+
+function expectEnd(how: Cut, seen: Seen): void {
+  if (how === 'refused') expect(seen.error?.message).toBe('out of order')
+  else expectErrorEvent(seen, how === 'overdue' ? 'upstream_timeout' : 'upstream_stream_error')
+}
+
+const ends: readonly Cut[] = ['broken', 'refused', 'overdue']
+
+describe('a stream of which nothing came but keep-alives costs nothing:', () => {
+  test.each(ends.map((how) => [how]))('%s', async (how) => {
+    const { caller, seen } = await cut(how, '/v1/chat/completions', chatStream, [])
+    expect(seen.text).toStartWith(': keep-alive\n\n')
+    expectEnd(how, seen)
+    const [row] = await charged(bench, caller, 0)
+    expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 0, completion_tokens: 0, first_byte_time: 0 })
+  })
+})
+
+describe('of images those are charged that had come:', () => {
+  const series = {
+    model: 'painter',
+    prompt: 'a bridge',
+    stream: true,
+    sequential_image_generation: 'auto',
+    sequential_image_generation_options: { max_images: 4 },
+  }
+  const picture = { type: 'image_generation.partial_succeeded', url: 'http://127.0.0.1/image.png' }
+  const draft = { type: 'image_generation.partial_image', b64_json: fake.PNG_BASE64, partial_image_index: 0 }
+
+  test.each(ends.flatMap((how) => [[how, 1] as const, [how, 3] as const]))('%s after %d', async (how, count) => {
+    const said = Array.from({ length: count }, () => picture)
+    const { caller, seen } = await cut(how, '/v1/images/generations', series, said)
+    expectEnd(how, seen)
+    const [row] = await charged(bench, caller, count * each)
+    expect(row).toMatchObject({ outcome: 'interrupted' })
+  })
+
+  test('a draft is none', async () => {
+    const body = { model: 'painter', prompt: 'a bridge', stream: true, partial_images: 2 }
+    const { caller } = await cut('broken', '/v1/images/generations', body, [draft])
+    await charged(bench, caller, 0)
+  })
+
+  test('all of them where the end had come, too', async () => {
+    const caller = await bench.caller()
+    const end = { type: 'image_generation.completed', usage: { generated_images: 2 } }
+    bench.upstream.next(
+      fake.behaviour('whole', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        for (const event of [picture, picture, end]) await exchange.write(eventOf(event))
+        exchange.end()
+      }),
+    )
+    await see(bench.gateway.post('/v1/images/generations', series, caller.token))
+    const [row] = await charged(bench, caller, 2 * each)
+    expect(row).toMatchObject({ outcome: 'complete' })
+  })
+})
+
+describe('half a speech costs nothing, as events and as bytes:', () => {
+  const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy', stream_format: 'sse' }
+  const said = [{ type: 'speech.audio.delta', audio: 'AAAA' }]
+
+  test.each([['broken'], ['refused']] as const)('%s', async (how) => {
+    const { caller, seen } = await cut(how, '/v1/audio/speech', speech, said)
+    expectEnd(how, seen)
+    const [row] = await charged(bench, caller, 0)
+    expect(row).toMatchObject({ outcome: 'interrupted' })
+  })
+
+  test('but its price where the time limit is ours', async () => {
+    const { caller, seen } = await cut('overdue', '/v1/audio/speech', speech, said)
+    expectEnd('overdue', seen)
+    const { used } = await bench.gateway.balances(caller.userId, caller.tokenId)
+    expect(used).toBeGreaterThan(0)
+  })
+})
