@@ -1,6 +1,7 @@
 import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
+import { joined } from '../lib/joined.ts'
 import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { withoutKey } from './error-answer.ts'
@@ -58,6 +59,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   readonly #opening: UpstreamPiece[]
   readonly #splitter = new SseSplitter()
   #ended = false
+  /** Ended for a caller who did not read, and who is not to take what it got for all. */
+  #isCut = false
   /** The first step, when it was made before the runtime asked for it. */
   #begun: Promise<Step> | undefined
   /** What is sent after the charge is durable. */
@@ -121,7 +124,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   /** Goes from piece to piece until there is something to send. */
   #advance(): void {
     for (let piece = this.#opening.shift(); piece; piece = this.#opening.shift()) if (this.#isAnswered(piece)) return
-    if (this.#ended) this.#resolve?.(atEnd)
+    if (this.#ended) this.#resolve?.(this.#end())
     else this.#reader.ask(this.#onPiece)
   }
 
@@ -133,7 +136,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #isAnswered(piece: StreamPiece): boolean {
     try {
       // The caller may have left meanwhile; then the call is settled, or about to be.
-      if (this.#ended) this.#resolve?.(atEnd)
+      if (this.#ended) this.#resolve?.(this.#end())
       else if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
         const bytes = this.#take(piece)
@@ -144,6 +147,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       this.#reject?.(error)
     }
     return true
+  }
+
+  /** A body that breaks off is the one sign left for who reads on after all. The runtime prints whatever error it is given. */
+  #end(): Step | Promise<Step> {
+    return this.#isCut ? Promise.reject(undefined) : atEnd
   }
 
   readonly #onBytes = (bytes: Bytes): void => {
@@ -159,6 +167,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
 
   /** Nobody has asked for more for too long. */
   due(): void {
+    this.dueAtMs = never
+    if (!this.#ended) this.#isCut = true
     void this.return()
   }
 
@@ -311,8 +321,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#reader.cancel()
     this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
     await this.#settle('interrupted', 'upstream_stream_error')
-    const { key } = this.#open.channel.upstream
-    return joined(before, encoder.encode(withoutKey(event, key))) as Uint8Array
+    return joined(before, encoder.encode(withoutKey(event, this.#open.channel.upstream.key))) as Uint8Array
   }
 
   /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */
@@ -388,10 +397,4 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     if (this.#firstByteMs > 0 || !bytes || bytes.length === 0) return
     this.#firstByteMs = Math.max(1, this.#deps.clock.nowMs() - this.#open.call.startedAtMs)
   }
-}
-
-function joined(a: Bytes, b: Bytes): Bytes {
-  if (!a || a.length === 0) return b ?? a
-  if (!b || b.length === 0) return a
-  return Buffer.concat([a, b])
 }
