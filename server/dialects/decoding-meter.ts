@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { StreamDecoder, StreamMeter, StreamSignal, UpstreamDialect } from './dialect.ts'
 import { EventTally } from './event-tally.ts'
-import { unreadable } from './failure.ts'
+import { decoded, unreadable } from './failure.ts'
 import type { Failure } from './reply.ts'
 
 /** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
@@ -61,7 +61,7 @@ export class DecodingMeter implements StreamMeter {
   }
 
   feed(data: string): StreamSignal {
-    for (const event of this.#decoder.push(data)) this.#tally.take(event)
+    for (const event of decoded(this.#decoder, data)) this.#tally.take(event)
     const { failure, ended } = this.#tally
     if (failure) return failure === unreadable ? 'garbage' : 'error'
     return ended ? 'done' : 'content'

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
-import type { Failure, FailureKind } from './reply.ts'
+import type { StreamDecoder } from './dialect.ts'
+import type { Failure, FailureKind, StreamEvent } from './reply.ts'
 
 /** What an HTTP status alone says. */
 export function kindOfStatus(status: number): FailureKind {
@@ -69,4 +70,13 @@ export const unreadable: Failure = {
   message: 'the upstream sent a part of its answer that cannot be read',
   code: 'upstream_stream_error',
   type: 'upstream_error',
+}
+
+/** What an event says, where it can be read; JSON that is too deep to be written again cannot. */
+export function decoded(decoder: StreamDecoder, data: string): StreamEvent[] {
+  try {
+    return decoder.push(data)
+  } catch {
+    return [{ type: 'error', failure: unreadable }]
+  }
 }

@@ -7,7 +7,7 @@ import { isObject, tryParse } from '../lib/json.ts'
 import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
 import { droppedHeader, droppedNames } from './dropped-names.ts'
-import { badBody, failureInAnswer, failureWithin, noAnswer } from './error-answer.ts'
+import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer } from './error-answer.ts'
 import { streamHeaders } from './headers.ts'
 import { keeperOf, keepingEncoder } from './kept-items.ts'
 import type { Codec } from './prepare.ts'
@@ -54,22 +54,22 @@ async function deliverWhole(
   const text = await readWhole(deps, open, response, sentAtMs)
   const body = tryParse(text)
   if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
-  const failure = failureInAnswer(from, body)
-  if (failure) throw failureWithin(failure, response.status, open.channel.upstream.key)
-  const reply = from.decodeReply(body, open.call.requestId)
+  const { status } = response
+  const failure = madeOf(() => failureInAnswer(from, body), status)
+  if (failure) throw failureWithin(failure, status, open.channel.upstream.key)
+  const reply = madeOf(() => from.decodeReply(body, open.call.requestId), status)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output }
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
-    const told = to.dialect.encodeReply(reply, to.frame)
+    const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
+    const said = madeOf(() => JSON.stringify(told), status)
     keeperOf(deps.keptItems, open.call)?.(told)
-    return settleWhole(deps, open, response, JSON.stringify(told), measured, handOver, true)
+    return settleWhole(deps, open, response, said, measured, handOver, true)
   }
   const encoder = encoderFor(deps, open, to)
-  const events = replyEvents(reply)
-    .map((event) => encoder.push(event))
-    .join('')
+  const events = madeOf(() => replyEvents(reply).map((event) => encoder.push(event)), status).join('')
   const answer = await settleWhole(deps, open, response, events, measured, handOver, false)
   return new Response(answer.body, { status: 200, headers: streamHeaders(response.headers, open.call.requestId) })
 }

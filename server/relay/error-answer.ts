@@ -29,6 +29,19 @@ export function badBody(message: string, status: number): AttemptFailed {
   return failedAttempt(new GatewayError('bad_response_body', message), status)
 }
 
+/** What is made of an answer. Throws AttemptFailed where its JSON is too deep to be read or written again. */
+export function madeOf<T>(make: () => T, status: number): T {
+  try {
+    return make()
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(status) : error
+  }
+}
+
+function tooDeep(status: number): AttemptFailed {
+  return badBody('the answer of the upstream is nested too deeply', status)
+}
+
 /** An answer that is an error by its status; `dialect` is the upstream's where it answers conversations. */
 export function statusFailure(
   response: Response,
@@ -90,7 +103,7 @@ function wordsOf(failure: Failure | undefined): JsonObject | undefined {
 /** An error that came with status 200: its own status when it names one. */
 export function errorWithin(raw: JsonObject, status: number, key: string): AttemptFailed {
   const text = tryStringify(raw)
-  if (text === undefined) return badBody('the answer of the upstream is nested too deeply', status)
+  if (text === undefined) return tooDeep(status)
   const error = JSON.parse(withoutKey(text, key)) as JsonObject
   const code = error['status'] ?? error['code']
   const named = typeof code === 'number' || typeof code === 'string' ? Number(code) : Number.NaN

@@ -1,6 +1,6 @@
 import type { StreamDecoder, StreamEncoder, StreamMeter, StreamSignal } from '../dialects/dialect.ts'
 import { EventTally } from '../dialects/event-tally.ts'
-import { brokenOff, unreadable } from '../dialects/failure.ts'
+import { brokenOff, decoded, unreadable } from '../dialects/failure.ts'
 import type { StreamEvent } from '../dialects/reply.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
@@ -8,6 +8,7 @@ import type { StreamPiece, StreamReader } from './stream-reader.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
+const unreadableEnd: StreamPiece = { kind: 'last', bytes: new Uint8Array(0), outcome: 'garbage' }
 
 /**
  * Reads an upstream's stream and gives it out in the caller's dialect: whole events, already metered. The end is told
@@ -71,10 +72,10 @@ export class TranslatingReader implements StreamReader {
     if (piece.kind === 'quiet') return [piece]
     if (piece.kind === 'chunk') {
       const { events } = this.#splitter.push(piece.bytes)
-      return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : this.#decoder.push(data))))
+      return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : decoded(this.#decoder, data))))
     }
     const data = sseData(this.#splitter.finish().text)
-    const events = [...(data === undefined ? [] : this.#decoder.push(data)), ...this.#decoder.finish()]
+    const events = [...(data === undefined ? [] : decoded(this.#decoder, data)), ...this.#decoder.finish()]
     this.meter.isCut = events.every(({ type }) => type !== 'end')
     // Why it is not complete, or its last event torn, is known better here than by the decoder.
     const told = events.filter(
@@ -87,16 +88,25 @@ export class TranslatingReader implements StreamReader {
     let text = ''
     for (const event of events) {
       this.#tally.take(event)
-      const out = event.type === 'error' && event.failure === unreadable ? '' : this.#encoder.push(event)
+      const out = this.#encoded(event)
+      if (out === undefined) return [...ready(text), unreadableEnd]
       // What came with the end waits for the charge with it: one write to the caller in place of two.
       if (event.type === 'end') return [{ kind: 'last', bytes: encoder.encode(text + out), outcome: 'done' }]
-      if (event.type === 'error') {
-        const outcome = event.failure === unreadable ? 'garbage' : 'error'
-        return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome }]
-      }
+      if (event.type === 'error')
+        return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome: 'error' }]
       text += out
     }
     return ready(text)
+  }
+
+  /** An event in the caller's dialect; undefined where that cannot be, as with JSON too deep to be written again. */
+  #encoded(event: StreamEvent): string | undefined {
+    if (event.type === 'error' && event.failure === unreadable) return undefined
+    try {
+      return this.#encoder.push(event)
+    } catch {
+      return undefined
+    }
   }
 }
 

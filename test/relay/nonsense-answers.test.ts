@@ -1,11 +1,12 @@
 // Upstreams put anything where a word or a text belongs; that is their failure, never the gateway's.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, expectError, see, startBench } from './setup.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { behaviour, streamHeaders } from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
 
 let bench: Bench
 beforeAll(async () => {
   bench = await startBench()
+  await bench.channel({ type: 24, models: 'm2' })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -61,4 +62,86 @@ test('an error event that is a list nested 100,000 deep: 502, nothing charged', 
   const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
   expectError(seen, 502, null)
   await charged(bench, caller, 0)
+})
+
+describe('arguments nested 100,000 deep, which cannot be written again in any dialect:', () => {
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const geminiPath = '/v1beta/models/m2'
+  const asked = { ...chat, model: 'm2' }
+  const callers: readonly (readonly [name: string, path: string, body: object])[] = [
+    ['passed on', `${geminiPath}:streamGenerateContent?alt=sse`, { contents }],
+    ['for callers of another dialect', '/v1/chat/completions', { ...asked, stream: true }],
+    ['for callers of a third dialect', '/v1/messages', { ...asked, stream: true, max_tokens: 9 }],
+  ]
+  const part = (text: string) => `{"candidates":[{"index":0,"content":{"role":"model","parts":[${text}]}}]}`
+  const deep = part(`{"functionCall":{"name":"f","args":{"x":${nested}}}}`)
+
+  test.each(callers)('in the middle of a stream %s', async (_, path, body) => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      behaviour('deep in the middle', async (exchange) => {
+        exchange.head(200, streamHeaders())
+        await exchange.write(`data: ${part('{"text":"word"}')}\n\ndata: ${deep}\n\n`)
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post(path, body, caller.token))
+    expect([seen.status, seen.broken]).toEqual([200, false])
+    expect(seen.text).toContain('word')
+    expect(seen.text).toContain('cannot be read')
+    const { units, rows } = await chargedUnits(bench, caller)
+    expect(units).toBeGreaterThan(0)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
+    expect(rows[0]?.content).toContain('ended: upstream_stream_error')
+  })
+
+  test.each(callers)('at the beginning of a stream %s', async (_, path, body) => {
+    const caller = await bench.caller()
+    bench.upstream.next(says(200, `data: ${deep}\n\n`, 'text/event-stream'))
+    const seen = await see(bench.gateway.post(path, body, caller.token))
+    expect(seen.status).toBe(502)
+    await charged(bench, caller, 0)
+  })
+
+  test('in an error', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(says(400, `{"error":{"message":"no","status":"INVALID_ARGUMENT","details":${nested}}}`))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', asked, caller.token))
+    expect(seen.status).toBe(400)
+    await charged(bench, caller, 0)
+  })
+
+  test('as a text, which a dialect with objects in that place cannot write', async () => {
+    const { run } = behaviour('deep text', async (exchange) => {
+      exchange.head(200, streamHeaders())
+      const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":${nested}}` } }
+      const chunk = (delta: object, more = {}) =>
+        exchange.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, ...more }] })}\n\n`)
+      await chunk({ content: 'word' })
+      await chunk({ tool_calls: [call] })
+      await chunk({}, { finish_reason: 'tool_calls' })
+      await exchange.write('data: [DONE]\n\n')
+      exchange.end()
+    })
+    const caller = await bench.caller()
+    bench.upstream.next({ name: 'deep text', run })
+    const seen = await see(
+      bench.gateway.post('/v1beta/models/m:streamGenerateContent?alt=sse', { contents }, caller.token),
+    )
+    expect([seen.status, seen.broken]).toEqual([200, false])
+    expect(seen.text).toContain('cannot be read')
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
+  })
+
+  test.each([
+    ['passed on', `${geminiPath}:generateContent`, { contents }],
+    ['for callers of another dialect', '/v1/chat/completions', asked],
+  ] as const)('in a whole answer %s', async (_, path, body) => {
+    const caller = await bench.caller()
+    bench.upstream.next(says(200, deep))
+    const seen = await see(bench.gateway.post(path, body, caller.token))
+    expect(seen.status).toBe(502)
+    await charged(bench, caller, 0)
+  })
 })

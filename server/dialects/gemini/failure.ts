@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseList, looseText } from '../fields.ts'
 import type { Failure, FailureKind } from '../reply.ts'
@@ -42,7 +42,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   const [meant, kind] = codes[code] ?? [status, kindOfStatus(status)]
   const retryAfterSeconds = retryAdvice(error?.['details'])
   // Google says "invalid argument" of a key that it does not know.
-  const isKey = JSON.stringify(error?.['details'] ?? null).includes('API_KEY_INVALID')
+  const isKey = tryStringify(error?.['details'])?.includes('API_KEY_INVALID')
   return {
     status: status || meant || 502,
     kind: isKey ? 'authentication' : kind,
