@@ -12,6 +12,8 @@ import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 
 const mostBytes = 64 * 1024
+/** How long the body of a service's count is waited for, once it has begun. */
+const bodyMs = 10_000
 
 /**
  * How many tokens a request has: as the service counts where the channel speaks the caller's dialect and can count,
@@ -78,8 +80,8 @@ async function countThere(deps: RelayDeps, call: RelayCall, channel: Channel): P
   const counting = { dialect: endpoint.dialect, forwards: endpoint.forwards ?? [], target: countTarget }
   const question = { call, channel, upstreamModel, capTokens: undefined }
   const { response } = await askAt(deps, question, counting, patienceOf(channel, deps.settings()))
-  const text = await readBounded(deps, response, mostBytes)
-  return response.ok ? text : undefined
+  const { text, ending } = await readBounded(deps, response, mostBytes, deps.clock.nowMs() + bodyMs)
+  return response.ok && ending === 'end' ? text : undefined
 }
 
 function answerOf(dialect: DialectName, tokens: number): object {

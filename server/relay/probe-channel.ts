@@ -30,6 +30,7 @@ const probeTimeoutMs = 60_000
 const probeBytes = 1024 * 1024
 /** An answer that begins and never ends must not hold up the tests of the other channels. */
 const wholeProbeMs = 90_000
+const tooLate = 'the upstream did not finish its answer in time'
 
 /** One small real call at a channel, on the relay's own path but without an account: nothing is held or charged. */
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
@@ -55,18 +56,19 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     }
     const question = { call, channel, upstreamModel, capTokens: undefined }
     const { prepared, response } = await askAt(deps, question, endpoint, patience)
-    const text = await readBounded(deps, response, probeBytes)
+    const { text, ending } = await readBounded(deps, response, probeBytes, startedAtMs + wholeProbeMs)
     const { key } = channel.upstream
     if (!response.ok) {
       const failed = statusFailure(response, text, key, deps.clock.nowMs(), prepared.codec?.from)
       return done(false, failed.message, failed.verdict)
     }
+    if (ending === 'overdue' || signal.aborted) return done(false, tooLate)
     const body = tryParse(text)
     if (!isObject(body)) return done(false, 'the upstream answered with something that is not JSON')
     const failed = errorOf(call.mode, body, prepared, response.status, key)
     return failed ? done(false, failed.message, failed.verdict) : done(true, '')
   } catch (error) {
-    if (signal.aborted) return done(false, 'the upstream did not finish its answer in time')
+    if (signal.aborted) return done(false, tooLate)
     if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
     if (!(error instanceof GatewayError)) throw error
     // The test is an admin's, who may read what a caller may not.

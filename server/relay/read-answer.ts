@@ -15,6 +15,9 @@ const shortAnswerMs = 10_000
 /** Longest whole answer kept in memory until it is charged. */
 const replyBytes = 256 * 1024 * 1024
 
+/** Why no more was read. */
+type Ending = UpstreamPiece['kind'] | 'too-long'
+
 /** How long the answer of a call may take. */
 export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): ReadLimits {
   const settings = deps.settings()
@@ -39,12 +42,17 @@ export async function readErrorAnswer(deps: RelayDeps, response: Response): Prom
   return bytes.toString('utf8')
 }
 
-/** The text of an answer to a question of the gateway's own, as far as `limitBytes`; what comes after is not read. */
-export async function readBounded(deps: RelayDeps, response: Response, limitBytes: number): Promise<string> {
-  if (!response.body) return ''
-  const limits = { idleMs: 0, keepAliveMs: 0, deadlineMs: Number.POSITIVE_INFINITY }
-  const { bytes } = await readerOf(deps, response.body, limits).collect(limitBytes)
-  return bytes.toString('utf8')
+/** The text of an answer to a question of the gateway's own, as far as it comes, and what ended it. */
+export async function readBounded(
+  deps: RelayDeps,
+  response: Response,
+  limitBytes: number,
+  deadlineMs: number,
+): Promise<{ text: string; ending: Ending }> {
+  if (!response.body) return { text: '', ending: 'end' }
+  const limits = { idleMs: 0, keepAliveMs: 0, deadlineMs }
+  const { bytes, ending } = await readerOf(deps, response.body, limits).collect(limitBytes)
+  return { text: bytes.toString('utf8'), ending }
 }
 
 /** The whole answer. Throws AttemptFailed, CallerLeft. */
@@ -95,7 +103,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
 }
 
 /** Why there is no whole answer. */
-export function noWholeAnswer(ending: UpstreamPiece['kind'] | 'too-long', open: OpenCall, status: number): Error {
+export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): Error {
   if (open.call.leaving.hasLeft) return new CallerLeft()
   switch (ending) {
     case 'end':

@@ -124,6 +124,28 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
+  test('a channel that streams without end in the place of an answer fails, and its test ends', async () => {
+    bench.upstream.next(
+      behaviour('streams', async (exchange) => {
+        exchange.head(200, [['content-type', 'text/event-stream']])
+        await exchange.write(': still there\n\n')
+        exchange.hang()
+      }),
+    )
+    const id = await bench.channel({ key })
+    let told: unknown
+    void bench.raw('GET', `/api/channel/test/${id}`).then((answer) => {
+      told = answer
+    })
+    await bench.upstream.received(1)
+    await bench.until(() => {
+      bench.time.ms += 1_000
+      return told !== undefined
+    })
+    expect(told).toMatchObject({ success: false, message: expect.stringContaining('in time') })
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  })
+
   test('a model is asked for what its name says it is for', async () => {
     const usage = { prompt_tokens: 1, total_tokens: 1 }
     const hello = { messages: [{ role: 'user', content: 'hi' }] }

@@ -1,0 +1,62 @@
+// What a service is asked by the gateway itself is not waited for without end.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chat, see, startBench, until } from './setup.ts'
+
+let bench: Bench
+/** Moves the gateway's clock. */
+let aheadMs = 0
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
+  await bench.channel({ type: 14 })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const json: readonly (readonly [string, string])[] = [['content-type', 'application/json']]
+
+describe('a count of tokens that does not come whole is made here:', () => {
+  /** Of `chat` in the dialect of Anthropic. */
+  const ownCount = { input_tokens: 11 }
+  const count = async () => {
+    const { token } = await bench.caller()
+    return see(bench.gateway.post('/v1/messages/count_tokens', chat, token))
+  }
+
+  test.each([
+    ['broken', '{"input_tokens": 4', true],
+    ['too long', `{"input_tokens": 42, "more": "${'x'.repeat(100_000)}"}`, false],
+  ])('%s', async (_, text, isBroken) => {
+    bench.upstream.next(
+      fake.behaviour('count', async (exchange) => {
+        exchange.head(200, json)
+        await exchange.write(text)
+        if (isBroken) exchange.fin()
+        else exchange.end()
+      }),
+    )
+    expect(JSON.parse((await count()).text)).toEqual(ownCount)
+  })
+
+  test('begun and never ended', async () => {
+    bench.upstream.next(
+      fake.behaviour('begins', async (exchange) => {
+        exchange.head(200, json)
+        await exchange.write('{"input_tokens": 4')
+        exchange.hang()
+      }),
+    )
+    const before = bench.upstream.requests.length
+    let text: string | undefined
+    void count().then((seen) => {
+      text = seen.text
+    })
+    await bench.upstream.received(before + 1)
+    await until(() => {
+      aheadMs += 1_000
+      return text !== undefined
+    })
+    expect(JSON.parse(text ?? '')).toEqual(ownCount)
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  })
+})
