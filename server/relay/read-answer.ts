@@ -66,7 +66,17 @@ export async function readWhole(
   if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
   // Not before: asked for its body, a response makes a stream of it.
   if (!response.body) return ''
-  const { bytes, ending } = await readerOf(deps, response.body, limits).collect(replyBytes)
+  const reader = readerOf(deps, response.body, limits)
+  const { leaving } = open.call
+  let isGivenUp = false
+  // Who sent the call gives it up, too, except where the service answers in events, of which one answer is made here.
+  leaving.action ??= () => {
+    isGivenUp = true
+    reader.cancel()
+  }
+  if (leaving.hasLeft) leaving.action()
+  const { bytes, ending } = await reader.collect(replyBytes)
+  if (isGivenUp) throw new CallerLeft()
   if (ending === 'end') return bytes.toString('utf8')
   throw noWholeAnswer(ending, open, response.status)
 }

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, charged, chat, chatStream, promptTokens, startBench } from './setup.ts'
+import {
+  type Bench,
+  type Caller,
+  charged,
+  chargedUnits,
+  chat,
+  chatStream,
+  promptTokens,
+  startBench,
+  until,
+} from './setup.ts'
 
 let bench: Bench
 let channel: number
@@ -96,4 +106,33 @@ test('a caller who leaves after the upstream has failed pays nothing', async () 
   await bench.gateway.post('/v1/chat/completions', chat, caller.token, { signal: AbortSignal.timeout(5000) })
   expect(await charged(bench, caller, 0)).toEqual([])
   await bench.gateway.setOption('RetryTimes', '2')
+})
+
+test('who leaves while a service answers in events, of which one answer is made, stops it and pays the prompt', async () => {
+  await bench.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
+  const caller = await bench.caller()
+  let written = 0
+  bench.upstream.next(
+    fake.behaviour('goes on', async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      const comment = `: ${'x'.repeat(65_536)}\n`
+      while (await exchange.write(comment)) {
+        written += comment.length
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }),
+  )
+  const leave = new AbortController()
+  const body = { ...chat, model: 'bot-1' }
+  const answer = bench.gateway
+    .post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
+    .catch(() => undefined)
+  // More than connections hold: the answer is being read.
+  await until(() => written > 48 * 1024 * 1024)
+  leave.abort()
+  await answer
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  const { units, rows } = await chargedUnits(bench, caller)
+  expect(units).toBeGreaterThan(0)
+  expect(rows[0]).toMatchObject({ outcome: 'aborted', completion_tokens: 0 })
 })
