@@ -41,6 +41,21 @@ describe('named events', () => {
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toEqual({ count: 3 })
   })
+
+  test('show that they come until then, to who goes by silence', async () => {
+    const pieces = ['event: output\n', 'data: 1\n\n', 'data: 2']
+    const source = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const piece = pieces.shift()
+        if (piece === undefined) controller.close()
+        else controller.enqueue(new TextEncoder().encode(piece))
+      },
+    })
+    const response = asJson(new Response(source), new NamedEventFraming(), (all) => ({ count: all.length }))
+    const read: string[] = []
+    for await (const bytes of response.body ?? []) read.push(new TextDecoder().decode(bytes))
+    expect(read).toEqual([' ', ' ', ' ', '{"count":2}'])
+  })
 })
 
 describe('event streams of AWS', () => {

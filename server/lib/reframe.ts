@@ -130,7 +130,10 @@ export class NamedEventFraming implements Framing {
   }
 }
 
-/** The answer as one JSON object that is made of all messages of its framing, once the last of them has come. */
+/**
+ * The answer as one JSON object that is made of all messages of its framing, once the last of them has come. Until then
+ * each piece gives a space, which means nothing in JSON: whoever goes by silence sees that the answer goes on.
+ */
 export function asJson(
   response: Response,
   framing: Framing,
@@ -140,14 +143,12 @@ export function asJson(
   headers.set('content-type', 'application/json')
   headers.delete('content-length')
   const reader = response.body?.getReader()
+  const messages: string[] = []
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const messages: string[] = []
-      for (;;) {
-        const { done, value } = reader ? await reader.read() : { done: true, value: undefined }
-        messages.push(...(value ? framing.push(value) : []))
-        if (done) break
-      }
+      const { done, value } = reader ? await reader.read() : { done: true, value: undefined }
+      messages.push(...(value ? framing.push(value) : []))
+      if (!done) return controller.enqueue(encoder.encode(' '))
       messages.push(...framing.finish())
       controller.enqueue(encoder.encode(JSON.stringify(whole(messages))))
       controller.close()
