@@ -11,11 +11,12 @@ import type { Caller } from './caller.ts'
  */
 export interface KeptItems {
   keep(tokenId: number, item: JsonObject): void
-  find(tokenId: number, id: string): JsonObject | undefined
+  /** An item as JSON. */
+  find(tokenId: number, id: string): string | undefined
 }
 
 const keptMs = 3_600_000
-/** Of all items together; the oldest go first. */
+/** Of all items together, where the oldest go first, and of those that one call names. */
 const mostCharacters = 16_000_000
 
 interface Kept {
@@ -46,19 +47,29 @@ export function createKeptItems(nowMs: () => number): KeptItems {
     },
     find(tokenId, id) {
       const kept = items.get(`${tokenId} ${id}`)
-      const item = kept && kept.untilMs > nowMs() ? tryParse(kept.text) : undefined
-      return isObject(item) ? item : undefined
+      return kept && kept.untilMs > nowMs() ? kept.text : undefined
     },
   }
 }
 
-/** A body of the Responses API with the items themselves in the place of references to them, as far as they are kept. */
+/**
+ * A body of the Responses API with the items themselves in the place of references to them, as far as they are kept.
+ * Throws GatewayError (request_too_large): a short body could name one long item a thousand times.
+ */
 export function withItems(kept: KeptItems, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
   const input = body.kind === 'json' ? body.json['input'] : undefined
   if (body.kind === 'form' || !Array.isArray(input)) return body
-  const whole = (input as unknown[]).map((item) =>
-    isReference(item) ? (kept.find(tokenId, String(item['id'])) ?? item) : item,
-  )
+  let characters = 0
+  const whole = (input as unknown[]).map((item) => {
+    const text = isReference(item) ? kept.find(tokenId, String(item['id'])) : undefined
+    if (text === undefined) return item
+    characters += text.length
+    if (characters > mostCharacters)
+      throw new GatewayError('request_too_large', 'the items that input names are too large together', {
+        param: 'input',
+      })
+    return tryParse(text)
+  })
   if (whole.every((item, at) => item === input[at])) return body
   const json = { ...body.json, input: whole }
   return { kind: 'json', json, text: JSON.stringify(json) }

@@ -95,6 +95,19 @@ describe('an item of an earlier answer that is named by its id', () => {
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })
 
+  test('is not multiplied: what is named often is too large together where it is long', async () => {
+    const { openai } = await bench.through(setup)
+    const text = 'word '.repeat(400_000)
+    bench.answer(says(fake, { ...said, text }))
+    const answer = await openai.responses.create({ model, input: scenarios.plain.asked.text })
+    const id = answer.output.find(({ type }) => type === 'message')?.id ?? ''
+    const sent = bench.upstream.requests.length
+    const failure = await askOn(openai, Array(10).fill(id)).then(() => undefined, failureIn)
+    expect(failure).toMatchObject({ status: 413, message: expect.stringContaining('too large together') })
+    expect(bench.upstream.requests.length).toBe(sent)
+    expect(await askOn(openai, [id, id])).toContain(text)
+  })
+
   test('is what the AI SDK sends in the place of the words of the assistant', async () => {
     const vercel = vercelModels(bench.gateway.url, await bench.token(setup), model)['openai-responses']
     bench.answer(says(fake, said))
@@ -111,7 +124,7 @@ test('items are kept for an hour, and the oldest go when there are too many', ()
   const clock: Pick<Clock, 'nowMs'> = { nowMs: () => nowMs }
   const kept = createKeptItems(clock.nowMs)
   kept.keep(1, { id: 'a', text: 'first' })
-  expect(kept.find(1, 'a')).toEqual({ id: 'a', text: 'first' })
+  expect(kept.find(1, 'a')).toBe('{"id":"a","text":"first"}')
   expect(kept.find(2, 'a')).toBeUndefined()
   nowMs = 3_600_000
   expect(kept.find(1, 'a')).toBeUndefined()
