@@ -77,4 +77,13 @@ describe('addresses of files become their bytes', () => {
     const heavy = reader(() => ({ data: large, mediaType: 'image/png' }))
     expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large together')
   })
+
+  test('one that is named many times is as large as it is sent', async () => {
+    const large = 'A'.repeat(1024 * 1024)
+    const { asked, read } = reader(() => ({ data: large, mediaType: 'image/png' }))
+    const naming = (times: number) => asking(...Array(times).fill(image('https://a.example/1.png')))
+    expect(sources(await inlineMedia(naming(64), read))).toHaveLength(64)
+    expect(inlineMedia(naming(65), read)).rejects.toThrow('too large together')
+    expect(asked).toHaveLength(2)
+  })
 })

@@ -19,8 +19,11 @@ type Fetch = (url: string) => Promise<FetchedMedia>
  * GatewayError (400) for what cannot be fetched.
  */
 export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch): Promise<Conversation> {
-  const urls = [...new Set(conversation.messages.flatMap(({ parts }) => parts.flatMap(urlsIn)))]
-  if (urls.length === 0) return conversation
+  const named = conversation.messages.flatMap(({ parts }) => parts.flatMap(urlsIn))
+  if (named.length === 0) return conversation
+  const times = new Map<string, number>()
+  for (const url of named) times.set(url, (times.get(url) ?? 0) + 1)
+  const urls = [...times.keys()]
   if (urls.length > mostAddresses)
     throw new GatewayError('invalid_field_value', `no more than ${mostAddresses} files may be named by their addresses`)
   const found = new Map<string, FetchedMedia>()
@@ -28,7 +31,8 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   await inParallel(urls, width, async (url) => {
     if (characters > mostCharacters) throw tooMuch()
     const file = await fetchMedia(url)
-    characters += file.data.length
+    // Read once, but sent as often as it is named.
+    characters += file.data.length * (times.get(url) ?? 1)
     if (characters > mostCharacters) throw tooMuch()
     found.set(url, file)
   })
