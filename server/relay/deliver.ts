@@ -9,7 +9,7 @@ import { BinaryStream } from './binary-stream.ts'
 import { forgetBody } from './check-usage.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import type { RelayDeps } from './deps.ts'
-import { badBody, errorWithin, statusFailure } from './error-answer.ts'
+import { badBody, errorWithin, madeOf, statusFailure } from './error-answer.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
 import type { Prepared } from './prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from './read-answer.ts'
@@ -61,14 +61,14 @@ export async function deliver(
   const parsed = tryParse(text)
   if (!isObject(parsed)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const { translation } = prepared
-  const body = translation ? dated(translation.reply(parsed), mode, deps.clock) : parsed
+  const { status } = response
+  const body = translation ? madeOf(() => dated(translation.reply(parsed), mode, deps.clock), status) : parsed
   const reply = readReply(mode, body)
-  if (reply.error) throw errorWithin(reply.error, response.status, key)
+  if (reply.error) throw errorWithin(reply.error, status, key)
   const list = listOf[mode]
-  if (list && !Array.isArray(body[list])) throw badBody(`the answer of the upstream has no ${list}`, response.status)
-  if (facts.stream && (mode === 'chat' || mode === 'completions'))
-    throw badBody('the upstream did not stream', response.status)
-  const told = translation ? JSON.stringify(body) : text
+  if (list && !Array.isArray(body[list])) throw badBody(`the answer of the upstream has no ${list}`, status)
+  if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
+  const told = translation ? madeOf(() => JSON.stringify(body), status) : text
   const beside = mode.startsWith('image') ? { images: imagesIn(body) } : undefined
   const answer = { usage: reply.usage, output: () => reply.output, beside }
   return settleWhole(deps, open, response, told, answer, handOver, true)

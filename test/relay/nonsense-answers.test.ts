@@ -5,8 +5,9 @@ import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, 
 
 let bench: Bench
 beforeAll(async () => {
-  bench = await startBench()
+  bench = await startBench({ settings: { ModelRatio: '{"m":1,"m2":1,"m3":1}' } })
   await bench.channel({ type: 24, models: 'm2' })
+  await bench.channel({ type: 30, models: 'm3' })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
@@ -144,4 +145,12 @@ describe('arguments nested 100,000 deep, which cannot be written again in any di
     expect(seen.status).toBe(502)
     await charged(bench, caller, 0)
   })
+})
+
+test('an embedding nested 100,000 deep, for which there is another form than the one it came in: 502, nothing charged', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(says(200, `{"embeddings":[${nested}]}`))
+  const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'm3', input: 'Hi' }, caller.token))
+  expectError(seen, 502, 'bad_response_body')
+  await charged(bench, caller, 0)
 })
