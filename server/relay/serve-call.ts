@@ -14,6 +14,7 @@ import type { Caller } from './caller.ts'
 import { countCall } from './count-call.ts'
 import { credentialOf } from './credentials.ts'
 import type { RelayDeps } from './deps.ts'
+import { describeFault } from './describe-fault.ts'
 import { embeddingsIn, embeddingsOut } from './embed-content.ts'
 import { errorResponse } from './error-response.ts'
 import { readForm } from './form-body.ts'
@@ -58,7 +59,7 @@ export async function serveCaller(
     caller = found instanceof Promise ? await found : found
     response = await run(caller)
   } catch (error) {
-    if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describe(error)}`)
+    if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describeFault(error)}`)
     deps.relay.events.callRefused({ code: codeOf(error) })
     response = errorResponse(error, requestId, dialect)
   }
@@ -86,11 +87,6 @@ function isUnexpected(error: unknown): boolean {
 function codeOf(error: unknown): ErrorCode {
   const known = error instanceof Error && !(error instanceof GatewayError) ? error.cause : error
   return known instanceof GatewayError ? known.code : 'internal_error'
-}
-
-function describe(error: unknown): string {
-  if (error instanceof GatewayError) return `${error.message}: ${String(error.cause)}`
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {

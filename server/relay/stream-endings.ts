@@ -12,3 +12,9 @@ export const endings = {
 export function unreadablePart(): GatewayError {
   return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')
 }
+
+/** What the caller is told where reading a part failed: by JSON that is nested too deeply, or by a fault of the gateway. */
+export function faultIn(fault: unknown): GatewayError {
+  if (fault instanceof RangeError) return unreadablePart()
+  return new GatewayError('internal_error', 'the answer ended by a fault of the gateway', { cause: fault })
+}

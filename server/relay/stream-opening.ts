@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { SseSplitter, someEvent, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
-import { badBody, errorWithin, failedAttempt, failureWithin } from './error-answer.ts'
+import { badBody, errorWithin, failedAttempt, failureWithin, madeOf } from './error-answer.ts'
 import { readerOf, timeLimits } from './read-answer.ts'
 import type { OpenCall } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
@@ -94,7 +94,7 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
 
 function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string): boolean {
   if (data.trim() === '') return false
-  const signal = meter.feed(data)
+  const signal = madeOf(() => meter.feed(data), status)
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
   if (signal === 'error')
     throw meter.failure ? failureWithin(meter.failure, status, key) : errorWithin(meter.error ?? {}, status, key)

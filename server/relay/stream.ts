@@ -4,12 +4,14 @@ import type { Outcome } from '../events.ts'
 import { joined } from '../lib/joined.ts'
 import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
+import { describeFault } from './describe-fault.ts'
 import { withoutKey } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
-import { countUsage, type Measured, measure, nothingCame } from './measure.ts'
-import { type OpenCall, settle } from './settlement.ts'
-import { endings, unreadablePart } from './stream-endings.ts'
+import { countUsage } from './measure.ts'
+import { settleStream } from './settle-stream.ts'
+import type { OpenCall } from './settlement.ts'
+import { endings, faultIn, unreadablePart } from './stream-endings.ts'
 import type { StreamPiece, StreamReader } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
@@ -89,8 +91,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     // The runtime does not ask for the end of a body that it never began to read.
     deps.idleWatch.add(this)
     const { leaving } = open.call
-    leaving.action = () => void this.return()
-    if (leaving.hasLeft) void this.return()
+    leaving.action = () => this.#leave()
+    if (leaving.hasLeft) this.#leave()
   }
 
   [Symbol.asyncIterator](): this {
@@ -141,10 +143,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       else {
         const bytes = this.#take(piece)
         if (!(bytes instanceof Promise)) return this.#isSent(bytes)
-        bytes.then(this.#onBytes, this.#reject)
+        bytes.then(this.#onBytes).catch(this.#onFault)
       }
     } catch (error) {
-      this.#reject?.(error)
+      this.#onFault(error)
     }
     return true
   }
@@ -158,6 +160,18 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     if (!this.#isSent(bytes)) this.#advance()
   }
 
+  /** What nobody foresaw ends the answer as broken, and holds no quota; a blank line parts it from a torn event. */
+  readonly #onFault = (fault: unknown): void => {
+    const error = faultIn(fault)
+    if (error.code === 'internal_error') this.#warn(fault)
+    const before = this.#firstByteMs > 0 ? encoder.encode('\n\n') : undefined
+    this.#fail(error, before).then(this.#onBytes, () => this.#reject?.(undefined))
+  }
+
+  readonly #warn = (fault: unknown): void => {
+    this.#deps.events.warning(`${this.#open.call.requestId}: ${describeFault(fault)}`)
+  }
+
   #isSent(bytes: Bytes): boolean {
     if (bytes === undefined || bytes.length === 0) return false
     this.dueAtMs = unreadLimit(this.#deps)
@@ -169,7 +183,12 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   due(): void {
     this.dueAtMs = never
     if (!this.#ended) this.#isCut = true
-    void this.return()
+    this.#leave()
+  }
+
+  /** Nobody waits for this, so that nobody else would hear of its failure. */
+  #leave(): void {
+    this.return().catch(this.#warn)
   }
 
   /** The runtime calls this when the caller has left, and after the end. */
@@ -369,28 +388,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     deps.idleWatch.remove(this)
     if (outcome === 'complete') deps.breaker.succeeded(open.channel.id, open.call.facts.model)
     else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
-    const cut = { images: this.#meter.images ?? 0, byUpstream: !this.#isOverdue }
-    const measuring = this.#measured(outcome)
-    const found = measuring instanceof Promise ? await measuring : measuring
-    await settle(deps, open, {
-      measure: outcome === 'interrupted' ? { ...found.measure, cut } : found.measure,
-      outcome,
-      code,
-      firstByteMs: this.#firstByteMs,
-      ...(found.note && { note: found.note }),
-    })
-  }
-
-  #measured(outcome: Outcome): Measured | Promise<Measured> {
-    const meter = this.#meter
-    if (outcome === 'interrupted' && this.#firstByteMs === 0) return nothingCame
-    return measure(this.#deps, this.#open, {
-      usage: meter.usage,
-      reported: meter.reported,
-      isEarly: meter.isReportEarly,
-      output: () => meter.output(),
-      ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
-    })
+    const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue }
+    await settleStream(deps, open, this.#meter, ending)
   }
 
   #begins(bytes: Bytes): void {

@@ -154,3 +154,28 @@ test('an embedding nested 100,000 deep, for which there is another form than the
   expectError(seen, 502, 'bad_response_body')
   await charged(bench, caller, 0)
 })
+
+test('a text that is a list nested 100,000 deep ends a stream with an error event, and what was delivered is charged', async () => {
+  const list = `${'[{"text":'.repeat(100_000)}""${'}]'.repeat(100_000)}`
+  const said = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${content}}}]}\n\n`
+  const caller = await bench.caller()
+  const { promise: isBegun, resolve: begun } = Promise.withResolvers<void>()
+  bench.upstream.next(
+    behaviour('deep in the middle', async (exchange) => {
+      exchange.head(200, streamHeaders())
+      await exchange.write(said('"word"'))
+      await isBegun
+      await exchange.write(said(list))
+      exchange.end()
+    }),
+  )
+  const answer = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+  begun()
+  const seen = await see(answer)
+  expect([seen.status, seen.broken]).toEqual([200, false])
+  expect(seen.text).toContain('cannot be read')
+  const { units, rows } = await chargedUnits(bench, caller)
+  expect(units).toBeGreaterThan(0)
+  expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
+  expect(rows[0]?.content).toContain('ended: upstream_stream_error')
+})

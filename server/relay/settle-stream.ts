@@ -1,0 +1,60 @@
+import type { StreamMeter } from '../dialects/dialect.ts'
+import type { RelayDeps } from './deps.ts'
+import { type Measured, measure, nothingCame } from './measure.ts'
+import { type Ending, type OpenCall, settle } from './settlement.ts'
+
+/** How a stream ended. */
+interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
+  /** The limit for the whole call, which is ours, ended it. */
+  isOverdue: boolean
+}
+
+/** Charges what a stream has delivered. Rejects where that cannot be known; then the quota has been given back. */
+export async function settleStream(
+  deps: RelayDeps,
+  open: OpenCall,
+  meter: StreamMeter,
+  { isOverdue, ...ending }: StreamEnding,
+): Promise<void> {
+  const measuring = measuredOrRelease(deps, open, meter, ending)
+  const found = measuring instanceof Promise ? await measuring : measuring
+  const cut = { images: meter.images ?? 0, byUpstream: !isOverdue }
+  await settle(deps, open, {
+    ...ending,
+    measure: ending.outcome === 'interrupted' ? { ...found.measure, cut } : found.measure,
+    ...(found.note && { note: found.note }),
+  })
+}
+
+type Ended = Omit<StreamEnding, 'isOverdue'>
+
+function measuredOrRelease(
+  deps: RelayDeps,
+  open: OpenCall,
+  meter: StreamMeter,
+  ending: Ended,
+): Measured | Promise<Measured> {
+  const release = (error: unknown) => open.hold.release().then(() => Promise.reject(error))
+  try {
+    const measuring = measured(deps, open, meter, ending)
+    return measuring instanceof Promise ? measuring.catch(release) : measuring
+  } catch (error) {
+    return release(error)
+  }
+}
+
+function measured(
+  deps: RelayDeps,
+  open: OpenCall,
+  meter: StreamMeter,
+  { outcome, firstByteMs }: Ended,
+): Measured | Promise<Measured> {
+  if (outcome === 'interrupted' && firstByteMs === 0) return nothingCame
+  return measure(deps, open, {
+    usage: meter.usage,
+    reported: meter.reported,
+    isEarly: meter.isReportEarly,
+    output: () => meter.output(),
+    ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
+  })
+}
