@@ -340,6 +340,11 @@ function countOf(given: unknown): number | undefined {
   throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
 }
 
+/** Images that a stream has before it ends, where each of them ends with an event of its own. */
+export function imagesAsked({ body }: RelayCall): number {
+  return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
+}
+
 function wholeNumber(given: unknown): number | undefined {
   const number = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined

@@ -6,6 +6,7 @@ import { TypedEventMeter } from '../dialects/openai/typed-stream.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
+import { imagesAsked } from './charging.ts'
 import { forgetBody } from './check-usage.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import type { RelayDeps } from './deps.ts'
@@ -107,7 +108,8 @@ async function deliverStream(
 ): Promise<Response> {
   const { mode, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
-  const newMeter = () => (isChat ? new OpenAiStreamMeter(facts.choices) : new TypedEventMeter())
+  const images = isChat ? 0 : imagesAsked(open.call)
+  const newMeter = () => (isChat ? new OpenAiStreamMeter(facts.choices) : new TypedEventMeter(images))
   const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
   handOver()
   forgetBody(open.call)

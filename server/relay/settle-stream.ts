@@ -18,10 +18,13 @@ export async function settleStream(
 ): Promise<void> {
   const measuring = measuredOrRelease(deps, open, meter, ending)
   const found = measuring instanceof Promise ? await measuring : measuring
-  const cut = { images: meter.images ?? 0, byUpstream: !isOverdue }
+  const images = meter.images ?? 0
+  // Where the answer does not tell how many images it has, they have been seen; of none that was, the price is the asked one.
+  const seen = images > 0 && found.measure.images === undefined && { images }
+  const end = ending.outcome === 'interrupted' ? { cut: { images, byUpstream: !isOverdue } } : seen
   await settle(deps, open, {
     ...ending,
-    measure: ending.outcome === 'interrupted' ? { ...found.measure, cut } : found.measure,
+    measure: { ...found.measure, ...(ending.outcome !== 'aborted' && end) },
     ...(found.note && { note: found.note }),
   })
 }

@@ -99,6 +99,41 @@ describe('of images those are charged that had come:', () => {
     expect(row).toMatchObject({ outcome: 'interrupted' })
   })
 
+  const three = { model: 'painter', prompt: 'a bridge', stream: true, n: 3 }
+  const made = { type: 'image_generation.completed', b64_json: fake.PNG_BASE64 }
+
+  test.each(ends.flatMap((how) => [[how, 1] as const, [how, 2] as const]))(
+    'where each ends with an event of its own: %s after %d of 3',
+    async (how, count) => {
+      const said = Array.from({ length: count }, () => made)
+      const { caller, seen } = await cut(how, '/v1/images/generations', three, said)
+      expectEnd(how, seen)
+      const [row] = await charged(bench, caller, count * each)
+      expect(row).toMatchObject({ outcome: 'interrupted' })
+    },
+  )
+
+  test('all of them where each has ended, though the connection breaks then', async () => {
+    const { caller, seen } = await cut('broken', '/v1/images/generations', three, [made, made, made])
+    expect(seen.broken).toBe(false)
+    const [row] = await charged(bench, caller, 3 * each)
+    expect(row).toMatchObject({ outcome: 'complete' })
+  })
+
+  test('those that came where the service makes fewer and says that it is done', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('fewer', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(`${eventOf(made)}data: [DONE]\n\n`)
+        exchange.end()
+      }),
+    )
+    await see(bench.gateway.post('/v1/images/generations', three, caller.token))
+    const [row] = await charged(bench, caller, each)
+    expect(row).toMatchObject({ outcome: 'complete' })
+  })
+
   test('a draft is none', async () => {
     const body = { model: 'painter', prompt: 'a bridge', stream: true, partial_images: 2 }
     const { caller } = await cut('broken', '/v1/images/generations', body, [draft])

@@ -1,13 +1,11 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
 
-/** An image of OpenAI's, and one of a series at Volcengine (their API references, "image streaming"). */
-const wholeImage = /^image_(?:generation|edit)\.(?:completed|partial_succeeded)$/
-
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
  * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event carries
- * the usage; some services send `[DONE]` after it.
+ * the usage; some services send `[DONE]` after it. At OpenAI each image has a `completed` of its own; at Volcengine it has a
+ * `partial_succeeded`, and one `completed` without an image ends them all.
  */
 export class TypedEventMeter implements StreamMeter {
   readonly endMark = ''
@@ -17,7 +15,12 @@ export class TypedEventMeter implements StreamMeter {
   characters = 0
   images = 0
   finished = false
+  readonly #imagesAsked: number
   #parts: string[] = []
+
+  constructor(imagesAsked = 1) {
+    this.#imagesAsked = imagesAsked
+  }
 
   output(): string {
     return this.#parts.join('')
@@ -37,8 +40,10 @@ export class TypedEventMeter implements StreamMeter {
       return 'error'
     }
     if (isObject(event['usage'])) this.usage = event['usage']
-    if (/\.(done|completed)$/.test(type)) this.finished = true
-    if (wholeImage.test(type)) this.images++
+    const isLast = /\.(done|completed)$/.test(type)
+    const isImage = type.endsWith('.partial_succeeded') || (isLast && hasImage(event))
+    if (isImage) this.images++
+    if (isLast && (!isImage || this.images >= this.#imagesAsked)) this.finished = true
     if (typeof event['delta'] === 'string') {
       this.#parts.push(event['delta'])
       this.characters += event['delta'].length
@@ -46,4 +51,8 @@ export class TypedEventMeter implements StreamMeter {
     }
     return 'content'
   }
+}
+
+function hasImage(event: JsonObject): boolean {
+  return typeof event['b64_json'] === 'string' || typeof event['url'] === 'string'
 }
