@@ -34,7 +34,7 @@ export function requestId(nowMs: number): string {
   lastId = (lastId + 1) % 1_000_000
   const ms = Math.floor(nowMs - nowSecond * 1000)
   const random = Math.floor(Math.random() * 100_000_000)
-  return secondText + padded(1_000, ms) + padded(1_000_000, lastId) + padded(100_000_000, random)
+  return secondText + padded(1_000_000_000, ms * 1_000_000 + lastId) + padded(100_000_000, random)
 }
 
 const requestIdForm = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{17}$/

@@ -1,15 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { utcPeriods } from '../lib/utc.ts'
-import type {
-  ExtendOp,
-  HoldOp,
-  LedgerOp,
-  LedgerResult,
-  LedgerStore,
-  LogRow,
-  SettleOp,
-  TakeResult,
-} from './ledger-store.ts'
+import { prepareInserts, type RowValues } from './inserts-sqlite.ts'
+import { addLogRow, holdColumns, logColumns } from './ledger-rows-sqlite.ts'
+import type { ExtendOp, HoldOp, LedgerOp, LedgerResult, LedgerStore, SettleOp, TakeResult } from './ledger-store.ts'
 import {
   budgetRoom,
   type Counted,
@@ -51,6 +44,9 @@ interface Batch {
   channels: Map<number, ChannelState>
   /** When its charges are made, in epoch seconds. */
   chargedAt: number
+  /** Rows that are written together: in the order of `logColumns` and `holdColumns`. */
+  logs: RowValues
+  holds: RowValues
 }
 
 type Statements = ReturnType<typeof prepare>
@@ -66,7 +62,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
     // Prepared on first use, when the migrations have made the tables.
     statements ??= prepare(database)
     const results = new Array<LedgerResult>(ops.length)
-    const batch: Batch = { users: new Map(), tokens: new Map(), channels: new Map(), chargedAt: 0 }
+    const batch = emptyBatch()
     statements.begin.run()
     try {
       ops.forEach((op, index) => {
@@ -78,6 +74,8 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
       ops.forEach((op, index) => {
         if (op.kind === 'hold') results[index] = hold(statements as Statements, batch, op)
       })
+      writeHolds(statements, batch)
+      statements.addLogs(batch.logs)
       writeBack(statements, batch)
       statements.commit.run()
     } catch (error) {
@@ -90,31 +88,6 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
 
   return { apply: (ops) => queue.run(async () => applyNow(ops)) }
 }
-
-const logColumns = [
-  'user_id',
-  'created_at',
-  'type',
-  'content',
-  'username',
-  'token_name',
-  'model_name',
-  'quota',
-  'prompt_tokens',
-  'completion_tokens',
-  'channel_id',
-  'request_id',
-  'elapsed_time',
-  'is_stream',
-  'system_prompt_reset',
-  'token_id',
-  'first_byte_time',
-  'cached_tokens',
-  'reasoning_tokens',
-  'estimated',
-  'outcome',
-  'attempts',
-] as const
 
 /** What was charged in the running UTC day and month: ?1 units more at ?2, in the day and month that began at ?3 and ?4. */
 const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
@@ -132,21 +105,15 @@ function prepare(database: Database) {
     usedToken: statement('SELECT used_quota AS used FROM tokens WHERE id = ?'),
     openUser: statement('SELECT 1 FROM holds WHERE user_id = ? AND id <> ? LIMIT 1'),
     openToken: statement('SELECT 1 FROM holds WHERE token_id = ? AND id <> ? LIMIT 1'),
-    addHold: statement(
-      `INSERT INTO holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
-       token_limited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    addCountedHold: statement(
-      `INSERT INTO holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
-       token_limited, counted, window_second, window_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
+    addHolds: prepareInserts(database, 'holds', holdColumns),
+    addCountedHold: prepareInserts(database, 'holds', [...holdColumns, 'counted', 'window_second', 'window_tokens']),
     growHold: statement('UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited'),
     findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
     endKnownHold: statement('DELETE FROM holds WHERE id = ? AND amount = ? AND token_limited = ? AND counted = 0'),
     endHold: statement(
       'DELETE FROM holds WHERE id = ? RETURNING amount, token_limited, counted, window_second, window_tokens',
     ),
-    addLog: statement(`INSERT INTO logs (${logColumns.join(', ')}) VALUES (${logColumns.map(() => '?').join(', ')})`),
+    addLogs: prepareInserts(database, 'logs', logColumns),
     saveUser: statement('UPDATE users SET quota = quota + ?, request_count = request_count + ? WHERE id = ?'),
     chargeUser: statement(
       `UPDATE users SET quota = quota + ?5, used_quota = used_quota + ?1, request_count = request_count + ?6,
@@ -165,6 +132,10 @@ function prepare(database: Database) {
       'UPDATE channels SET used_quota = used_quota + ?, unlogged_quota = unlogged_quota + ? WHERE id = ?',
     ),
   }
+}
+
+function emptyBatch(): Batch {
+  return { users: new Map(), tokens: new Map(), channels: new Map(), chargedAt: 0, logs: [], holds: [] }
 }
 
 function userOf(batch: Batch, id: number): UserState {
@@ -265,43 +236,8 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
     channel.dUsed += charged
     channel.dUnlogged += unlogged
   }
-  if (op.log) addLog(statements, withShortfall(op.log, op.charge, charged), charged)
+  if (op.log) addLogRow(batch.logs, op.log, op.charge, charged)
   return { charged, found: true }
-}
-
-/** A price that no balance covered is named in the row. */
-function withShortfall(log: LogRow, charge: number, charged: number): LogRow {
-  return charged < charge
-    ? { ...log, content: `${log.content}; price ${charge}, only ${charged} could be charged` }
-    : log
-}
-
-/** In the order of `logColumns`; one by one, because each call pays for looking values up by the names of their columns. */
-function addLog(statements: Statements, log: LogRow, charged: number): void {
-  statements.addLog.run(
-    log.user_id,
-    log.created_at,
-    log.type,
-    log.content,
-    log.username,
-    log.token_name,
-    log.model_name,
-    charged,
-    log.prompt_tokens,
-    log.completion_tokens,
-    log.channel_id,
-    log.request_id,
-    log.elapsed_time,
-    log.is_stream,
-    log.system_prompt_reset,
-    log.token_id,
-    log.first_byte_time,
-    log.cached_tokens,
-    log.reasoning_tokens,
-    log.estimated,
-    log.outcome,
-    log.attempts,
-  )
 }
 
 function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limited: boolean): TakeResult {
@@ -311,6 +247,7 @@ function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limit
     return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
   }
   const refuse = (reason: 'user' | 'token', available: number): TakeResult => {
+    writeHolds(statements, batch)
     const others =
       reason === 'user' ? statements.openUser.get(op.userId, op.id) : statements.openToken.get(op.tokenId, op.id)
     const { used } = (
@@ -351,7 +288,7 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
   const result = take(statements, batch, op, limited)
   if (!result.ok) return result
-  const row = [
+  const row: RowValues = [
     op.id,
     op.userId,
     op.tokenId,
@@ -362,12 +299,12 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
     op.modelName,
     op.requestId,
     limited ? 1 : 0,
-  ] as const
+  ]
   if (count) {
     const { mask, second, tokens } = count()
-    statements.addCountedHold.run(...row, mask, second, tokens)
+    statements.addCountedHold([...row, mask, second, tokens])
   } else {
-    statements.addHold.run(...row)
+    batch.holds.push(...row)
   }
   return result
 }
@@ -378,6 +315,12 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   const result = take(statements, batch, op, Boolean(held.token_limited))
   if (result.ok) statements.growHold.run(result.amount, op.crashCharge, op.id)
   return result
+}
+
+/** What the batch has held so far; before somebody asks who else holds something, too. */
+function writeHolds(statements: Statements, batch: Batch): void {
+  statements.addHolds(batch.holds)
+  batch.holds = []
 }
 
 function writeBack(statements: Statements, batch: Batch): void {

@@ -360,6 +360,39 @@ forEachDatabase((name, openFresh) => {
       expect(await apply(store, settleOp(account, open, 5), good)).toMatchObject([{ charged: 5 }, { ok: true }])
     })
 
+    test('of any size: every hold and every log row is there, in order, with its own values', async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, { user: 100_000, token: 100_000 })
+      const written: { model_name: string; quota: number; request_id: string }[] = []
+      for (const size of [1, 2, 3, 7, 15, 31, 40]) {
+        const calls = Array.from({ length: size }, (_, at) => `${size}.${at}`)
+        const holds = calls.map((call, at) => holdOp(account, 50 + at, { modelName: call, requestId: call }))
+        expect(await apply(store, ...holds)).toEqual(holds.map(({ amount }) => ({ ok: true, amount })))
+        const open = await store.read.selectFrom('holds').select(['id', 'amount', 'model_name', 'request_id']).execute()
+        const expected = holds.map(({ id, amount, modelName, requestId }) => ({
+          id,
+          amount,
+          model_name: modelName,
+          request_id: requestId,
+        }))
+        const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id)
+        expect(open.toSorted(byId)).toEqual(expected.toSorted(byId))
+        const settles = holds.map((hold, at) => {
+          const log = logRow(account, { model_name: hold.modelName, request_id: hold.requestId })
+          written.push({ model_name: hold.modelName, quota: 1 + at, request_id: hold.requestId })
+          return settleOp(account, hold, 1 + at, { log })
+        })
+        await apply(store, ...settles)
+      }
+      const rows = await store.read
+        .selectFrom('logs')
+        .select(['model_name', 'quota', 'request_id'])
+        .orderBy('id')
+        .execute()
+      expect(rows).toEqual(written)
+      expect(await faultsOf(store)).toEqual([])
+    })
+
     test('texts of every kind come through', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })

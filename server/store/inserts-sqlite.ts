@@ -1,0 +1,30 @@
+import type { Database, SQLQueryBindings } from 'bun:sqlite'
+
+/** Values of rows, one row after the other, each in the order of the columns. */
+export type RowValues = SQLQueryBindings[]
+
+/** Rows per statement, most first: a batch of any size takes a handful of statements. */
+const sizes = [16, 8, 4, 2, 1] as const
+
+/**
+ * Prepares the insertion of many rows into one table of SQLite. A statement of several rows costs little more than one of
+ * one row, most of whose price is to be started. Rows are inserted in their order; an empty list does nothing.
+ */
+export function prepareInserts(
+  database: Database,
+  table: string,
+  columns: readonly string[],
+): (values: RowValues) => void {
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES `
+  const inserts = sizes.map((rows) => ({
+    count: rows * columns.length,
+    statement: database.prepare(into + new Array(rows).fill(row).join(', ')),
+  }))
+  return (values) => {
+    let from = 0
+    for (const { count, statement } of inserts) {
+      for (; values.length - from >= count; from += count) statement.run(...values.slice(from, from + count))
+    }
+  }
+}
