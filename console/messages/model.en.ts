@@ -36,8 +36,7 @@ export const modelEn = {
   'model.per.call': '{price} / call',
   'model.unpriced': 'no price',
   'model.unpriced.text': 'This model has no price yet, and calls to it are refused. An administrator can set one.',
-  'model.unpriced.some':
-    'A channel that serves this model has no price for it. Calls for which that channel is chosen are refused.',
+  'model.unpriced.some': 'A channel that serves this model has no price for it, so calls go to the others.',
   'model.price': 'Price',
   'model.price.tokens': 'For a million tokens',
   'model.several':

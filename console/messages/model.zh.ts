@@ -36,7 +36,7 @@ export const modelZh = {
   'model.per.call': '{price} / 次',
   'model.unpriced': '无价格',
   'model.unpriced.text': '此模型尚未定价，对它的调用会被拒绝。管理员可以设置价格。',
-  'model.unpriced.some': '提供此模型的某个渠道没有价格，选中该渠道的调用会被拒绝。',
+  'model.unpriced.some': '提供此模型的某个渠道没有价格，调用会改走其他渠道。',
   'model.price': '价格',
   'model.price.tokens': '每百万 token',
   'model.several': '多个渠道以不同价格提供此模型。调用的费用取决于由哪个渠道应答，日志中会注明。',

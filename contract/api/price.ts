@@ -51,9 +51,7 @@ export const pricedModelSchema = z.object({
         'Several where channels that serve it cost differently, the one first at which 10,000 tokens in and 1,000 out cost least; none = it has no price, and calls are refused.',
       ),
     ),
-  unpriced: z
-    .boolean()
-    .check(z.describe('A channel that serves it has no price for it: calls for which that one is chosen are refused.')),
+  unpriced: z.boolean().check(z.describe('A channel that serves it has no price for it, and is passed over.')),
   renamed: z
     .boolean()
     .check(z.describe('A channel sends it upstream under another name, which is the one in the logs.')),

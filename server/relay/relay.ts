@@ -36,13 +36,12 @@ export async function throughChannels<Call extends AnyCall>(
   const tried = new Set<number>()
   const keysTried = new Set<string>()
   const attempts: Attempt[] = []
-  const first = nextChannel(deps, call, tried)
-  if (!first) throw noChannel(call)
-  let channel: Channel = first
+  const first = nextPriced(deps, call, tried)
+  if (first instanceof GatewayError) throw first
+  let { channel, charging } = first
   let hold: Hold | undefined
   let handedOver = false
   try {
-    let charging = priced(deps, call, channel)
     hold = await takeQuota(deps, call, charging)
     for (let retries = 0; ; ) {
       tried.add(channel.id)
@@ -64,12 +63,13 @@ export async function throughChannels<Call extends AnyCall>(
         (isUnsent || retries < settings.RetryTimes) &&
         !call.caller.chosenChannel &&
         !call.signal.aborted
-      const next = mayRetry ? nextChannel(deps, call, tried) : undefined
-      if (!next) throw failed
+      const next = mayRetry ? nextPriced(deps, call, tried) : undefined
+      if (!next || next instanceof GatewayError) throw failed
       if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(retries++, deps.random)))
-      channel = next
+      channel = next.channel
       keysTried.clear()
-      charging = await repriced(deps, call, channel, charging, hold)
+      charging = next.charging
+      await growHold(call, charging, hold)
     }
   } catch (error) {
     // Until the answer has taken the hold over, every way out gives the quota back, and the channel a trial without a verdict.
@@ -87,6 +87,36 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   const channel =
     chosenChannel ?? selectChannel(candidates, call.mode, call.facts.model, tried, deps.breaker, deps.random)
   return channel && withKey(channel, deps.clock.nowMs())
+}
+
+/** A channel, and what the call costs there. */
+interface PricedChannel {
+  channel: Channel
+  charging: Charging
+}
+
+/**
+ * The next channel that has a price for the call, or why there is none: those without one are passed over, as if they had
+ * been tried. Throws GatewayError for what would be refused at every channel.
+ */
+function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
+  let why: GatewayError | undefined
+  for (;;) {
+    const channel = nextChannel(deps, call, tried)
+    if (!channel) return why ?? noChannel(call)
+    try {
+      return { channel, charging: priced(deps, call, channel) }
+    } catch (error) {
+      deps.breaker.undecided(channel.id, call.facts.model)
+      if (!isUnpriced(error) || call.caller.chosenChannel) throw error
+      why ??= error
+      tried.add(channel.id)
+    }
+  }
+}
+
+function isUnpriced(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && (error.code === 'model_not_priced' || error.code === 'tier_not_priced')
 }
 
 function noChannel(call: AnyCall): GatewayError {
@@ -135,21 +165,12 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
   })
 }
 
-/** Another channel may map the model to a dearer one: the hold grows with it, as far as the balance goes. */
-async function repriced(
-  deps: RelayDeps,
-  call: AnyCall,
-  channel: Channel,
-  before: Charging,
-  hold: Hold,
-): Promise<Charging> {
-  const charging = priced(deps, call, channel)
-  if (charging.sheet === before.sheet) return charging
+/** Another channel may map the model to a dearer one, or its tiers may be dearer: the hold grows with it, as far as the balance goes. */
+async function growHold(call: AnyCall, charging: Charging, hold: Hold): Promise<void> {
   const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
   if (missing > 0) await hold.extend(missing, charging.least(guess))
   if (hold.amount < charging.least(guess)) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
-  return charging
 }
 
 /** One attempt at one channel: an answer for the caller, or why there is none. Until it hands over, the hold is not its own. */

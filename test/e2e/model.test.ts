@@ -134,7 +134,7 @@ test('prices that differ, that are for something else or hardly anything, and na
   await drawer.getByText('Channels send this model under another name').waitFor()
   expect(await drawer.getByRole('link', { name: 'Logs of this model' }).count()).toBe(0)
   await visit.open('/model?group=odd&peek=somewhere')
-  await drawer.getByText('A channel that serves this model has no price for it.').waitFor()
+  await drawer.getByText('A channel that serves this model has no price for it, so calls go to the others.').waitFor()
   await visit.open('/model?group=odd&peek=text-embedding-3-small')
   await drawer.getByText('10,000 tokens cost $0.0002.').waitFor()
   expect(await drawer.getByText('Output').count()).toBe(0)

@@ -59,6 +59,35 @@ describe('retry', () => {
     ])
   })
 
+  test('a channel that has no price for what it calls the model is passed over while another is left', async () => {
+    const mapped = { model_mapping: '{"m":"unheard-of"}' }
+    await bench.channel({ key: 'key-a', priority: 2, ...mapped })
+    const priced = await bench.channel({ key: 'key-b', priority: 1 })
+    await bench.channel({ key: 'key-c', ...mapped })
+    const { caller, seen } = await call()
+    expect(seen.status).toBe(200)
+    expect(keys()).toEqual(['key-b'])
+    const [row] = await charged(bench, caller, 15)
+    expect(row).toMatchObject({ channel_id: priced, attempts: '' })
+
+    await bench.gateway.setOption('RetryTimes', '3')
+    bench.upstream.requests.length = 0
+    bench.upstream.next(fake.status(500))
+    const failing = await call()
+    // What went wrong upstream is told, not that the rest has no price.
+    expectError(failing.seen, 500, null)
+    expect(keys()).toEqual(['key-b'])
+    await charged(bench, failing.caller, 0)
+  })
+
+  test('where no channel has a price the call is refused, and no upstream is asked', async () => {
+    for (const key of ['key-a', 'key-b']) await bench.channel({ key, model_mapping: '{"m":"unheard-of"}' })
+    const { caller, seen } = await call()
+    expectError(seen, 503, 'model_not_priced')
+    expect(keys()).toEqual([])
+    await charged(bench, caller, 0)
+  })
+
   const retried: readonly fake.Behaviour[] = [
     fake.status(401),
     fake.status(403),
