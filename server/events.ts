@@ -41,6 +41,8 @@ export interface Events {
   channelDisabled(event: { channelId: number; reason: string }): void
   settleRetried(event: { cause: string }): void
   holdSwept(event: { holdId: string; charge: number }): void
+  /** A fault that nobody caught, so that no call was told of it. */
+  faultUncaught(event: { cause: string }): void
   /** Something an operator should look at. */
   warning(message: string): void
 }

@@ -7,6 +7,7 @@ import { loadConsoleFiles } from './http/console-files.ts'
 import { upgradeOf, webSockets } from './http/web-sockets.ts'
 import type { SocketSession } from './lib/socket-session.ts'
 import { createLogger, type Logger } from './log.ts'
+import { describeFault } from './relay/describe-fault.ts'
 import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
 const restartDelayMs = 1000
@@ -82,10 +83,20 @@ async function serve(config: Config): Promise<void> {
   }
   const consoleFiles = loadConsoleFiles(config.consoleDir, config.basePath, context.api.settings.current)
   const { metricsToken, basePath } = config
+  outliveFaults(context)
   door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
   // Before it says that it serves: whoever hears that may ask it to end.
   endGracefully(config, log, { context, server: door.server, claim })
   log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
+}
+
+/**
+ * One fault must not end thousands of streams, as the runtime would have it for a rejection that nobody caught. What the
+ * fault belonged to is lost; a hold that it leaves is closed at the next start.
+ */
+function outliveFaults({ metrics }: Context): void {
+  for (const kind of ['unhandledRejection', 'uncaughtException'] as const)
+    process.on(kind, (fault: unknown) => metrics.events.faultUncaught({ cause: describeFault(fault) }))
 }
 
 /** As it stands in an address. */

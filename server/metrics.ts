@@ -115,6 +115,7 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
   const refused = counter('tollgate_error_answers_total', 'Calls answered with an error, by its code', ['code'])
   const disabled = counter('tollgate_channels_disabled_total', 'Channels switched off automatically')
   const retried = counter('tollgate_settle_retries_total', 'Settles repeated because the database failed')
+  const uncaught = counter('tollgate_uncaught_faults_total', 'Faults of the program that nobody caught')
   const swept = counter('tollgate_holds_swept_total', 'Holds of dead processes that were closed')
   return {
     // Without a line: a caller without a token may ask as often as it likes.
@@ -134,6 +135,10 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
     holdSwept(event) {
       swept.inc()
       log.warn(event, 'hold of a dead process closed')
+    },
+    faultUncaught(event) {
+      uncaught.inc()
+      log.error(event, 'a fault of the program that nobody caught; everything else goes on')
     },
     warning: (message) => log.warn(message),
   }
