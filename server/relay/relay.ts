@@ -165,7 +165,7 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
   })
 }
 
-/** Another channel may map the model to a dearer one, or its tiers may be dearer: the hold grows with it, as far as the balance goes. */
+/** The model, or a tier of it, may be dearer at another channel: the hold grows with it, as far as the balance goes. */
 async function growHold(call: AnyCall, charging: Charging, hold: Hold): Promise<void> {
   const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount

@@ -6,6 +6,12 @@ export type RowValues = SQLQueryBindings[]
 /** Rows per statement, most first: a batch of any size takes a handful of statements. */
 const sizes = [16, 8, 4, 2, 1] as const
 
+/** The statement that inserts so many rows into a table. */
+export function insertInto(table: string, columns: readonly string[], rows = 1): string {
+  const row = `(${columns.map(() => '?').join(', ')})`
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${new Array(rows).fill(row).join(', ')}`
+}
+
 /**
  * Prepares the insertion of many rows into one table of SQLite. A statement of several rows costs little more than one of
  * one row, most of whose price is to be started. Rows are inserted in their order; an empty list does nothing.
@@ -15,11 +21,9 @@ export function prepareInserts(
   table: string,
   columns: readonly string[],
 ): (values: RowValues) => void {
-  const row = `(${columns.map(() => '?').join(', ')})`
-  const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES `
   const inserts = sizes.map((rows) => ({
     count: rows * columns.length,
-    statement: database.prepare(into + new Array(rows).fill(row).join(', ')),
+    statement: database.prepare(insertInto(table, columns, rows)),
   }))
   return (values) => {
     let from = 0

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { utcPeriods } from '../lib/utc.ts'
-import { prepareInserts, type RowValues } from './inserts-sqlite.ts'
+import { insertInto, prepareInserts, type RowValues } from './inserts-sqlite.ts'
 import { addLogRow, holdColumns, logColumns } from './ledger-rows-sqlite.ts'
 import type { ExtendOp, HoldOp, LedgerOp, LedgerResult, LedgerStore, SettleOp, TakeResult } from './ledger-store.ts'
 import {
@@ -106,7 +106,7 @@ function prepare(database: Database) {
     openUser: statement('SELECT 1 FROM holds WHERE user_id = ? AND id <> ? LIMIT 1'),
     openToken: statement('SELECT 1 FROM holds WHERE token_id = ? AND id <> ? LIMIT 1'),
     addHolds: prepareInserts(database, 'holds', holdColumns),
-    addCountedHold: prepareInserts(database, 'holds', [...holdColumns, 'counted', 'window_second', 'window_tokens']),
+    addCountedHold: statement(insertInto('holds', [...holdColumns, 'counted', 'window_second', 'window_tokens'])),
     growHold: statement('UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited'),
     findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
     endKnownHold: statement('DELETE FROM holds WHERE id = ? AND amount = ? AND token_limited = ? AND counted = 0'),
@@ -302,7 +302,7 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
   ]
   if (count) {
     const { mask, second, tokens } = count()
-    statements.addCountedHold([...row, mask, second, tokens])
+    statements.addCountedHold.run(...row, mask, second, tokens)
   } else {
     batch.holds.push(...row)
   }
