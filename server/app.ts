@@ -87,6 +87,7 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   mountRelay(app, context.relay, context.limits.billing)
   mountApi(app, context.api)
   app.all('/v1/*', unknownPath)
+  app.all('/v1alpha/*', unknownPath)
   app.all('/v1beta/*', unknownPath)
   app.all('/dashboard/*', unknownPath)
   // clientAddress: read by the limit of what is left.

@@ -131,7 +131,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     openBreakers: () => relay.breaker.snapshot().length,
     openCalls: relay.ledger.openHolds,
   })
-  const stopJobs = startJobs(jobsOf({ sweep, ledger: relay.ledger, care, settings, routing, mailer, warn }), warn)
+  const stopJobs = startJobs(jobsOf({ sweep, relay, care, settings, routing, mailer, warn }), warn)
   const mark = marker(store, warn)
   return {
     store,
@@ -206,7 +206,7 @@ async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<voi
 
 interface JobParts {
   sweep: SweepDeps
-  ledger: RelayDeps['ledger']
+  relay: RelayDeps
   care: ChannelCare
   settings: SettingsSource
   routing: RoutingSource
@@ -215,7 +215,7 @@ interface JobParts {
 }
 
 /** What runs by the clock. */
-function jobsOf({ sweep, ledger, care, settings, routing, mailer, warn }: JobParts): Job[] {
+function jobsOf({ sweep, relay: { ledger, breaker }, care, settings, routing, mailer, warn }: JobParts): Job[] {
   const { store, clock } = sweep
   return [
     { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
@@ -223,6 +223,11 @@ function jobsOf({ sweep, ledger, care, settings, routing, mailer, warn }: JobPar
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
     { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
+    {
+      name: 'forget-breakers',
+      everyMs: refreshMs,
+      run: async () => breaker.keepOnly((id) => routing.current().channel(id) !== undefined),
+    },
     ...logJobs({ store, settings, clock }),
     ...peopleJobs({ store, settings, mailer, clock, warn }),
   ]

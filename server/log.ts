@@ -1,16 +1,43 @@
-import pino, { type Logger } from 'pino'
+import { writeSync } from 'node:fs'
+import pino, { type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
 /** Field names whose values never reach a log line, wherever they stand. */
 const secretFields = ['key', 'password', 'token', 'authorization', 'cookie', 'secret', 'api_key', 'access_token']
 
-/** The machine log: JSON lines on stdout. */
-export function createLogger(level: string): Logger {
-  return pino({
+/** The machine log: JSON lines. */
+export function createLogger(level: string, to: DestinationStream): Logger {
+  const options = {
     level,
     redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[secret]' },
     timestamp: pino.stdTimeFunctions.isoTime,
     base: null,
+  }
+  return pino(options, to)
+}
+
+/**
+ * Standard output, whose disk may be full and whose reader may be gone: lines that cannot be written are lost, and the
+ * program goes on. The stream is of no use after its first error, the file may be.
+ */
+export function standardOutput(): DestinationStream {
+  let isBroken = false
+  process.stdout.on('error', () => {
+    isBroken = true
   })
+  return {
+    write(line) {
+      if (!isBroken) process.stdout.write(line)
+      else tryWrite(line)
+    },
+  }
+}
+
+function tryWrite(line: string): void {
+  try {
+    writeSync(1, line)
+  } catch {
+    // There is nobody who could be told.
+  }
 }

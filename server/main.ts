@@ -6,7 +6,7 @@ import { type Context, createContext } from './context.ts'
 import { loadConsoleFiles } from './http/console-files.ts'
 import { upgradeOf, webSockets } from './http/web-sockets.ts'
 import type { SocketSession } from './lib/socket-session.ts'
-import { createLogger, type Logger } from './log.ts'
+import { createLogger, type Logger, standardOutput } from './log.ts'
 import { describeFault } from './relay/describe-fault.ts'
 import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
@@ -71,7 +71,7 @@ function supervise(count: number, launch: Launch): void {
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, standardOutput())
   // Both before anything is made: who cannot have them must not print a password.
   const claim = await claimDatabase(config.databaseUrl)
   const door = openDoor(config, log)
@@ -197,13 +197,27 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
     await context.cutOff()
     await server.stop(true)
     await context.close()
-    claim.release()
-    process.exit(0)
   }
-  process.on('SIGTERM', () => void end(config.drainTimeoutMs))
-  process.on('SIGINT', () => void end(config.drainTimeoutMs))
-  // The parent was killed: whoever starts it again needs the port soon.
-  process.on('disconnect', () => void end(Math.min(orphanDrainMs, config.drainTimeoutMs)))
+  // Whatever goes wrong on the way, the process ends: whoever starts it again needs the port and the database.
+  const endNow = (drainTimeoutMs: number) =>
+    end(drainTimeoutMs).then(
+      () => leave(0),
+      (error: unknown) => {
+        log.error(`shutting down failed: ${describeFault(error)}`)
+        leave(1)
+      },
+    )
+  const leave = (code: number) => {
+    try {
+      claim.release()
+    } finally {
+      process.exit(code)
+    }
+  }
+  process.on('SIGTERM', () => void endNow(config.drainTimeoutMs))
+  process.on('SIGINT', () => void endNow(config.drainTimeoutMs))
+  // The parent was killed: it is not waited for as long as for a person who ends the program.
+  process.on('disconnect', () => void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs)))
 }
 
 function faultOf(error: unknown): string {

@@ -13,16 +13,36 @@ const faulty = `process.on('SIGUSR2', () => {
   setTimeout(() => { throw new Error('a stray exception') })
 })`
 
+/** Loaded into the gateway: closing the database fails. */
+const unclosable = `import { Database } from 'bun:sqlite'
+Database.prototype.close = () => { throw new Error('cannot be closed') }`
+
+/** Loaded into the gateway: tidying up fails as on a full disk. */
+const untidy = `import { Database } from 'bun:sqlite'
+const { run } = Database.prototype
+Database.prototype.run = function (text, ...values) {
+  if (text.includes('wal_checkpoint')) throw new Error('database or disk is full')
+  return run.call(this, text, ...values)
+}`
+
+async function withPreload(code: string, work: (preload: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-faulty-'))
+  const preload = join(folder, 'faulty.ts')
+  writeFileSync(preload, code)
+  try {
+    await work(preload)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 const eventOf = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
 test('a fault that nobody caught ends no stream: it is logged and counted, and everything goes on', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-faulty-'))
-  const preload = join(folder, 'faulty.ts')
-  writeFileSync(preload, faulty)
-  await using upstream = await fake.startFakeUpstream()
-  await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
-  try {
+  await withPreload(faulty, async (preload) => {
+    await using upstream = await fake.startFakeUpstream()
+    await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
     const gateway = await installation.start()
     await installFor(gateway, upstream.url)
     const { key } = await newToken(gateway)
@@ -50,7 +70,40 @@ test('a fault that nobody caught ends no stream: it is logged and counted, and e
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
     expect(metrics).toContain('\ntollgate_uncaught_faults_total 2\n')
     expect(await gateway.stop()).toBe(0)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
+}, 60_000)
+
+test.each([
+  [
+    'closing the database fails: it ends all the same, says so',
+    unclosable,
+    1,
+    'shutting down failed: Error: cannot be closed',
+  ],
+  ['the disk is full: nothing is lost by that', untidy, 0, 'shutting down'],
+])(
+  'while it shuts down, %s, and can be started again',
+  async (_, code, exitCode, said) => {
+    await withPreload(code, async (preload) => {
+      await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
+      const gateway = await installation.start()
+      expect(await gateway.stop()).toBe(exitCode)
+      expect(gateway.said()).toContain(said)
+      await installation.start()
+    })
+  },
+  60_000,
+)
+
+test('a log that cannot be written neither ends nor stalls it', async () => {
+  await withPreload(faulty, async (preload) => {
+    await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
+    const gateway = await installation.startInto('/dev/full')
+    process.kill(gateway.pid, 'SIGUSR2')
+    const metrics = async () => (await fetch(`${gateway.url}/metrics`)).text()
+    await until(async () => /^tollgate_uncaught_faults_total 2$/m.test(await metrics()))
+    await gateway.api('GET', '/api/user/self')
+    expect(await metrics()).toContain('\ntollgate_uncaught_faults_total 2\n')
+    expect(await gateway.stop()).toBe(0)
+  })
 }, 60_000)

@@ -70,6 +70,8 @@ export interface StreamMeter {
   readonly endMark: string
   /** Whole images that have come; absent = the dialect has none. */
   readonly images?: number
+  /** False once something came that may hold images in a form that is not known. */
+  readonly tellsImages?: boolean
   /** The answer is complete even if the end mark never comes. */
   readonly finished: boolean
   /** The text or call that began last is whole, where the dialect tells that before the end of the answer. */

@@ -72,11 +72,12 @@ export const unreadable: Failure = {
   type: 'upstream_error',
 }
 
-/** What an event says, where it can be read; JSON that is too deep to be written again cannot. */
+/** What an event says, where it can be read; JSON that is too deep to be written again cannot. Throws what is a fault of ours. */
 export function decoded(decoder: StreamDecoder, data: string): StreamEvent[] {
   try {
     return decoder.push(data)
-  } catch {
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
     return [{ type: 'error', failure: unreadable }]
   }
 }

@@ -1,8 +1,20 @@
-import type { JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 
-/** Some services (Spark, say) answer 200 with a message and a code of their own in place of an answer. */
+/**
+ * The error that an object is by itself. Some services (Spark, say) answer 200 with a message and a code of their own in
+ * place of an answer; vLLM says `"object": "error"`, MiniMax has a `base_resp` beside everything.
+ */
 export function flatError(body: JsonObject): JsonObject | undefined {
+  const status = body['base_resp']
+  if (isObject(status) && Number(status['status_code']))
+    return flatError({ code: status['status_code'], message: status['status_msg'] })
   const code = body['code'] ?? body['error_code']
   const message = [body['message'], body['msg'], body['error_msg']].find((text) => typeof text === 'string')
-  return code && message ? { message, code } : undefined
+  if (!message) return undefined
+  if (body['object'] === 'error') return { message, code: code ?? null, type: body['type'] ?? null }
+  return code && !meansSuccess(code) ? { message, code } : undefined
+}
+
+function meansSuccess(code: unknown): boolean {
+  return /^(?:0|200|ok|success)$/i.test(String(code))
 }

@@ -115,7 +115,7 @@ function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
 function isNavigation(c: AppContext): boolean {
   const { path } = c.req
   // With a second slash in front, too: clients put one there when their base URL ends with one.
-  if (/^\/+(?:api|v1|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
+  if (/^\/+(?:api|v1|v1alpha|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
   if (/\.[a-z0-9]{1,8}$/i.test(path)) return false
   return /text\/html|\*\/\*/.test(c.req.header('accept') ?? '*/*')
 }

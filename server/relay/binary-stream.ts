@@ -1,6 +1,7 @@
 import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { noteHealth } from './note-health.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
@@ -101,7 +102,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
       await this.#settle('interrupted')
     } else {
       this.#letGo()
-      this.#deps.breaker.failed(channel.id, call.facts.model)
+      noteHealth(this.#deps, this.#open, 'faulty')
       await this.#open.hold.release()
     }
     return brokenOff()
@@ -119,9 +120,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
 
   async #settleOnce(outcome: Outcome): Promise<void> {
     this.#letGo()
-    const { channel, call } = this.#open
-    if (outcome === 'complete') this.#deps.breaker.succeeded(channel.id, call.facts.model)
-    else this.#deps.breaker.undecided(channel.id, call.facts.model)
+    noteHealth(this.#deps, this.#open, outcome === 'complete' ? 'well' : 'undecided')
     await settle(this.#deps, this.#open, {
       measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },
       outcome,

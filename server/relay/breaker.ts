@@ -1,16 +1,21 @@
-/** Passive health per channel and model: closed (healthy), open (left alone), half-open (one call tries). */
+/**
+ * Passive health per channel and model: closed (healthy), open (left alone), half-open (one call tries). Calls are known
+ * by their request id, since others than the one that tries may be under way.
+ */
 export interface Breaker {
   /** Whether the channel may be called now; a half-open one admits a single call at a time. */
-  allows(channelId: number, model: string): boolean
+  allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
   /** An upstream fault. The caller's own mistakes must not be reported here. */
-  failed(channelId: number, model: string): void
-  /** A half-open trial that ended without a verdict (the caller left, say). */
-  undecided(channelId: number, model: string): void
+  failed(channelId: number, model: string, requestId: string): void
+  /** A call that ended without a verdict (the caller left, say); if it was the one that tries, another may. */
+  undecided(channelId: number, model: string, requestId: string): void
   /** Leaves the channel alone for a time that it asked for itself. */
   rest(channelId: number, model: string, pauseMs: number): void
   /** States other than closed, for metrics. */
   snapshot(): { channelId: number; model: string; state: 'open' | 'half-open' }[]
+  /** Forgets the channels that are no more. */
+  keepOnly(isKept: (channelId: number) => boolean): void
 }
 
 interface Health {
@@ -18,7 +23,8 @@ interface Health {
   openUntilMs: number
   /** Times it opened without a success between; the pause doubles with each. */
   openings: number
-  trialSinceMs: number
+  /** The call that tries while half-open. */
+  trial: { requestId: string; sinceMs: number } | undefined
   /** Until when the channel asked to be left alone; that says nothing about its health. */
   restUntilMs: number
 }
@@ -34,7 +40,13 @@ export function createBreaker(nowMs: () => number): Breaker {
   const keyOf = (channelId: number, model: string) => `${channelId}\n${model}`
   const stateOf = (channelId: number, model: string) => {
     const key = keyOf(channelId, model)
-    const health = states.get(key) ?? { failuresInRow: 0, openUntilMs: 0, openings: 0, trialSinceMs: 0, restUntilMs: 0 }
+    const health = states.get(key) ?? {
+      failuresInRow: 0,
+      openUntilMs: 0,
+      openings: 0,
+      trial: undefined,
+      restUntilMs: 0,
+    }
     states.set(key, health)
     return health
   }
@@ -44,14 +56,14 @@ export function createBreaker(nowMs: () => number): Breaker {
     states.size === 0 ? undefined : states.get(keyOf(channelId, model))
 
   return {
-    allows(channelId, model) {
+    allows(channelId, model, requestId) {
       const health = known(channelId, model)
       if (!health) return true
       const now = nowMs()
       if (now < health.restUntilMs || now < health.openUntilMs) return false
       if (health.openUntilMs === 0) return true
-      if (health.trialSinceMs !== 0 && now - health.trialSinceMs < trialLifeMs) return false
-      health.trialSinceMs = now
+      if (health.trial && now - health.trial.sinceMs < trialLifeMs) return false
+      health.trial = { requestId, sinceMs: now }
       return true
     },
     succeeded(channelId, model) {
@@ -62,20 +74,22 @@ export function createBreaker(nowMs: () => number): Breaker {
       // A call that was under way before says nothing about a pause asked for since.
       if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
     },
-    failed(channelId, model) {
+    failed(channelId, model, requestId) {
       const health = stateOf(channelId, model)
+      const isTrial = health.trial?.requestId === requestId
+      // What was under way when it opened, or goes there for want of another, says nothing new; nor does it speak for the trial.
+      if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
+      health.trial = undefined
       health.failuresInRow++
-      const wasTrial = health.trialSinceMs !== 0
-      health.trialSinceMs = 0
-      if (wasTrial || health.failuresInRow >= failuresToOpen) {
+      if (isTrial || health.failuresInRow >= failuresToOpen) {
         health.openUntilMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
         health.openings++
         health.failuresInRow = 0
       }
     },
-    undecided(channelId, model) {
+    undecided(channelId, model, requestId) {
       const health = known(channelId, model)
-      if (health) health.trialSinceMs = 0
+      if (health?.trial?.requestId === requestId) health.trial = undefined
     },
     rest(channelId, model, pauseMs) {
       const health = stateOf(channelId, model)
@@ -93,6 +107,9 @@ export function createBreaker(nowMs: () => number): Breaker {
             state: now < Math.max(health.openUntilMs, health.restUntilMs) ? ('open' as const) : ('half-open' as const),
           }
         })
+    },
+    keepOnly(isKept) {
+      for (const key of states.keys()) if (!isKept(Number(key.slice(0, key.indexOf('\n'))))) states.delete(key)
     },
   }
 }

@@ -7,6 +7,7 @@ import { endpointsOf, isChat } from './call-upstream.ts'
 import { chargingFor } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import { ownHeaders } from './headers.ts'
+import { noteHealth } from './note-health.ts'
 import { readBounded } from './read-answer.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
@@ -23,7 +24,7 @@ const bodyMs = 10_000
 export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
   // A count is no trial of a channel: that it counts does not tell whether it answers.
-  deps.breaker.undecided(channel.id, call.facts.model)
+  noteHealth(deps, { channel, call }, 'undecided')
   const hold = await holdPlace(deps, call, channel)
   try {
     const counted = await countThere(deps, call, channel).catch((error: unknown) => {
@@ -45,7 +46,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const found = chosenChannel ?? selectChannel(candidates, 'chat', model, new Set(), deps.breaker, deps.random)
+  const found = chosenChannel ?? selectChannel(call, candidates, new Set(), deps.breaker, deps.random)
   if (!found)
     throw new GatewayError('no_available_channel', `no available channel for model ${model} in group ${group}`)
   return withKey(found, deps.clock.nowMs())

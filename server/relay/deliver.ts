@@ -6,6 +6,7 @@ import { TypedEventMeter } from '../dialects/openai/typed-stream.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
+import type { RelayCall } from './call.ts'
 import { imagesAsked } from './charging.ts'
 import { forgetBody } from './check-usage.ts'
 import { deliverConversation } from './deliver-conversation.ts'
@@ -24,6 +25,7 @@ const listOf: Partial<Record<RelayMode, string>> = {
   chat: 'choices',
   completions: 'choices',
   embeddings: 'data',
+  moderations: 'results',
   rerank: 'results',
   images: 'data',
   'image-edits': 'data',
@@ -46,20 +48,22 @@ export async function deliver(
   const { codec } = prepared
   if (response.status < 200 || response.status > 299)
     throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs(), codec?.from)
+  if (response.status === 204 || response.status === 205)
+    throw badBody('the upstream sent an empty answer', response.status)
   if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   const { mode, facts } = open.call
-  if (type.startsWith('text/event-stream') && !facts.stream && (mode === 'chat' || mode === 'completions'))
-    throw badBody('the upstream streamed although it was not asked to', response.status)
-  if (type.startsWith('text/event-stream'))
+  if (type.startsWith('text/event-stream')) {
+    if (!mayStream(open.call)) throw badBody('the upstream streamed although it was not asked to', response.status)
     return deliverStream(deps, open, response, prepared.askedForUsage, sentAtMs, handOver)
-  const isSound = mode === 'speech' && !type.includes('json') && !isPage(type)
+  }
+  const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)
   if (isSound && response.body) return deliverSound(deps, open, response, sentAtMs, handOver)
   const text = await readWhole(deps, open, response, sentAtMs)
-  const isPlainTranscript =
-    (mode === 'transcriptions' || mode === 'translations') && !type.includes('json') && !isPage(type)
-  if (isPlainTranscript) return settleWhole(deps, open, response, text, heard(text), handOver, false)
   const parsed = tryParse(text)
+  const isPlain = !type.includes('json') && !isPage(type) && asksForText(open.call)
+  if (isPlain && !(isObject(parsed) && readReply(mode, parsed).error))
+    return settleWhole(deps, open, response, text, heard(text), handOver, false)
   if (!isObject(parsed)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const { translation } = prepared
   const { status } = response
@@ -68,11 +72,32 @@ export async function deliver(
   if (reply.error) throw errorWithin(reply.error, status, key)
   const list = listOf[mode]
   if (list && !Array.isArray(body[list])) throw badBody(`the answer of the upstream has no ${list}`, status)
+  if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
+    throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   const told = translation ? madeOf(() => JSON.stringify(body), status) : text
   const beside = mode.startsWith('image') ? { images: imagesIn(body) } : undefined
   const answer = { usage: reply.usage, output: () => reply.output, beside }
   return settleWhole(deps, open, response, told, answer, handOver, true)
+}
+
+/** Kinds of calls whose answer is never one of events. */
+const neverStreamed: ReadonlySet<RelayMode> = new Set(['embeddings', 'moderations', 'rerank'])
+
+/** The caller asked for events, in the form that the kind of call has for that. */
+function mayStream({ mode, facts, body }: RelayCall): boolean {
+  if (neverStreamed.has(mode)) return false
+  return facts.stream || (mode === 'speech' && body.kind === 'json' && body.json['stream_format'] === 'sse')
+}
+
+/** The caller wants a transcript that is no JSON. */
+function asksForText({ mode, body }: RelayCall): boolean {
+  if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
+  return /^(?:text|srt|vtt)$/.test(body.form.fields.get('response_format') ?? '')
+}
+
+function isEmpty(list: unknown): boolean {
+  return Array.isArray(list) && list.length === 0
 }
 
 /** Images that came; in the place of one that failed some services put why. */

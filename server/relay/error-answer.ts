@@ -1,4 +1,4 @@
-import type { UpstreamDialect } from '../dialects/dialect.ts'
+import type { StreamMeter, UpstreamDialect } from '../dialects/dialect.ts'
 import { flatError } from '../dialects/flat-error.ts'
 import { readErrorBody } from '../dialects/openai/errors.ts'
 import { decodeFailure } from '../dialects/openai-failure.ts'
@@ -10,13 +10,30 @@ import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './r
 /** Shorter parts of a key are words that a message may hold by chance. */
 const shortestSecret = 8
 
-/** A text of the upstream without the channel's key, which some services repeat in their error messages. */
+/**
+ * A text of the upstream without the channel's key, which some services repeat in their error messages; in JSON that is
+ * not parsed yet it may be escaped.
+ */
 export function withoutKey(text: string, key: string): string {
   let clean = text
   for (const part of [key, ...key.split('|')]) {
-    if (part.length >= shortestSecret) clean = clean.replaceAll(part, '[key]')
+    if (part.length >= shortestSecret) clean = clean.replace(inAnySpelling(part), '[key]')
   }
   return clean
+}
+
+/** A text as it is, or with any of its characters escaped as JSON may (RFC 8259, section 7). */
+function inAnySpelling(text: string): RegExp {
+  const spellings = Array.from({ length: text.length }, (_, index) => {
+    const code = text.charCodeAt(index).toString(16).padStart(4, '0')
+    return `(?:\\\\?\\u${code}|\\\\u${hexDigits(code)})`
+  })
+  return new RegExp(spellings.join(''), 'g')
+}
+
+/** Hexadecimal digits in either case. */
+function hexDigits(code: string): string {
+  return code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
 
 /** A failure by the gateway's own judgement of what came, or did not come, from the upstream. */
@@ -81,6 +98,11 @@ export function failureWithin(failure: Failure, status: number, key: string): At
   })
   const verdict = judgeStatus(failure.status, wordsOf(failure), message)
   return new AttemptFailed(error, verdict, status, { failure: { ...failure, message } })
+}
+
+/** The error that a stream of status 200 told as an event. */
+export function failureInStream(meter: StreamMeter, status: number, key: string): AttemptFailed {
+  return meter.failure ? failureWithin(meter.failure, status, key) : errorWithin(meter.error ?? {}, status, key)
 }
 
 /** The error in an answer of status 200, where it is one. Some services send an `error` beside every answer. */

@@ -3,15 +3,23 @@ import { inTime } from '../lib/body-time.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
+import type { RelayDeps } from './deps.ts'
+import type { IdleWait } from './idle-watch.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Up to this length a body comes with its head or right after it; waiting for one costs a connection and no more. */
+/** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024
 
+type Watch = Pick<RelayDeps, 'idleWatch' | 'clock'>
+
 /** Reads and parses a JSON object body. Throws GatewayError request_too_large, request_timeout, invalid_json. */
-export async function readJson(request: Request, limits: BodyLimits): Promise<{ text: string; json: JsonObject }> {
-  const bytes = await readBytes(request, limits)
+export async function readJson(
+  request: Request,
+  limits: BodyLimits,
+  watch: Watch,
+): Promise<{ text: string; json: JsonObject }> {
+  const bytes = await readBytes(request, limits, watch)
   let text: string
   try {
     text = decoder.decode(bytes)
@@ -28,11 +36,11 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<{ 
   return { text, json }
 }
 
-async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+async function readBytes(request: Request, limits: BodyLimits, watch: Watch): Promise<Uint8Array> {
   const { declared, timeMs } = limits
   try {
     // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
-    if (declared <= shortBodyBytes) return await request.bytes()
+    if (declared <= shortBodyBytes) return await readShort(request, timeMs, watch)
     if (declared > 0) return await inTime(request.bytes(), timeMs, tooSlow)
     const pieces = readAtMost(request.body, limits.bytes, () => tooLarge(limits.bytes))
     return await inTime(pieces, timeMs, tooSlow)
@@ -40,4 +48,20 @@ async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Arr
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_json', 'the request body broke off', { cause: error })
   }
+}
+
+function readShort(request: Request, timeMs: number, { idleWatch, clock }: Watch): Promise<Uint8Array> {
+  if (timeMs <= 0) return request.bytes()
+  return new Promise((resolve, reject) => {
+    const over = () => idleWatch.remove(wait)
+    const wait: IdleWait = {
+      dueAtMs: clock.nowMs() + timeMs,
+      due() {
+        over()
+        reject(tooSlow())
+      },
+    }
+    idleWatch.add(wait)
+    request.bytes().then(resolve, reject).finally(over)
+  })
 }

@@ -3,6 +3,7 @@ import { CallerLeft } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt } from './error-answer.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { AttemptFailed, judgeFailure } from './retry-policy.ts'
 import type { OpenCall } from './settlement.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
@@ -83,8 +84,11 @@ export async function readWhole(
 
 /** A short answer comes with its head or right after it; reading it in one go costs half. */
 function isShort(response: Response): boolean {
-  const declared = response.headers.get('content-length')
-  return declared !== null && Number(declared) <= shortAnswerBytes
+  const { headers } = response
+  const declared = headers.get('content-length')
+  // Of what is packed in spite of what was asked for, it says nothing.
+  if (declared === null || headers.has('content-encoding')) return false
+  return Number(declared) <= shortAnswerBytes
 }
 
 function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
@@ -92,12 +96,12 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
     const dueAtMs = Math.min(limits.deadlineMs, deps.clock.nowMs() + limits.idleMs)
     const { leaving } = open.call
     const due = () => {
-      fail('stalled')
+      fail(deps.clock.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled')
       // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
       leaving.action?.()
     }
     const wait: IdleWait = { dueAtMs, due, place: undefined }
-    const fail = (ending: 'stalled' | 'broken') => {
+    const fail = (ending: 'stalled' | 'overdue' | 'broken') => {
       deps.idleWatch.remove(wait)
       reject(noWholeAnswer(ending, open, response.status))
     }
@@ -122,10 +126,10 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
       return badBody('the answer of the upstream is too large', status)
     case 'broken':
       return failedAttempt(new GatewayError('do_request_failed', 'the connection to the upstream broke'), status)
-    default:
-      return failedAttempt(
-        new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time'),
-        status,
-      )
+    default: {
+      const late = new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')
+      // The limit for the whole call is ours; an upstream that keeps on sending is not broken.
+      return new AttemptFailed(late, { ...judgeFailure(late), upstreamFault: ending !== 'overdue' }, status)
+    }
   }
 }

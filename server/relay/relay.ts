@@ -9,6 +9,7 @@ import type { RelayDeps } from './deps.ts'
 import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
+import { noteHealth } from './note-health.ts'
 import type { Prepared } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
@@ -63,18 +64,17 @@ export async function throughChannels<Call extends AnyCall>(
         (isUnsent || retries < settings.RetryTimes) &&
         !call.caller.chosenChannel &&
         !call.signal.aborted
-      const next = mayRetry ? nextPriced(deps, call, tried) : undefined
-      if (!next || next instanceof GatewayError) throw failed
+      const next = mayRetry ? await nextPaid(deps, call, hold, tried) : undefined
+      if (!next) throw failed
       if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(retries++, deps.random)))
       channel = next.channel
       keysTried.clear()
       charging = next.charging
-      await growHold(call, charging, hold)
     }
   } catch (error) {
     // Until the answer has taken the hold over, every way out gives the quota back, and the channel a trial without a verdict.
     if (!handedOver) {
-      deps.breaker.undecided(channel.id, call.facts.model)
+      noteHealth(deps, { channel, call }, 'undecided')
       await hold?.release()
     }
     throw error
@@ -84,8 +84,7 @@ export async function throughChannels<Call extends AnyCall>(
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
   const { chosenChannel, group } = call.caller
   const candidates = deps.routing().candidates(group, call.facts.model)
-  const channel =
-    chosenChannel ?? selectChannel(candidates, call.mode, call.facts.model, tried, deps.breaker, deps.random)
+  const channel = chosenChannel ?? selectChannel(call, candidates, tried, deps.breaker, deps.random)
   return channel && withKey(channel, deps.clock.nowMs())
 }
 
@@ -96,8 +95,9 @@ interface PricedChannel {
 }
 
 /**
- * The next channel that has a price for the call, or why there is none: those without one are passed over, as if they had
- * been tried. Throws GatewayError for what would be refused at every channel.
+ * The next channel that has a price for the call, or why there is none: those without one, and those that have another
+ * model for it which cannot do what is asked, are passed over, as if they had been tried. Throws GatewayError for what
+ * would be refused at every channel.
  */
 function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined
@@ -107,16 +107,46 @@ function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedC
     try {
       return { channel, charging: priced(deps, call, channel) }
     } catch (error) {
-      deps.breaker.undecided(channel.id, call.facts.model)
-      if (!isUnpriced(error) || call.caller.chosenChannel) throw error
-      why ??= error
+      noteHealth(deps, { channel, call }, 'undecided')
+      if (!isOfChannel(error, call, channel)) throw error
+      // What a caller can mend says more than what an operator left out.
+      if (!why || why.code === 'model_not_priced') why = error
       tried.add(channel.id)
     }
   }
 }
 
-function isUnpriced(error: unknown): error is GatewayError {
-  return error instanceof GatewayError && (error.code === 'model_not_priced' || error.code === 'tier_not_priced')
+/** True for a refusal that another channel may not have. */
+function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
+  if (!(error instanceof GatewayError) || caller.chosenChannel) return false
+  const isUnpriced = error.code === 'model_not_priced' || error.code === 'tier_not_priced'
+  return isUnpriced || mappedModel(channel, facts.model) !== facts.model
+}
+
+/** The next channel that the call can be paid at, with the hold grown to its price. */
+async function nextPaid(
+  deps: RelayDeps,
+  call: AnyCall,
+  hold: Hold,
+  tried: Set<number>,
+): Promise<PricedChannel | undefined> {
+  for (;;) {
+    const next = nextIfAny(deps, call, tried)
+    if (!next || (await growHold(call, next.charging, hold))) return next
+    noteHealth(deps, { channel: next.channel, call }, 'undecided')
+    tried.add(next.channel.id)
+  }
+}
+
+/** What the next channels would refuse is not told: the caller hears what went wrong upstream. */
+function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
+  try {
+    const next = nextPriced(deps, call, tried)
+    return next instanceof GatewayError ? undefined : next
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
 }
 
 function noChannel(call: AnyCall): GatewayError {
@@ -165,12 +195,15 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
   })
 }
 
-/** The model, or a tier of it, may be dearer at another channel: the hold grows with it, as far as the balance goes. */
-async function growHold(call: AnyCall, charging: Charging, hold: Hold): Promise<void> {
+/**
+ * The model, or a tier of it, may be dearer at another channel: the hold grows with it, as far as the balance goes. False
+ * when that is not far enough.
+ */
+async function growHold(call: AnyCall, charging: Charging, hold: Hold): Promise<boolean> {
   const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
   if (missing > 0) await hold.extend(missing, charging.least(guess))
-  if (hold.amount < charging.least(guess)) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
+  return hold.amount >= charging.least(guess)
 }
 
 /** One attempt at one channel: an answer for the caller, or why there is none. Until it hands over, the hold is not its own. */
@@ -251,7 +284,7 @@ async function attemptOnce(
 
 /** The caller left while the upstream worked for it, and the upstream charges for what it has read. */
 async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
-  deps.breaker.undecided(open.channel.id, open.call.facts.model)
+  noteHealth(deps, open, 'undecided')
   const found = await measure(deps, open, { usage: undefined, output: () => '' })
   await settle(deps, open, { measure: found.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
   // Nobody reads this; the number is the usual one for a caller who closed the request.
@@ -268,12 +301,12 @@ export function toFailure(error: unknown): AttemptFailed {
 function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
   if (call.signal.aborted) {
-    deps.breaker.undecided(channel.id, model)
+    noteHealth(deps, { channel, call }, 'undecided')
     return false
   }
   const isKeysFault = noteKeyFailure(deps, channel, failed)
-  if (failed.verdict.upstreamFault && !isKeysFault) deps.breaker.failed(channel.id, model)
-  else deps.breaker.undecided(channel.id, model)
+  const isFaulty = failed.verdict.upstreamFault && !isKeysFault
+  noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided')
   // The channel asked for a pause: other calls go elsewhere meanwhile, as far as there is an elsewhere.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)

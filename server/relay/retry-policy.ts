@@ -75,11 +75,11 @@ export function backOffMs(attempt: number, random: () => number): number {
   return Math.min(longestBackOffMs, firstBackOffMs * 2 ** attempt) * (0.5 + random() / 2)
 }
 
-/** Seconds or a date in a Retry-After header → seconds from now; undefined when there is none to read. */
+/** Seconds or a date in a Retry-After header → seconds from now; undefined when there is none to read, or none that anybody could mean. */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
-  const seconds = Number(header)
-  if (header.trim() !== '' && Number.isFinite(seconds)) return seconds >= 0 ? seconds : undefined
+  if (/^\s*\d{1,9}(\.\d+)?\s*$/.test(header)) return Number(header)
+  if (Number.isFinite(Number(header))) return undefined
   const dateMs = Date.parse(header)
   return Number.isNaN(dateMs) ? undefined : Math.max(0, (dateMs - nowMs) / 1000)
 }

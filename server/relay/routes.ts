@@ -31,7 +31,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
     exposeHeaders: [requestIdHeader, droppedHeader, ...limitHeaderNames],
   })
-  for (const prefix of ['/v1/*', '/v1beta/*', '/dashboard/*']) {
+  for (const prefix of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/dashboard/*']) {
     app.use(prefix, allowAll)
     app.use(prefix, clientAddress(deps.trustedProxies))
   }

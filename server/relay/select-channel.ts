@@ -1,5 +1,6 @@
 import type { CallMode } from '../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
+import type { AnyCall } from './call.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /**
@@ -8,9 +9,8 @@ import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
  * left; when all are open, the best of them is tried all the same, since refusing would help nobody.
  */
 export function selectChannel(
+  { mode, facts: { model }, requestId }: Pick<AnyCall, 'mode' | 'facts' | 'requestId'>,
   candidates: readonly Candidate[],
-  mode: CallMode,
-  model: string,
   tried: ReadonlySet<number>,
   breaker: Breaker,
   random: () => number,
@@ -20,7 +20,7 @@ export function selectChannel(
   if (only && candidates.length === 1) {
     if (!isUsable(only)) return undefined
     // Asked for the one trial that a half-open breaker notes; there is no other channel to prefer.
-    breaker.allows(only.channel.id, model)
+    breaker.allows(only.channel.id, model, requestId)
     return only.channel
   }
   const usable = candidates.filter(isUsable)
@@ -31,7 +31,7 @@ export function selectChannel(
     while (level.length > 0) {
       const index = pickByWeight(level, random)
       const [picked] = level.splice(index, 1)
-      if (picked && breaker.allows(picked.channel.id, model)) return picked.channel
+      if (picked && breaker.allows(picked.channel.id, model, requestId)) return picked.channel
     }
     from = to
   }

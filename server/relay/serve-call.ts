@@ -118,7 +118,7 @@ async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo 
   const limits = bodyLimits(request, deps.relay.settings())
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
-  if (isJson) return { kind: 'json', ...(await readJson(request, limits)) }
+  if (isJson) return { kind: 'json', ...(await readJson(request, limits, deps.relay)) }
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }

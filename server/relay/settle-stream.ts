@@ -7,6 +7,8 @@ import { type Ending, type OpenCall, settle } from './settlement.ts'
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
   /** The limit for the whole call, which is ours, ended it. */
   isOverdue: boolean
+  /** How much of the output has gone out, where that is not all that has come; the upstream's usage is of all. */
+  deliveredCharacters: number | undefined
 }
 
 /** Charges what a stream has delivered. Rejects where that cannot be known; then the quota has been given back. */
@@ -14,13 +16,14 @@ export async function settleStream(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
-  { isOverdue, ...ending }: StreamEnding,
+  { isOverdue, deliveredCharacters, ...ending }: StreamEnding,
 ): Promise<void> {
-  const measuring = measuredOrRelease(deps, open, meter, ending)
+  const measuring = measuredOrRelease(deps, open, meter, { ...ending, deliveredCharacters })
   const found = measuring instanceof Promise ? await measuring : measuring
   const images = meter.images ?? 0
-  // Where the answer does not tell how many images it has, they have been seen; of none that was, the price is the asked one.
-  const seen = images > 0 && found.measure.images === undefined && { images }
+  // Where the answer does not tell how many images it has, they have been seen; where that cannot be, the price is the asked one.
+  const hasSeen = images > 0 || meter.tellsImages === true
+  const seen = hasSeen && found.measure.images === undefined && { images }
   const end = ending.outcome === 'interrupted' ? { cut: { images, byUpstream: !isOverdue } } : seen
   await settle(deps, open, {
     ...ending,
@@ -50,8 +53,10 @@ function measured(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
-  { outcome, firstByteMs }: Ended,
+  { outcome, firstByteMs, deliveredCharacters }: Ended,
 ): Measured | Promise<Measured> {
+  if (deliveredCharacters !== undefined)
+    return measure(deps, open, { usage: undefined, output: () => meter.output().slice(0, deliveredCharacters) })
   if (outcome === 'interrupted' && firstByteMs === 0) return nothingCame
   return measure(deps, open, {
     usage: meter.usage,

@@ -2,6 +2,7 @@ import type { Measure } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import { answerHeaders } from './headers.ts'
 import { measure } from './measure.ts'
+import { noteHealth } from './note-health.ts'
 import { type OpenCall, settle } from './settlement.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
@@ -18,7 +19,7 @@ export async function settleWhole(
 ): Promise<Response> {
   const firstByteMs = deps.clock.nowMs() - open.call.startedAtMs
   handOver()
-  deps.breaker.succeeded(open.channel.id, open.call.facts.model)
+  noteHealth(deps, open, 'well')
   const measured = measure(deps, open, answer)
   const found = measured instanceof Promise ? await measured : measured
   await settle(deps, open, {

@@ -1,4 +1,6 @@
 import { GatewayError } from '../errors.ts'
+import { isObject, tryParse } from '../lib/json.ts'
+import { sseData } from '../lib/sse.ts'
 
 /** What the caller is told when the upstream's answer ends before it is complete. */
 export const endings = {
@@ -17,4 +19,10 @@ export function unreadablePart(): GatewayError {
 export function faultIn(fault: unknown): GatewayError {
   if (fault instanceof RangeError) return unreadablePart()
   return new GatewayError('internal_error', 'the answer ended by a fault of the gateway', { cause: fault })
+}
+
+/** True for an event that programs of OpenAI's chat take for an error: a flat one, or a reason to stop, they do not. */
+export function isKnownError(event: string): boolean {
+  const told = tryParse(sseData(event) ?? '')
+  return isObject(told) && (isObject(told['error']) || told['type'] === 'error')
 }

@@ -4,8 +4,9 @@ import type { Clock } from '../lib/clock.ts'
 import { SseSplitter, someEvent, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
-import { badBody, errorWithin, failedAttempt, failureWithin, madeOf } from './error-answer.ts'
+import { badBody, failedAttempt, failureInStream, madeOf } from './error-answer.ts'
 import { readerOf, timeLimits } from './read-answer.ts'
+import type { AttemptFailed } from './retry-policy.ts'
 import type { OpenCall } from './settlement.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
@@ -22,6 +23,12 @@ interface Opening {
   key: string
 }
 
+/**
+ * Longest piece of an answer that is passed on at once, and withheld where it cannot be paid. An event of a token takes 100
+ * bytes and more, so that a piece is worth less than the half of a slice that is held ahead.
+ */
+const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
+
 /** Begins a streamed answer: its reader, and what was read to see that it speaks. Throws AttemptFailed, CallerLeft. */
 export async function openStream(
   deps: RelayDeps,
@@ -30,10 +37,13 @@ export async function openStream(
   newMeter: () => StreamMeter,
   sentAtMs: number,
 ): Promise<{ reader: UpstreamReader; opening: UpstreamPiece[] }> {
-  if (!response.body) throw badBody('the upstream sent an empty stream', response.status)
+  if (!response.body) throw emptyStream(response.status)
   const { leaving } = open.call
   const limits = timeLimits(deps, open, sentAtMs)
-  const reader = readerOf(deps, response.body, limits)
+  const reader = readerOf(deps, response.body, {
+    ...limits,
+    pieceBytes: pieceBytesFor(deps.settings().PreConsumedQuota),
+  })
   const untilMs = limits.keepAliveMs > 0 ? deps.clock.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
   leaving.action = () => reader.cancel()
   const { status } = response
@@ -45,6 +55,10 @@ export async function openStream(
     reader.cancel()
     throw error
   }
+}
+
+function pieceBytesFor(sliceTokens: number): number {
+  return Math.min(pieceBytes.most, Math.max(pieceBytes.least, sliceTokens * pieceBytes.ofToken))
 }
 
 /**
@@ -78,7 +92,7 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
         if (leaving.hasLeft) throw new CallerLeft()
         const data = sseData(splitter.finish().text)
         if (data !== undefined && isSpeaking(opening, meter, data)) return [...pieces, piece]
-        throw badBody('the upstream sent an empty stream', status)
+        throw emptyStream(status)
       }
       case 'broken':
         if (leaving.hasLeft) throw new CallerLeft()
@@ -92,12 +106,17 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
   }
 }
 
+function emptyStream(status: number): AttemptFailed {
+  return badBody('the upstream sent an empty stream', status)
+}
+
 function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string): boolean {
   if (data.trim() === '') return false
   const signal = madeOf(() => meter.feed(data), status)
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
-  if (signal === 'error')
-    throw meter.failure ? failureWithin(meter.failure, status, key) : errorWithin(meter.error ?? {}, status, key)
+  if (signal === 'error') throw failureInStream(meter, status, key)
+  // The last event of some dialects holds the whole answer.
+  if (signal === 'done' && !meter.speaks) throw emptyStream(status)
   return meter.speaks ?? true
 }
 

@@ -5,13 +5,14 @@ import { joined } from '../lib/joined.ts'
 import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
-import { withoutKey } from './error-answer.ts'
+import { failureInStream, withoutKey } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
-import { countUsage } from './measure.ts'
+import { noteHealth } from './note-health.ts'
+import { RunningCost } from './running-cost.ts'
 import { settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
-import { endings, faultIn, unreadablePart } from './stream-endings.ts'
+import { endings, faultIn, isKnownError, unreadablePart } from './stream-endings.ts'
 import type { StreamPiece, StreamReader } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
@@ -22,9 +23,6 @@ const keepAlive = encoder.encode(': keep-alive\n\n')
 
 /** How long the formal end of a complete stream is waited for. */
 const drainMs = 1_000
-/** Characters that are surely a token or more; what the running estimate divides by. */
-const charactersPerToken = 3
-
 interface StreamOptions {
   deps: RelayDeps
   open: OpenCall
@@ -60,6 +58,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   readonly #withholdUsage: boolean
   readonly #opening: UpstreamPiece[]
   readonly #splitter = new SseSplitter()
+  readonly #cost: RunningCost
   #ended = false
   /** Ended for a caller who did not read, and who is not to take what it got for all. */
   #isCut = false
@@ -71,11 +70,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #firstByteMs = 0
   /** The limit for the whole call, which is ours, ended it. */
   #isOverdue = false
-  #promptTokens: number
-  /** Where the output was last really counted; the running estimate goes on from there. */
-  #counted = { pieces: 0, characters: 0, tokens: 0 }
-  /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
-  #paidTokens = -1
+  /** What is about to go out begins with the rest of an event of which a part has gone out already. */
+  #isContinued = false
   /** Who waits for the next bytes. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
@@ -87,7 +83,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#meter = meter
     this.#withholdUsage = withholdUsage
     this.#opening = opening
-    this.#promptTokens = open.call.promptGuess
+    this.#cost = new RunningCost(deps, open, meter)
     // The runtime does not ask for the end of a body that it never began to read.
     deps.idleWatch.add(this)
     const { leaving } = open.call
@@ -175,6 +171,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #isSent(bytes: Bytes): boolean {
     if (bytes === undefined || bytes.length === 0) return false
     this.dueAtMs = unreadLimit(this.#deps)
+    this.#cost.noteDelivered()
     this.#resolve?.({ done: false, value: bytes })
     return true
   }
@@ -229,11 +226,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
         return this.#chunk(piece.bytes)
       case 'ready':
         this.#begins(piece.bytes)
-        return this.#needsMore() ? this.#extend(piece.bytes) : piece.bytes
+        return this.#cost.needsMore() ? this.#extend(piece.bytes) : piece.bytes
       case 'last':
         return this.#lastPiece(piece.bytes, piece.outcome)
       case 'quiet':
         return this.#splitter.partlySent ? undefined : keepAlive
+      case 'fault':
+        throw piece.fault
       default:
         return this.#upstreamEnded(piece.kind)
     }
@@ -243,6 +242,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const meter = this.#meter
     const block = this.#splitter.push(bytes)
     const { text } = block
+    this.#isContinued = block.firstRest !== undefined
     // What can be skimmed is not cut into events; the rare forms are.
     const events = block.firstRest || text.includes('\r') ? block.events : undefined
     // Text to send in place of the block's bytes, once an event of it is not to be sent as it is.
@@ -261,14 +261,14 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       kept ??= block.text.slice(0, event.from)
       if (signal === 'usage-only') continue
       const before = joined(block.firstRest, encoder.encode(kept))
-      if (signal === 'done') return this.#complete(before, block.text.slice(event.from, event.to))
+      if (signal === 'done') return this.#done(before, block.text.slice(event.from, event.to))
       if (signal === 'error') return this.#upstreamError(before, block.text.slice(event.from, event.to))
       return this.#fail(unreadablePart(), before)
     }
     const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
     const out = joined(whole, block.early)
     this.#begins(out)
-    return this.#needsMore() ? this.#extend(out) : out
+    return this.#cost.needsMore() ? this.#extend(out) : out
   }
 
   #lastPiece(bytes: Uint8Array, outcome: 'done' | 'error' | 'garbage'): Promise<Bytes> {
@@ -277,70 +277,70 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return this.#fail(unreadablePart())
   }
 
-  /** True when what was delivered, and half a slice more, costs more than is held. */
-  #needsMore(): boolean {
-    const tokens = this.#tokensSoFar() + Math.ceil(this.#deps.settings().PreConsumedQuota / 2)
-    if (tokens <= this.#paidTokens) return false
-    const { charging, hold } = this.#open
-    this.#paidTokens = charging.paidTokens(hold.amount, this.#promptTokens)
-    return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
+  async #extend(out: Bytes): Promise<Bytes> {
+    const shortage = await this.#shortage()
+    return shortage && !this.#ended ? this.#exhausted(shortage, out) : out
   }
 
-  #tokensSoFar(): number {
-    const { pieces, characters, tokens } = this.#counted
-    const meter = this.#meter
-    return tokens + Math.max(meter.pieces - pieces, Math.ceil((meter.characters - characters) / charactersPerToken))
-  }
-
-  #costSoFar(marginTokens: number): number {
-    return this.#open.charging.soFar(this.#promptTokens, this.#tokensSoFar() + Math.ceil(marginTokens))
-  }
-
-  async #extend(out: Bytes): Promise<Uint8Array> {
+  /** Takes more quota for what has come; where there is too little of it, why. */
+  async #shortage(): Promise<GatewayError | undefined> {
     const open = this.#open
     const deps = this.#deps
-    const missing = this.#costSoFar(deps.settings().PreConsumedQuota) - open.hold.amount
-    const failed = await open.hold.extend(missing, this.#costSoFar(0)).then(
+    const cost = this.#cost
+    const missing = cost.units(deps.settings().PreConsumedQuota) - open.hold.amount
+    const failed = await open.hold.extend(missing, cost.units(0)).then(
       () => undefined,
       (error: GatewayError) => error,
     )
-    const sent = out ?? new Uint8Array(0)
-    if (this.#costSoFar(0) <= open.hold.amount) return sent
-    // The estimate is rather too high: before it ends an answer, what was delivered is really counted.
-    await this.#count()
-    if (this.#costSoFar(0) <= open.hold.amount || this.#ended) return sent
+    if (!cost.exceedsHold) return undefined
+    // The estimate is rather too high: before it ends an answer, what has come is really counted.
+    await cost.count()
     // Under one-api's policy an answer may cost more than there is.
-    if (deps.settings().QuotaPolicy === 'compat') return sent
-    const exhausted = () =>
-      new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
-    return this.#fail(failed ?? exhausted(), sent)
+    if (!cost.exceedsHold || deps.settings().QuotaPolicy === 'compat') return undefined
+    return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
   }
 
-  async #count(): Promise<void> {
-    const meter = this.#meter
-    const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())
-    this.#promptTokens = promptTokens
-    this.#paidTokens = -1
-    this.#counted = { pieces: meter.pieces, characters: meter.characters, tokens: completionTokens }
+  /** What cannot be paid does not go out, and is not charged, unless the first part of it has gone out already. */
+  #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
+    return this.#isContinued
+      ? this.#fail(shortage, out)
+      : this.#fail(shortage, undefined, this.#cost.deliveredCharacters)
+  }
+
+  /** An end mark behind nothing but keep-alives ends no answer. */
+  #done(before: Bytes, last: string): Promise<Uint8Array> {
+    const hasSaid = this.#firstByteMs > 0 || (before !== undefined && before.length > 0)
+    const isEmpty = !hasSaid && this.#meter.usage === undefined && !this.#meter.speaks
+    return isEmpty ? this.#fail(new GatewayError(...endings.end)) : this.#complete(before, last)
   }
 
   async #complete(before: Bytes, last: string): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
+    const shortage = this.#cost.exceedsHold ? await this.#shortage() : undefined
+    if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array
     this.#begins(out)
     await this.#settle('complete', '')
     return out
   }
 
-  /** The upstream reported an error within the stream: the caller gets that event as it is, and no end mark. */
+  /**
+   * The upstream reported an error within the stream: the caller gets that event as it is, in the caller's dialect beside it
+   * where it has a form of its own, and no end mark.
+   */
   async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
     this.#ended = true
     this.#begins(before)
     this.#reader.cancel()
-    this.#deps.breaker.failed(this.#open.channel.id, this.#open.call.facts.model)
+    const { key } = this.#open.channel.upstream
+    // Its status is that of the head, which was a success.
+    const { verdict, error } = failureInStream(this.#meter, 200, key)
+    noteHealth(this.#deps, this.#open, verdict.upstreamFault ? 'faulty' : 'undecided')
     await this.#settle('interrupted', 'upstream_stream_error')
-    return joined(before, encoder.encode(withoutKey(event, this.#open.channel.upstream.key))) as Uint8Array
+    const isKnown = this.#open.call.dialect !== 'openai-chat' || isKnownError(event)
+    const told = withoutKey(event, key) + (isKnown ? '' : this.#errorEvent(error))
+    return joined(before, encoder.encode(told)) as Uint8Array
   }
 
   /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */
@@ -362,33 +362,40 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return this.#fail(new GatewayError(code, message), before)
   }
 
-  async #fail(error: GatewayError, before?: Bytes): Promise<Uint8Array> {
+  /** `deliveredCharacters`: what is charged, where that is not all that has come. */
+  async #fail(error: GatewayError, before?: Bytes, deliveredCharacters?: number): Promise<Uint8Array> {
     const open = this.#open
     const isTorn = before === undefined && this.#splitter.partlySent
     this.#ended = true
     this.#begins(before)
     this.#reader.cancel()
-    if (error.type === 'upstream_error') this.#deps.breaker.failed(open.channel.id, open.call.facts.model)
-    else this.#deps.breaker.undecided(open.channel.id, open.call.facts.model)
-    await this.#settle('interrupted', error.code)
-    const event = errorEventFor(error, open.call.requestId, open.call.dialect)
+    // The limit for the whole call is ours; an upstream that keeps on sending is not broken.
+    const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
+    noteHealth(this.#deps, open, isFaulty ? 'faulty' : 'undecided')
+    await this.#settle('interrupted', error.code, deliveredCharacters)
+    const event = this.#errorEvent(error)
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
   }
 
+  #errorEvent(error: GatewayError): string {
+    const { requestId, dialect } = this.#open.call
+    return errorEventFor(error, requestId, dialect)
+  }
+
   /** Charges what was delivered, once. */
-  #settle(outcome: Outcome, code: string): Promise<void> {
-    this.#settling ??= this.#settleOnce(outcome, code)
+  #settle(outcome: Outcome, code: string, deliveredCharacters?: number): Promise<void> {
+    this.#settling ??= this.#settleOnce(outcome, code, deliveredCharacters)
     return this.#settling
   }
 
-  async #settleOnce(outcome: Outcome, code: string): Promise<void> {
+  async #settleOnce(outcome: Outcome, code: string, deliveredCharacters?: number): Promise<void> {
     const deps = this.#deps
     const open = this.#open
     open.call.leaving.close()
     deps.idleWatch.remove(this)
-    if (outcome === 'complete') deps.breaker.succeeded(open.channel.id, open.call.facts.model)
-    else if (outcome === 'aborted') deps.breaker.undecided(open.channel.id, open.call.facts.model)
-    const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue }
+    // One that was interrupted is known already.
+    if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
+    const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, deliveredCharacters }
     await settleStream(deps, open, this.#meter, ending)
   }
 

@@ -47,7 +47,7 @@ export class TranslatingReader implements StreamReader {
     }
     const opened = this.#opening.shift()
     const take = (piece: UpstreamPiece): void => {
-      const [first, ...rest] = this.#translate(piece)
+      const [first, ...rest] = this.#translated(piece)
       this.#ready.push(...rest)
       if (first) answer(first)
       else this.ask(answer)
@@ -66,6 +66,15 @@ export class TranslatingReader implements StreamReader {
 
   hurry(limitMs: number): void {
     this.#from.hurry(limitMs)
+  }
+
+  /** A fault has to reach who waits for the piece: thrown from here it would be nobody's. */
+  #translated(piece: UpstreamPiece): StreamPiece[] {
+    try {
+      return this.#translate(piece)
+    } catch (fault) {
+      return [{ kind: 'fault', fault }]
+    }
   }
 
   #translate(piece: UpstreamPiece): StreamPiece[] {
@@ -104,7 +113,8 @@ export class TranslatingReader implements StreamReader {
     if (event.type === 'error' && event.failure === unreadable) return undefined
     try {
       return this.#encoder.push(event)
-    } catch {
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
       return undefined
     }
   }

@@ -21,6 +21,8 @@ export interface ReadLimits {
   keepAliveMs: number
   /** When the answer must have ended, in milliseconds of the clock. */
   deadlineMs: number
+  /** Longest piece that is given out; absent = as it came. */
+  pieceBytes?: number
 }
 
 /** The two calls of a stream reader that are used here. */
@@ -78,7 +80,7 @@ export class UpstreamReader implements IdleWait {
     const ready = this.#ready
     if (ready) {
       this.#ready = undefined
-      answer(ready)
+      answer(this.#part(ready))
       return
     }
     this.#answer = answer
@@ -158,8 +160,16 @@ export class UpstreamReader implements IdleWait {
 
   #arrived(piece: UpstreamPiece): void {
     this.#reading = false
-    if (this.#answer) this.#give(piece)
+    if (this.#answer) this.#give(this.#part(piece))
     else this.#ready = piece
+  }
+
+  /** What is given out of a piece; the rest of a long one is for who asks next, before more is read. */
+  #part(piece: UpstreamPiece): UpstreamPiece {
+    const { pieceBytes } = this.#limits
+    if (pieceBytes === undefined || piece.kind !== 'chunk' || piece.bytes.length <= pieceBytes) return piece
+    this.#ready = { kind: 'chunk', bytes: piece.bytes.subarray(pieceBytes) }
+    return { kind: 'chunk', bytes: piece.bytes.subarray(0, pieceBytes) }
   }
 
   #give(piece: UpstreamPiece): void {

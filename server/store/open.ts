@@ -49,9 +49,18 @@ function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
     async close() {
       await queue.run(async () => undefined)
       reader.close()
-      writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      tidy(writer)
       writer.close()
     },
+  }
+}
+
+/** Leaves one file where that can be; on a full disk the next start reads the write-ahead log. */
+function tidy(writer: Database): void {
+  try {
+    writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // Nothing is lost by it.
   }
 }
 

@@ -1,9 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { serverProgram } from '../../tools/server-build.mjs'
+import { closedPort } from './fake-upstream.ts'
+
+/** Where a process writes to, and what is different in its environment. */
+interface Output {
+  stdout: number
+  env: Record<string, string>
+}
 
 const accessToken = 'gatewayprocessaccesstoken'
 
@@ -59,6 +66,20 @@ export class Installation implements AsyncDisposable {
     return gateway
   }
 
+  /** Starts a gateway that writes to a file, and waits until it answers at its port. */
+  async startInto(file: string): Promise<GatewayProcess> {
+    const port = await closedPort()
+    const child = this.#spawn([], { stdout: openSync(file, 'w'), env: { PORT: String(port) } })
+    const gateway = new GatewayProcess(child, `http://127.0.0.1:${port}`, () => '')
+    this.#running.add(gateway)
+    child.once('exit', () => this.#running.delete(gateway))
+    while (!(await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.ok) {
+      if (child.exitCode !== null) throw new Error(`the gateway ended (${child.exitCode})`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    return gateway
+  }
+
   /** Runs a command of the command line, such as `audit`. */
   async run(...args: string[]): Promise<{ code: number | null; output: string }> {
     const child = this.#spawn(args)
@@ -69,11 +90,11 @@ export class Installation implements AsyncDisposable {
     return { code, output }
   }
 
-  #spawn(args: readonly string[]): ChildProcess {
+  #spawn(args: readonly string[], { stdout, env }: Partial<Output> = {}): ChildProcess {
     return spawn(process.execPath, [serverProgram(), ...args], {
       cwd: this.folder,
-      env: this.#env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...this.#env, ...env },
+      stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     })
   }
 

@@ -76,7 +76,12 @@ export async function startTestGateway(
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
     ...options.env,
   })
-  const context = await createContext(config, createLogger('silent'), options.clock, options.resolve)
+  const context = await createContext(
+    config,
+    createLogger('silent', { write: () => undefined }),
+    options.clock,
+    options.resolve,
+  )
   const { metricsToken, basePath, consoleDir } = config
   const app = createApp(context, {
     metricsToken,

@@ -3,6 +3,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import {
   type Bench,
   charged,
+  chargedUnits,
   chat,
   chatStream,
   eventsOf,
@@ -20,7 +21,9 @@ let aheadMs = 0
 beforeAll(async () => {
   bench = await startBench({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
 })
-beforeEach(() => bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+beforeEach(() =>
+  bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false', ModelRatio: '{"m":1,"m2":1}' }),
+)
 afterAll(() => bench[Symbol.asyncDispose]())
 
 const keys = () => bench.upstream.requests.map((request) => request.key)
@@ -86,6 +89,97 @@ describe('retry', () => {
     expectError(seen, 503, 'model_not_priced')
     expect(keys()).toEqual([])
     await charged(bench, caller, 0)
+  })
+
+  test('a channel that has no price for the tier is passed over, and told of where no other is left', async () => {
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"gpt-5.1":1}')
+    await bench.gateway.setOption('ServiceTierRatio', '{"ultra:gpt-5.1":2}')
+    const mapped = { model_mapping: '{"m":"gpt-5.1"}' }
+    await bench.channel({ key: 'without', priority: 1 })
+    const other = await bench.channel({ key: 'with', ...mapped })
+    const tiered = { ...chat, service_tier: 'ultra' }
+    const { caller, seen } = await call(tiered)
+    expect(seen.status).toBe(200)
+    expect(keys()).toEqual(['with'])
+    expect((await chargedUnits(bench, caller)).units).toBeGreaterThan(0)
+    await bench.gateway.api('DELETE', `/api/channel/${other}`)
+    await bench.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
+    // What the caller can mend is told, not what the operator left out.
+    expectError((await call(tiered)).seen, 400, 'tier_not_priced')
+    expect(keys()).toEqual(['with'])
+  })
+
+  test('an admin who chose a channel without a price is told so', async () => {
+    const id = await bench.channel({ key: 'chosen', model_mapping: '{"m":"unheard-of"}' })
+    await bench.channel({ key: 'other' })
+    const caller = await bench.caller(undefined, { user: { role: 10 } })
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, `${caller.token}-${id}`))
+    expectError(seen, 503, 'model_not_priced')
+    expect(keys()).toEqual([])
+  })
+
+  test('a channel whose own model cannot do what is asked is passed over', async () => {
+    await bench.gateway.setOption('ModelRatio', '{"gpt-image-1":1,"dall-e-2":1}')
+    const first = await bench.channel({ key: 'able', models: 'gpt-image-1' })
+    await bench.channel({
+      key: 'unable',
+      models: 'gpt-image-1',
+      model_mapping: '{"gpt-image-1":"dall-e-2"}',
+      priority: 1,
+    })
+    const ask = { model: 'gpt-image-1', prompt: 'a bridge', size: '1536x1024' }
+    const images = async () => {
+      const caller = await bench.caller({ user: 1e9, token: 1e9 })
+      return see(bench.gateway.post('/v1/images/generations', ask, caller.token))
+    }
+    bench.upstream.always(fake.okImages())
+    expect((await images()).status).toBe(200)
+    expect(keys()).toEqual(['able'])
+    await bench.gateway.setOption('RetryTimes', '1')
+    bench.upstream.always(fake.status(500))
+    // What went wrong upstream is told, not what the other would have refused.
+    expectError(await images(), 500, null)
+    await bench.gateway.api('DELETE', `/api/channel/${first}`)
+    expectError(await images(), 400, 'size_not_supported')
+  })
+
+  test('a dearer channel is held for before it is asked; one that cannot be paid is passed over', async () => {
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"dear":50,"dearest":1000}')
+    await bench.gateway.setOption('RetryTimes', '3')
+    await bench.channel({ key: 'cheap', priority: 3 })
+    await bench.channel({ key: 'dearest', priority: 2, model_mapping: '{"m":"dearest"}' })
+    await bench.channel({ key: 'dear', priority: 1, model_mapping: '{"m":"dear"}' })
+    bench.upstream.forKey('cheap', fake.status(500))
+    bench.upstream.forKey('dear', fake.neverAnswers())
+    const caller = await bench.caller({ user: 2000, token: 2000 })
+    const leave = new AbortController()
+    const body = { ...chat, max_tokens: 10 }
+    const answer = bench.gateway.post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
+    answer.catch(() => undefined)
+    await bench.upstream.received(2)
+    expect(keys()).toEqual(['cheap', 'dear'])
+    const { amount } = await bench.gateway.context.store.read
+      .selectFrom('holds')
+      .select('amount')
+      .where('user_id', '=', caller.userId)
+      .executeTakeFirstOrThrow()
+    // 18 tokens at 50 units each, and no more than there is.
+    expect(amount).toBeWithin(18 * 50, 2001)
+    leave.abort()
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+
+    bench.upstream.requests.length = 0
+    const poor = await bench.caller({ user: 1000, token: 100 })
+    const refused = await see(bench.gateway.post('/v1/chat/completions', body, poor.token))
+    // The rest is too dear for it: it hears what went wrong upstream.
+    expectError(refused, 500, null)
+    expect(keys()).toEqual(['cheap'])
+    await charged(bench, poor, 0, 1000).catch(() => undefined)
+    expect(await bench.gateway.balances(poor.userId, poor.tokenId)).toMatchObject({
+      quota: 1000,
+      remain: 100,
+      holds: 0,
+    })
   })
 
   const retried: readonly fake.Behaviour[] = [
@@ -234,6 +328,44 @@ describe('the breaker of a channel', () => {
       bench.upstream.always(fake.status(status))
       for (let index = 0; index < 6; index++) await call()
     }
+    expect(state()).toEqual([])
+  })
+
+  test.each([
+    ['a busy upstream', { message: 'busy', code: 429 }],
+    ['a filter', { message: 'filtered', code: 'content_filter', status: 400 }],
+  ])('is not moved by an error in the middle of a stream that is %s', async (_, error) => {
+    await bench.channel({ key: 'key-a' })
+    const chunk = { choices: [{ index: 0, delta: { content: 'Hel' } }] }
+    bench.upstream.always(
+      fake.behaviour('an error of the caller', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(`data: ${JSON.stringify(chunk)}\n\ndata: ${JSON.stringify({ error })}\n\n`)
+        exchange.end()
+      }),
+    )
+    for (let index = 0; index < 6; index++) expect((await call(chatStream)).seen.error?.message).toBe(error.message)
+    expect(state()).toEqual([])
+  })
+
+  test('is not moved by the limit for the whole call, which is ours', async () => {
+    await bench.channel({ key: 'key-a', models: 'm,tts-1' })
+    await bench.gateway.setOption('RelayTimeout', '0.4')
+    const slowly = (head: readonly (readonly [string, string])[], piece: string) =>
+      fake.behaviour('slowly', async (exchange) => {
+        exchange.head(200, head)
+        while (await exchange.write(piece)) await new Promise((resolve) => setTimeout(resolve, 50))
+      })
+    const json: [string, string][] = [['content-type', 'application/json']]
+    const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hel' } }] })}\n\n`
+    for (const [body, behaviour] of [
+      [chat, slowly(json, ' ')],
+      [chatStream, slowly(fake.streamHeaders(), chunk)],
+    ] as const) {
+      bench.upstream.always(behaviour)
+      for (let index = 0; index < 5; index++) expect((await call(body)).seen.error?.code).toBe('upstream_timeout')
+    }
+    await bench.gateway.setOption('RelayTimeout', '0')
     expect(state()).toEqual([])
   })
 

@@ -8,9 +8,11 @@ import {
   chatStream,
   expectError,
   expectErrorEvent,
+  promptTokens,
   see,
   startBench,
   textOf,
+  until,
 } from './setup.ts'
 
 let bench: Bench
@@ -34,8 +36,8 @@ describe('quota that runs out in the middle of a stream', () => {
       expect(balances.holds).toBe(0)
       expect(balances.quota).toBe(quota.user - balances.used)
       expect(balances.remain).toBe(quota.token - balances.used)
-      expect(balances.used).toBeGreaterThan(50)
-      expect(balances.used).toBeLessThanOrEqual(100)
+      // What came with the last of it in one piece, some 70 words, is neither delivered nor charged.
+      expect(balances.used).toBeWithin(100 - 75, 101)
       const [row] = (await bench.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
       expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
       expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
@@ -44,17 +46,44 @@ describe('quota that runs out in the middle of a stream', () => {
     })
   }
 
-  test('ends a stream of long events as soon as one of short ones', async () => {
+  test('what cannot be paid is neither delivered nor charged, however long its event is', async () => {
     const caller = await bench.caller({ user: 1000, token: 1000 })
-    bench.upstream.next(fake.endlessStream(2000))
+    bench.upstream.next(fake.endlessStream(300))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expectErrorEvent(seen, 'quota_exhausted_mid_stream')
-    // No more than what one reading of the connection may hold.
     const delivered = textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
-    expect(delivered.length).toBeLessThan(40 * 10_000)
+    const words = delivered.length / 'word '.length
+    expect(words).toBeWithin(300, 992)
     const { units, rows } = await chargedUnits(bench, caller, 1000)
-    expect(units).toBe(1000)
-    expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
+    // Some tokenizers see one more at the end.
+    expect(units - promptTokens).toBeWithin(words, words + 2)
+    expect(rows[0]).toMatchObject({ outcome: 'interrupted', completion_tokens: units - promptTokens })
+  })
+
+  const words = (count: number) => ({ choices: [{ index: 0, delta: { content: 'word '.repeat(count) } }] })
+  const stop = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+  test.each([
+    ['chat', '/v1/chat/completions', chatStream],
+    ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
+  ])('an answer that comes in one piece and is too dear: nothing of it is delivered (%s)', async (_, path, body) => {
+    const caller = await bench.caller({ user: 1000, token: 20 })
+    bench.upstream.next(
+      fake.behaviour('all at once', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        const events = [words(1), words(1000), stop].map((each) => `data: ${JSON.stringify(each)}\n\n`)
+        await exchange.write(`${events.join('')}data: [DONE]\n\n`)
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post(path, body, caller.token))
+    expect(seen.text).toContain('the quota ran out in the middle of the answer')
+    expect(seen.text).not.toContain('word word')
+    expect(seen.text).not.toContain('[DONE]')
+    expect(seen.text).not.toContain('message_stop')
+    await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    expect(balances.used).toBe(balances.tokenUsed)
+    expect(balances.used).toBeWithin(promptTokens, 20)
   })
 
   test('is no fault of the upstream', () => {
@@ -107,6 +136,6 @@ describe('a call that costs more than there is', () => {
 
   test('goes to no upstream', () => {
     // The streams above, and nothing since.
-    expect(bench.upstream.requests).toHaveLength(5)
+    expect(bench.upstream.requests).toHaveLength(7)
   })
 })

@@ -8,7 +8,7 @@ let gateway: ChildGateway
 let upstream: fake.FakeUpstream
 const seen: Seen[] = []
 
-const channelKey = 'sk-proj-channel-key-that-is-secret-1234567890'
+const channelKey = 'sk-proj-channel/key+that-is-secret-1234567890'
 const rootPassword = 'child root password'
 const secretKey = 'secret key of the child gateway'
 const prompt = 'the words of the caller are nobody else’s'
@@ -37,6 +37,17 @@ afterAll(async () => {
 
 /** An upstream that repeats what it was sent, as some do. */
 const echo = `Incorrect API key provided: ${channelKey}. You can find your key at https://upstream.example.`
+/** The same in JSON as some write it. */
+const escapedEcho = JSON.stringify({ error: { message: echo, type: 'invalid_request_error', code: null } })
+  .replaceAll('/', String.raw`\/`)
+  .replaceAll('+', String.raw`\u002b`)
+const says = (status: number, type: string, text: string) =>
+  fake.behaviour('says', async (exchange) => {
+    exchange.head(status, [['content-type', type]])
+    await exchange.write(text)
+    exchange.end()
+  })
+const firstChunk = 'data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n'
 const behaviours: readonly (readonly [fake.Behaviour, object])[] = [
   [fake.status(401, { message: echo }), chat],
   [fake.status(401, { message: echo, code: `code-${channelKey}` }), chatStream],
@@ -44,6 +55,8 @@ const behaviours: readonly (readonly [fake.Behaviour, object])[] = [
   [fake.jsonError200(echo), chat],
   [fake.errorEvent({ after: 0, message: echo }), chatStream],
   [fake.errorEvent({ after: 2, message: echo }), chatStream],
+  [says(401, 'application/json', escapedEcho), chat],
+  [says(200, 'text/event-stream', `${firstChunk}data: ${escapedEcho}\n\n`), chatStream],
   [fake.resetsBeforeHeaders(), chat],
   [fake.neverAnswers(), chat],
   [fake.cutsStream('reset', { after: 2 }), chatStream],
@@ -67,9 +80,10 @@ describe('nothing secret is shown', () => {
     seen.push(await call({ ...chat, model: 'm-refused' }))
     seen.push(await call(chat, 'sk-wrong-token-that-is-somebodys-9876543210'))
     seen.push(await call(chat, `${gateway.token}-999`))
-    expect(seen.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect(seen.filter(({ status }) => status === 200)).toHaveLength(4)
     for (const { text, headers } of seen) {
-      const all = text + JSON.stringify([...headers])
+      const all =
+        text.replaceAll(String.raw`\/`, '/').replaceAll(String.raw`\u002b`, '+') + JSON.stringify([...headers])
       for (const secret of [channelKey, gateway.token.slice(3), secretKey, rootPassword, gateway.folder])
         expect(all).not.toContain(secret)
       expect(all).not.toMatch(/\bat .+\.ts:\d+/)

@@ -164,14 +164,16 @@ describe('a caller who does not finish its request is answered 408, and the conn
   }
 
   const long = 'content-length: 90000'
+  const short = 'content-length: 60000'
   const chunked = 'transfer-encoding: chunked'
   const form = 'content-type: multipart/form-data; boundary=b'
 
-  test('of a relay call: JSON of a known and of an unknown length, and a form', async () => {
+  test('of a relay call: short and long JSON of a known and of an unknown length, and a form', async () => {
     const { token } = await bench.caller()
     const authorization = `authorization: Bearer ${token}`
     const before = bench.upstream.requests.length
     const answers = await Promise.all([
+      begin('/v1/chat/completions', [authorization, short], '{"model":"m"'),
       begin('/v1/chat/completions', [authorization, long], '{"model":"m"'),
       begin('/v1/chat/completions', [authorization, chunked], '4\r\n{"mo\r\n'),
       begin('/v1/audio/transcriptions', [authorization, long, form], '--b\r\n'),

@@ -1,7 +1,17 @@
 // A channel that was left alone is tried by one call at a time; a trial that ends without a verdict leaves room for the next.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, chat, chatStream, expectError, expectErrorEvent, see, startBench } from './setup.ts'
+import {
+  type Bench,
+  chargedUnits,
+  chat,
+  chatStream,
+  expectError,
+  expectErrorEvent,
+  see,
+  startBench,
+  until,
+} from './setup.ts'
 
 const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
 const sound: readonly (readonly [string, string])[] = [['content-type', 'audio/mpeg']]
@@ -55,15 +65,15 @@ test('a call that is refused before it goes anywhere', async () => {
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('a call that is refused when another channel turns out dearer', async () => {
+test('a call that cannot pay the channel it would go to next', async () => {
   await bench.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
   await bench.channel({ key: 'good' })
   await halfOpen(chatPath, chat)
   const first = await bench.channel({ key: 'first', priority: 2 })
   await bench.gateway.setOption('RetryTimes', '1')
   bench.upstream.forKey('first', fake.status(503))
-  expectError(await call(chatPath, { ...chat, max_tokens: 1 }, { user: 100 }), 403, 'insufficient_user_quota')
-  expect(bench.upstream.last.key).toBe('first')
+  expect((await call(chatPath, { ...chat, max_tokens: 1 }, { user: 100 })).status).toBe(200)
+  expect(bench.upstream.last.key).toBe('good')
   await bench.gateway.api('DELETE', `/api/channel/${first}`)
   expect(await next(chatPath, { ...chat, max_tokens: 1 })).toBe('bad')
 })
@@ -101,3 +111,66 @@ test('a count of tokens, which asks for no answer', async () => {
   expect((await call('/v1/messages/count_tokens', { ...chat, max_tokens: 9 })).status).toBe(200)
   expect(await next(chatPath, chat)).toBe('bad')
 })
+
+/** A behaviour that waits for the word to go on. */
+function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const behaviour = fake.behaviour(`held, then ${then.name}`, async (exchange) => {
+    await promise
+    await then.run(exchange)
+  })
+  return { behaviour, goOn: resolve }
+}
+
+const stateOfBad = () => bench.gateway.context.relay.relay.breaker.snapshot().at(-1)?.state
+
+test('calls that were under way when the channel was left alone do not lengthen the pause', async () => {
+  await bench.channel({ key: 'bad', priority: 1 })
+  await bench.channel({ key: 'good' })
+  const { behaviour, goOn } = held(fake.resetsBeforeHeaders())
+  bench.upstream.forKey('bad', behaviour)
+  const calls = Array.from({ length: 40 }, () => call(chatPath, chat))
+  await bench.upstream.received(40)
+  goOn()
+  for (const { status } of await Promise.all(calls)) expect(status).toBe(502)
+  expect(stateOfBad()).toBe('open')
+  aheadMs += 5_001
+  expect(stateOfBad()).toBe('half-open')
+  expect(await next(chatPath, chat)).toBe('bad')
+})
+
+test.each([
+  ['is refused', fake.status(400), 400],
+  ['fails', fake.status(503), 503],
+])('a call from before that %s does not speak for the one that tries', async (_, ending, status) => {
+  await bench.channel({ key: 'bad', priority: 1 })
+  await bench.channel({ key: 'good' })
+  const before = held(ending)
+  bench.upstream.forKey('bad', before.behaviour)
+  const old = call(chatPath, chat)
+  await bench.upstream.received(1)
+  await halfOpen(chatPath, chat)
+  const trial = held(fake.ok())
+  bench.upstream.forKey('bad', trial.behaviour)
+  const trying = call(chatPath, chat)
+  await bench.upstream.received(7)
+  before.goOn()
+  expect((await old).status).toBe(status)
+  // The trial is still out: others go elsewhere.
+  expect((await call(chatPath, chat)).status).toBe(200)
+  expect(bench.upstream.last.key).toBe('good')
+  trial.goOn()
+  expect((await trying).status).toBe(200)
+  expect(stateOfBad()).toBeUndefined()
+})
+
+test('a channel that is deleted is forgotten', async () => {
+  await twoChannels(chatPath, chat)
+  const leftAlone = async () => {
+    const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
+    return /^tollgate_breakers_open (\d+)$/m.exec(metrics)?.[1]
+  }
+  expect(await leftAlone()).not.toBe('0')
+  await bench.clear()
+  await until(async () => (await leftAlone()) === '0')
+}, 60_000)

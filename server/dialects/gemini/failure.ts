@@ -58,8 +58,8 @@ const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
 /** What Google says in a detail of the error and not in a header: `"retryDelay": "35.2s"`. */
 function retryAdvice(details: unknown): number | undefined {
   const info = looseList(details).find((each) => each['@type'] === retryInfo)
-  const seconds = Number.parseFloat(looseText(info?.['retryDelay']))
-  return seconds >= 0 ? Math.ceil(seconds) : undefined
+  const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s?$/.exec(looseText(info?.['retryDelay'])) ?? []
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds))
 }
 
 /** An error as a Gemini caller's program reads it. */

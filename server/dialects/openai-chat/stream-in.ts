@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { errorInChunk } from '../chunk-error.ts'
 import type { Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
 import { brokenOff, unreadable } from '../failure.ts'
@@ -53,7 +54,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (data.trim() === '[DONE]') return this.#done()
     const chunk = tryParse(data)
     if (!isObject(chunk)) return this.#end([{ type: 'error', failure: unreadable }])
-    if (isFailure(chunk)) return this.#end([{ type: 'error', failure: decodeFailure(0, errorOf(chunk)) }])
+    const error = errorInChunk(chunk)
+    if (error) return this.#end([{ type: 'error', failure: decodeFailure(0, error) }])
     const events = this.#start(chunk)
     for (const choice of looseList(chunk['choices'])) this.#choice(choice, events)
     const usage = readUsage(usageOf(chunk))
@@ -277,15 +279,4 @@ function newState(): ChoiceState {
 function isAnother(known: OpenCall, call: JsonObject, called: JsonObject): boolean {
   const id = looseText(call['id'])
   return id !== '' && id !== known.id && looseText(called['name']) !== ''
-}
-
-/** OpenRouter reports an error beside choices; other services have an empty field there in every event. */
-function isFailure({ error, choices }: JsonObject): boolean {
-  if (error === undefined || error === null) return false
-  if (choices === undefined) return true
-  return isObject(error) ? Boolean(error['message']) : typeof error === 'string' && error !== ''
-}
-
-function errorOf({ error }: JsonObject): JsonObject {
-  return isObject(error) ? { error } : { error: { message: looseText(error) } }
 }

@@ -18,13 +18,19 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   const error = isObject(body['error']) ? body['error'] : undefined
   const usage = mode === 'embeddings' || mode === 'rerank' ? promptUsage(usageOf(body)) : usageOf(body)
   if (mode === 'transcriptions' || mode === 'translations') {
-    return { usage: usage ?? soundLength(body), output: typeof body['text'] === 'string' ? body['text'] : '', error }
+    const { text } = body
+    const isText = typeof text === 'string'
+    return {
+      usage: usage ?? soundLength(body),
+      output: isText ? text : '',
+      error: isText ? error : (error ?? flatError(body)),
+    }
   }
   const choices = body['choices']
   const texts: string[] = []
   if (Array.isArray(choices))
     for (const choice of choices as unknown[]) if (isObject(choice)) choiceTexts(choice, texts)
-  return { usage, output: texts.join(''), error: hasAnswer(body) ? undefined : (error ?? errorInPlace(mode, body)) }
+  return { usage, output: texts.join(''), error: hasAnswer(body) ? undefined : (error ?? flatError(body)) }
 }
 
 /** Services without usage for transcriptions tell the length of the sound where verbose_json is asked for. */
@@ -36,12 +42,6 @@ function soundLength(body: JsonObject): JsonObject | undefined {
 function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   if (!usage || usage['prompt_tokens'] !== undefined || usage['input_tokens'] !== undefined) return usage
   return { ...usage, prompt_tokens: usage['total_tokens'] }
-}
-
-function errorInPlace(mode: RelayMode, body: JsonObject): JsonObject | undefined {
-  const isKnown =
-    mode === 'chat' || mode === 'completions' || mode === 'embeddings' || mode === 'rerank' || mode === 'images'
-  return isKnown ? flatError(body) : undefined
 }
 
 /** A reply that carries an answer beside an `error` field (some services always send one) is an answer. */

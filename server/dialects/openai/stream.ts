@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { errorInChunk } from '../chunk-error.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
 import { SaidText } from '../said-text.ts'
 import { usageOf } from './usage.ts'
@@ -83,9 +84,9 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (!isObject(chunk)) return 'garbage'
     const usage = usageOf(chunk)
     if (usage) this.usage = usage
-    if (isError(chunk)) {
-      const { error } = chunk
-      this.error = isObject(error) ? error : { message: Array.isArray(error) ? '' : String(error) }
+    const error = errorInChunk(chunk)
+    if (error) {
+      this.error = error
       return 'error'
     }
     const choices = chunk['choices']
@@ -145,12 +146,4 @@ export class OpenAiStreamMeter implements StreamMeter {
       }
     }
   }
-}
-
-/** OpenRouter reports an error beside choices; other services have an empty field there in every event. */
-function isError({ error, choices }: JsonObject): boolean {
-  if (error === undefined || error === null) return false
-  return (
-    choices === undefined || (isObject(error) ? Boolean(error['message']) : typeof error === 'string' && error !== '')
-  )
 }

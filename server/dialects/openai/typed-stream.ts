@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
+import { flatError } from '../flat-error.ts'
 
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
@@ -14,6 +15,7 @@ export class TypedEventMeter implements StreamMeter {
   pieces = 0
   characters = 0
   images = 0
+  tellsImages = true
   finished = false
   readonly #imagesAsked: number
   #parts: string[] = []
@@ -35,11 +37,13 @@ export class TypedEventMeter implements StreamMeter {
     const event = tryParse(data)
     if (!isObject(event)) return data.trim() === '' ? 'content' : 'garbage'
     const type = typeof event['type'] === 'string' ? event['type'] : ''
-    if (type === 'error' || (isObject(event['error']) && type === '')) {
-      this.error = isObject(event['error']) ? event['error'] : event
+    const error = errorIn(event, type)
+    if (error) {
+      this.error = error
       return 'error'
     }
     if (isObject(event['usage'])) this.usage = event['usage']
+    if (!type.startsWith('image_')) this.tellsImages = false
     const isLast = /\.(done|completed)$/.test(type)
     const isImage = type.endsWith('.partial_succeeded') || (isLast && hasImage(event))
     if (isImage) this.images++
@@ -51,6 +55,14 @@ export class TypedEventMeter implements StreamMeter {
     }
     return 'content'
   }
+}
+
+/** The names of events that are parts of an answer have a dot. */
+function errorIn(event: JsonObject, type: string): JsonObject | undefined {
+  if (type.includes('.')) return undefined
+  const { error } = event
+  if (isObject(error)) return error
+  return type === 'error' ? event : flatError(event)
 }
 
 function hasImage(event: JsonObject): boolean {

@@ -13,6 +13,7 @@ import { usageFault } from '../check-usage.ts'
 import type { RelayDeps } from '../deps.ts'
 import { withoutKey } from '../error-answer.ts'
 import type { IdleWait } from '../idle-watch.ts'
+import { noteHealth } from '../note-health.ts'
 import { type OpenCall, settle } from '../settlement.ts'
 import {
   callerClosed,
@@ -146,7 +147,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
       this.#silence.upstreamSaid()
       if (this.#firstByteMs === 0) {
         this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
-        this.#deps.breaker.succeeded(this.#open.channel.id, this.#open.call.facts.model)
+        noteHealth(this.#deps, this.#open, 'well')
       }
       const kind = this.#meter.said(textOf(message.data))
       if (this.#isEnding) {
@@ -236,9 +237,9 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     this.#upstream.onDrain = undefined
     await this.#hushed()
     this.#upstream.close(upstream.code, upstream.reason)
-    const { channel, call } = this.#open
-    if (upstreamFault) deps.breaker.failed(channel.id, call.facts.model)
-    else if (this.#firstByteMs === 0) deps.breaker.undecided(channel.id, call.facts.model)
+    // Of one that has answered it is known already that the channel is well.
+    if (upstreamFault) noteHealth(deps, this.#open, 'faulty')
+    else if (this.#firstByteMs === 0) noteHealth(deps, this.#open, 'undecided')
     try {
       await this.#settle(outcome, error?.code ?? '')
     } finally {

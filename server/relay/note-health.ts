@@ -1,0 +1,15 @@
+import type { AnyCall } from './call.ts'
+import type { RelayDeps } from './deps.ts'
+import type { OpenCall } from './settlement.ts'
+
+/** Tells a channel's health how a call ended there: well, by a fault of the upstream, or in a way that says nothing of it. */
+export function noteHealth(
+  { breaker }: Pick<RelayDeps, 'breaker'>,
+  { channel, call }: Pick<OpenCall<AnyCall>, 'channel' | 'call'>,
+  how: 'well' | 'faulty' | 'undecided',
+): void {
+  const { model } = call.facts
+  if (how === 'well') breaker.succeeded(channel.id, model)
+  else if (how === 'faulty') breaker.failed(channel.id, model, call.requestId)
+  else breaker.undecided(channel.id, model, call.requestId)
+}

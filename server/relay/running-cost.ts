@@ -1,0 +1,71 @@
+import type { StreamMeter } from '../dialects/dialect.ts'
+import type { RelayDeps } from './deps.ts'
+import { countUsage } from './measure.ts'
+import type { OpenCall } from './settlement.ts'
+
+/** Characters that are surely a token or more; what the estimate divides by. */
+const charactersPerToken = 3
+
+/** What a stream has cost so far: by an estimate that is rather too high, until the output is really counted. */
+export class RunningCost {
+  readonly #deps: RelayDeps
+  readonly #open: OpenCall
+  readonly #meter: StreamMeter
+  #promptTokens: number
+  /** Where the output was last really counted; the estimate goes on from there. */
+  #counted = { pieces: 0, characters: 0, tokens: 0 }
+  /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
+  #paidTokens = -1
+  #deliveredCharacters = 0
+
+  constructor(deps: RelayDeps, open: OpenCall, meter: StreamMeter) {
+    this.#deps = deps
+    this.#open = open
+    this.#meter = meter
+    this.#promptTokens = open.call.promptGuess
+  }
+
+  /** How much of the output has gone out to the caller. */
+  get deliveredCharacters(): number {
+    return this.#deliveredCharacters
+  }
+
+  /** All that has come has gone out. */
+  noteDelivered(): void {
+    this.#deliveredCharacters = this.#meter.characters
+  }
+
+  /** Units for what has come and so many tokens more. */
+  units(marginTokens: number): number {
+    return this.#open.charging.soFar(this.#promptTokens, this.#tokens() + Math.ceil(marginTokens))
+  }
+
+  /** True when what has come costs more than is held. */
+  get exceedsHold(): boolean {
+    return this.units(0) > this.#open.hold.amount
+  }
+
+  /** True when what has come, and half a slice more, costs more than is held. */
+  needsMore(): boolean {
+    const tokens = this.#tokens() + Math.ceil(this.#deps.settings().PreConsumedQuota / 2)
+    if (tokens <= this.#paidTokens) return false
+    const { charging, hold } = this.#open
+    this.#paidTokens = charging.paidTokens(hold.amount, this.#promptTokens)
+    return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
+  }
+
+  /** Counts what has come, in place of the estimate. */
+  async count(): Promise<void> {
+    const meter = this.#meter
+    const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())
+    this.#promptTokens = promptTokens
+    this.#paidTokens = -1
+    this.#counted = { pieces: meter.pieces, characters: meter.characters, tokens: completionTokens }
+  }
+
+  #tokens(): number {
+    const { pieces, characters, tokens } = this.#counted
+    const meter = this.#meter
+    return tokens + Math.max(meter.pieces - pieces, Math.ceil((meter.characters - characters) / charactersPerToken))
+  }
+}

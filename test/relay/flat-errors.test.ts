@@ -1,0 +1,148 @@
+// Errors that services send with status 200 in forms of their own: never an answer, whole or in part, in any dialect.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"tts-1":1,"whisper-1":1,"painter":3}' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const flat: readonly (readonly [form: string, body: object])[] = [
+  ['of vLLM', { object: 'error', message: 'boom', type: 'InternalServerError', param: null, code: 500 }],
+  ['of vLLM without a code', { object: 'error', message: 'boom', type: 'BadRequest', param: null, code: null }],
+  ['a code that is a word', { code: 'Throttling', message: 'boom' }],
+  ['a code that is a number', { code: 1301, msg: 'boom' }],
+  ['of MiniMax', { base_resp: { status_code: 1008, status_msg: 'boom' } }],
+]
+const stopped = { choices: [{ index: 0, delta: {}, finish_reason: 'error' }] }
+const hello = { choices: [{ index: 0, delta: { content: 'Hel' } }] }
+const eventOf = (data: object | string) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+const says = (type: string, text: string) =>
+  fake.behaviour('a form of its own', async (exchange) => {
+    exchange.head(200, [['content-type', type]])
+    await exchange.write(text)
+    exchange.end()
+  })
+const streams = (...data: (object | string)[]) => says('text/event-stream', data.map(eventOf).join(''))
+
+async function call(path: string, body: object) {
+  const caller = await bench.caller()
+  const isForm = body instanceof FormData
+  const headers = { authorization: `Bearer ${caller.token}`, ...(!isForm && { 'content-type': 'application/json' }) }
+  const answer = fetch(bench.gateway.url + path, {
+    method: 'POST',
+    headers,
+    body: isForm ? body : JSON.stringify(body),
+  })
+  return { caller, seen: await see(answer) }
+}
+
+describe('in the middle of a stream it is an error event, and no mark of a whole answer follows:', () => {
+  beforeAll(async () => {
+    await bench.clear()
+    await bench.channel({ models: 'm' })
+  })
+
+  test.each([...flat, ['the reason to stop', stopped] as const])('chat, %s', async (_, body) => {
+    bench.upstream.next(streams(hello, body, '[DONE]'))
+    const { caller, seen } = await call('/v1/chat/completions', chatStream)
+    expect(seen.text).toContain('Hel')
+    expect(seen.error?.message).toContain(body === stopped ? 'ended its answer with an error' : 'boom')
+    expect(seen.text).not.toContain('[DONE]')
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows).toMatchObject([{ outcome: 'interrupted' }])
+  })
+
+  test.each([...flat, ['the reason to stop', stopped] as const])('messages, %s', async (_, body) => {
+    bench.upstream.next(streams(hello, body, '[DONE]'))
+    const { caller, seen } = await call('/v1/messages', { ...chatStream, max_tokens: 50 })
+    expect(seen.text).toContain('Hel')
+    expect(seen.text).toContain('event: error')
+    expect(seen.text).not.toContain('message_stop')
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows).toMatchObject([{ outcome: 'interrupted' }])
+  })
+})
+
+describe('as the first word it goes to the next channel, and costs nothing where there is none:', () => {
+  test.each(flat)('%s', async (_, body) => {
+    await bench.clear({ RetryTimes: '1' })
+    await bench.channel({ key: 'bad', models: 'm', priority: 1 })
+    bench.upstream.forKey('bad', streams(body, '[DONE]'))
+    const alone = await call('/v1/chat/completions', chatStream)
+    expect(alone.seen.status).toBeGreaterThanOrEqual(400)
+    expect(alone.seen.error?.message).toContain('boom')
+    expect(await charged(bench, alone.caller, 0)).toEqual([])
+    await bench.channel({ key: 'good', models: 'm' })
+    const { caller, seen } = await call('/v1/chat/completions', chatStream)
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    await charged(bench, caller, 15)
+  })
+})
+
+describe('a whole answer of that form, where another is usual:', () => {
+  const upload = (format: string) => {
+    const form = new FormData()
+    form.set('model', 'whisper-1')
+    form.set('response_format', format)
+    form.set('file', new File([new Uint8Array(2000)], 'a.mp3'))
+    return form
+  }
+  const speech = { model: 'tts-1', input: 'hello world', voice: 'alloy' }
+  const images = { model: 'painter', prompt: 'a bridge', stream: true }
+
+  beforeAll(async () => {
+    await bench.clear({ RetryTimes: '0' })
+    await bench.channel({ models: 'm,tts-1,whisper-1,painter' })
+  })
+
+  test.each(
+    flat.flatMap(([form, error]) =>
+      [
+        ['speech', '/v1/audio/speech', () => speech, says('application/json', JSON.stringify(error))],
+        [
+          'a transcript',
+          '/v1/audio/transcriptions',
+          () => upload('json'),
+          says('application/json', JSON.stringify(error)),
+        ],
+        [
+          'a plain transcript',
+          '/v1/audio/transcriptions',
+          () => upload('text'),
+          says('text/plain', JSON.stringify(error)),
+        ],
+        ['chat', '/v1/chat/completions', () => chat, says('application/json', JSON.stringify(error))],
+        ['a stream of images', '/v1/images/generations', () => images, streams(error, '[DONE]')],
+        [
+          'a stream of speech',
+          '/v1/audio/speech',
+          () => ({ ...speech, stream_format: 'sse' }),
+          streams(error, '[DONE]'),
+        ],
+      ].map(
+        ([kind, ...rest]) => [`${String(kind)}, ${form}`, ...rest] as [string, string, () => object, fake.Behaviour],
+      ),
+    ),
+  )('%s', async (_, path, body, behaviour) => {
+    bench.upstream.next(behaviour)
+    const { caller, seen } = await call(path, body())
+    expect(seen.status).toBeGreaterThanOrEqual(400)
+    expect(seen.error?.message).toContain('boom')
+    expect(await charged(bench, caller, 0)).toEqual([])
+  })
+
+  test.each([
+    ['speech', '/v1/audio/speech', () => speech],
+    ['a transcript as JSON', '/v1/audio/transcriptions', () => upload('json')],
+  ])('words in place of %s', async (_, path, body) => {
+    bench.upstream.next(says('text/plain', 'upstream connect error or disconnect/reset before headers'))
+    const { caller, seen } = await call(path, body())
+    expectError(seen, 502, 'bad_response_body')
+    expect(await charged(bench, caller, 0)).toEqual([])
+  })
+})

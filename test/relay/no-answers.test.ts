@@ -1,0 +1,181 @@
+// What an upstream sends with status 200 in place of an answer, for every kind of call: told as its failure, and free.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliCompressSync } from 'node:zlib'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chat, chatStream, expectError, expectErrorEvent, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({
+    channels: false,
+    settings: {
+      ModelRatio: '{"m":1,"text-embedding-3-small":1,"omni-moderation-latest":1,"painter":3,"tts-1":1,"whisper-1":1}',
+      FirstByteTimeout: '3',
+      KeepAliveInterval: '0.3',
+    },
+  })
+  await bench.channel({ models: 'm,text-embedding-3-small,omni-moderation-latest,painter,tts-1,whisper-1' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const upload = (fields: Record<string, string>) => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set('file', new File([new Uint8Array(2000)], 'a.mp3'))
+  return form
+}
+
+/** A call of each kind that wants one whole answer. */
+const kinds: readonly (readonly [name: string, path: string, body: () => object])[] = [
+  ['chat', '/v1/chat/completions', () => chat],
+  ['a completion', '/v1/completions', () => ({ model: 'm', prompt: 'hi' })],
+  ['embeddings', '/v1/embeddings', () => ({ model: 'text-embedding-3-small', input: 'hi' })],
+  ['a moderation', '/v1/moderations', () => ({ model: 'omni-moderation-latest', input: 'hi' })],
+  ['images', '/v1/images/generations', () => ({ model: 'painter', prompt: 'a bridge' })],
+  ['an edited image', '/v1/images/edits', () => upload({ model: 'painter', prompt: 'a bridge' })],
+  ['a varied image', '/v1/images/variations', () => upload({ model: 'painter' })],
+  ['a transcript', '/v1/audio/transcriptions', () => upload({ model: 'whisper-1' })],
+  ['a plain transcript', '/v1/audio/transcriptions', () => upload({ model: 'whisper-1', response_format: 'text' })],
+  ['a translation', '/v1/audio/translations', () => upload({ model: 'whisper-1' })],
+  ['speech', '/v1/audio/speech', () => ({ model: 'tts-1', input: 'hi', voice: 'alloy' })],
+]
+
+function call(path: string, body: object, token: string) {
+  const isForm = body instanceof FormData
+  const headers = { authorization: `Bearer ${token}`, ...(!isForm && { 'content-type': 'application/json' }) }
+  return see(fetch(bench.gateway.url + path, { method: 'POST', headers, body: isForm ? body : JSON.stringify(body) }))
+}
+
+/** Answers with exactly these bytes. */
+const says = (name: string, type: string, text: string, status = 200) =>
+  fake.behaviour(name, async (exchange) => {
+    exchange.head(status, [['content-type', type]])
+    if (text !== '') await exchange.write(text)
+    exchange.end()
+  })
+
+const events = [
+  { choices: [{ index: 0, delta: { content: 'Hello' } }] },
+  { choices: [{ delta: {}, finish_reason: 'stop' }] },
+]
+const stream = `${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`
+
+const noAnswers: readonly (readonly [behaviour: fake.Behaviour, status: number, code: string | null])[] = [
+  [fake.status(500), 500, null],
+  [fake.status(429), 429, 'rate_limit_exceeded'],
+  [fake.resetsBeforeHeaders(), 502, 'do_request_failed'],
+  [fake.closesWithoutAnswer(), 502, 'do_request_failed'],
+  [fake.neverAnswers(), 504, 'upstream_timeout'],
+  [fake.html200(), 502, 'bad_response_body'],
+  [says('events that nobody asked for', 'text/event-stream', stream), 502, 'bad_response_body'],
+  [says('no content', 'text/plain', '', 204), 502, 'bad_response_body'],
+]
+
+for (const [name, path, body] of kinds)
+  describe(`${name}:`, () => {
+    test.each(noAnswers.map(([behaviour, ...told]) => [behaviour.name, behaviour, ...told] as const))(
+      '%s',
+      async (_, behaviour, status, code) => {
+        const caller = await bench.caller()
+        bench.upstream.next(behaviour)
+        expectError(await call(path, body(), caller.token), status, code)
+        expect(await charged(bench, caller, 0)).toEqual([])
+        await bench.upstream.until(({ openStreams }) => openStreams === 0)
+      },
+    )
+  })
+
+test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))(
+  '%s: an object that holds no answer',
+  async (_, path, body) => {
+    const caller = await bench.caller()
+    bench.upstream.next(says('an object', 'application/json', '{"hello":1}'))
+    expectError(await call(path, body(), caller.token), 502, 'bad_response_body')
+    expect(await charged(bench, caller, 0)).toEqual([])
+  },
+)
+
+test('chat without choices, and without usage that somebody has to pay', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(says('no choices', 'application/json', '{"choices":[]}'))
+  expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
+  expect(await charged(bench, caller, 0)).toEqual([])
+  const filtered = { choices: [], usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } }
+  bench.upstream.next(says('no choices but usage', 'application/json', JSON.stringify(filtered)))
+  expect((await call('/v1/chat/completions', chat, caller.token)).status).toBe(200)
+  await charged(bench, caller, 10)
+})
+
+describe('a stream that ends before it has said anything is none:', () => {
+  const empty = says('an end mark alone', 'text/event-stream', 'data: [DONE]\n\n')
+  const images = { model: 'painter', prompt: 'a bridge', stream: true }
+  const speech = { model: 'tts-1', input: 'hi', voice: 'alloy', stream_format: 'sse' }
+
+  test.each([
+    ['chat', '/v1/chat/completions', chatStream],
+    ['images', '/v1/images/generations', images],
+    ['speech', '/v1/audio/speech', speech],
+  ])('%s', async (_, path, body) => {
+    const caller = await bench.caller()
+    bench.upstream.next(empty)
+    expectError(await call(path, body, caller.token), 502, 'bad_response_body')
+    expect(await charged(bench, caller, 0)).toEqual([])
+  })
+
+  test('after keep-alives, when it is too late for another answer', async () => {
+    const caller = await bench.caller()
+    const { promise: isWaiting, resolve: waits } = Promise.withResolvers<void>()
+    bench.upstream.next(
+      fake.behaviour('an end mark, late', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await isWaiting
+        await exchange.write('data: [DONE]\n\n')
+        exchange.end()
+      }),
+    )
+    const answer = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    waits()
+    expectErrorEvent(await see(answer), 'upstream_stream_incomplete')
+    expect(await charged(bench, caller, 0)).toMatchObject([{ outcome: 'interrupted', completion_tokens: 0 }])
+  })
+
+  test('an image of which only a sketch came is not charged; in a form that is not known, as many as were asked for', async () => {
+    const caller = await bench.caller()
+    const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' }
+    bench.upstream.next(says('a sketch', 'text/event-stream', `data: ${JSON.stringify(sketch)}\n\ndata: [DONE]\n\n`))
+    expect((await call('/v1/images/generations', images, caller.token)).status).toBe(200)
+    await charged(bench, caller, 0)
+    const unheard = { output: ['AAAA'] }
+    bench.upstream.next(says('a form', 'text/event-stream', `data: ${JSON.stringify(unheard)}\n\ndata: [DONE]\n\n`))
+    expect((await call('/v1/images/generations', images, caller.token)).status).toBe(200)
+    await charged(bench, caller, 3000)
+  })
+})
+
+test('an answer that is packed in spite of what was asked, and unpacks beyond every limit', async () => {
+  const caller = await bench.caller()
+  const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
+  const packed = brotliCompressSync(text)
+  bench.upstream.next(
+    fake.behaviour('packed', async (exchange) => {
+      exchange.head(200, [
+        ['content-type', 'application/json'],
+        ['content-encoding', 'br'],
+        ['content-length', String(packed.length)],
+      ])
+      await exchange.write(packed)
+      exchange.end()
+    }),
+  )
+  expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
+  expect(await charged(bench, caller, 0)).toEqual([])
+}, 60_000)
+
+test('a pause that nobody could mean is not passed on', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(fake.status(503, { retryAfter: '1e300' }))
+  const seen = await call('/v1/chat/completions', chat, caller.token)
+  expectError(seen, 503, null)
+  expect(seen.headers.get('retry-after')).toBeNull()
+})
