@@ -83,6 +83,7 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
     metrics: context.metrics,
     metricsToken: options.metricsToken,
     draining: context.relay.draining,
+    canWrite: context.canWrite,
   })
   mountRelay(app, context.relay, context.limits.billing)
   mountApi(app, context.api)

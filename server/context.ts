@@ -71,9 +71,11 @@ export interface Context {
   limits: { billing: RateLimiter; web: RateLimiter }
   /** The password of a root account made just now, to be shown once. */
   generatedPassword: string | undefined
+  /** False while this process cannot say in the database that it is alive. */
+  canWrite(): boolean
   /** Refuses new calls from now on. */
   drain(): void
-  /** Ends the sessions that are still open; resolves when they are charged. */
+  /** Ends the calls and sessions that are still open, and tells their callers; resolves when the sessions are charged. */
   cutOff(): Promise<void>
   /** Waits for the ledger and closes everything. */
   close(): Promise<void>
@@ -119,25 +121,22 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
-  const { events } = metrics
-  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events, notifyRoot })
+  const careDeps = { store, relay, routing, settings, secrets, clock, events: metrics.events, notifyRoot }
+  const care = createChannelCare(careDeps)
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
   let draining = false
-  metrics.bind({
-    ledgerPending: batcher.pending,
-    openBreakers: () => relay.breaker.snapshot().length,
-    openCalls: relay.ledger.openHolds,
-  })
-  const stopJobs = startJobs(jobsOf({ sweep, relay, care, settings, routing, mailer, warn }), warn)
+  const pulse = createPulse(sweep)
+  bindGauges(metrics, batcher, relay)
+  const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }), warn)
   const mark = marker(store, warn)
   return {
     store,
     metrics,
     generatedPassword,
-    limits: { billing: createRateLimiter(rules.api, clock), web: createRateLimiter(rules.web, clock) },
+    limits: rateLimiters(rules, clock),
     api: {
       store,
       settings,
@@ -165,12 +164,16 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       draining: () => draining,
       sessions,
     },
+    canWrite: () => pulse.isFelt,
     drain: () => {
       draining = true
       logTail.close()
       sessions.drain()
     },
-    cutOff: () => sessions.cutOff(),
+    cutOff() {
+      relay.idleWatch.cutAll()
+      return sessions.cutOff()
+    },
     async close() {
       await untilSettled(relay.ledger, batcher)
       stopJobs()
@@ -206,6 +209,7 @@ async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<voi
 
 interface JobParts {
   sweep: SweepDeps
+  pulse: Pulse
   relay: RelayDeps
   care: ChannelCare
   settings: SettingsSource
@@ -214,11 +218,43 @@ interface JobParts {
   warn(message: string): void
 }
 
+function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: RelayDeps): void {
+  metrics.bind({
+    ledgerPending: batcher.pending,
+    openBreakers: () => breaker.snapshot().length,
+    openCalls: ledger.openHolds,
+  })
+}
+
+interface Pulse {
+  /** The last heartbeat has reached the database. */
+  readonly isFelt: boolean
+  beat(): Promise<void>
+}
+
+function createPulse(sweep: SweepDeps): Pulse {
+  let isFelt = true
+  return {
+    get isFelt() {
+      return isFelt
+    },
+    async beat() {
+      isFelt = await heartbeat(sweep).then(
+        () => true,
+        (error: unknown) => {
+          isFelt = false
+          throw error
+        },
+      )
+    },
+  }
+}
+
 /** What runs by the clock. */
-function jobsOf({ sweep, relay: { ledger, breaker }, care, settings, routing, mailer, warn }: JobParts): Job[] {
+function jobsOf({ sweep, pulse, relay: { ledger, breaker }, care, settings, routing, mailer, warn }: JobParts): Job[] {
   const { store, clock } = sweep
   return [
-    { name: 'heartbeat', everyMs: heartbeatMs, run: () => heartbeat(sweep) },
+    { name: 'heartbeat', everyMs: heartbeatMs, run: pulse.beat },
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
@@ -265,6 +301,10 @@ function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing'
       return { model, prices: pricesOf(sheets, ratio), unpriced, renamed }
     }),
   }
+}
+
+function rateLimiters({ api, web }: Record<'api' | 'web', RateRule>, clock: Clock): Context['limits'] {
+  return { billing: createRateLimiter(api, clock), web: createRateLimiter(web, clock) }
 }
 
 function rateRules({ rateLimits }: Config): { api: RateRule; web: RateRule; critical: RateRule } {

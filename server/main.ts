@@ -12,6 +12,8 @@ import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
+/** How long callers have to read what their calls ended with. */
+const lastWordsMs = 1000
 
 async function main(): Promise<void> {
   const command = process.argv[2]
@@ -195,6 +197,8 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
     const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
     await Promise.race([finished, late])
     await context.cutOff()
+    // What callers are told has to reach them.
+    await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, lastWordsMs))])
     await server.stop(true)
     await context.close()
   }

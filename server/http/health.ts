@@ -11,17 +11,18 @@ interface HealthDeps {
   /** Bearer token for /metrics; without one only this machine may read it. */
   metricsToken: string | undefined
   draining(): boolean
+  /** False while what is written does not arrive: a full disk, a database that only reads. */
+  canWrite(): boolean
 }
 
-/** `/healthz` (the process lives), `/readyz` (the database answers and is up to date), `/metrics` (Prometheus). */
+/** `/healthz` (the process lives), `/readyz` (the database answers, is up to date and can be written), `/metrics` (Prometheus). */
 export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', async (c) => {
     if (deps.draining()) return c.json({ status: 'draining' }, 503)
-    const ready = await isMigrated(deps.store).catch(() => false)
-    return ready
-      ? c.json({ status: 'ready' })
-      : c.json({ status: 'the database cannot be reached or is not up to date' }, 503)
+    const isThere = await isMigrated(deps.store).catch(() => false)
+    if (!isThere) return c.json({ status: 'the database cannot be reached or is not up to date' }, 503)
+    return deps.canWrite() ? c.json({ status: 'ready' }) : c.json({ status: 'the database cannot be written' }, 503)
   })
   app.get('/metrics', async (c) => {
     const allowed =

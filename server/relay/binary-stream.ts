@@ -64,7 +64,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
       }
       this.#ended = true
       this.#reader.cancel()
-      if (piece.kind !== 'end') return this.#breakOff(piece.kind === 'overdue')
+      if (piece.kind !== 'end') return this.#breakOff(piece.kind)
       await this.#settle('complete')
       return this.#kept ? { done: false, value: this.#kept } : { done: true, value: undefined }
     }
@@ -88,8 +88,9 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
   }
 
   /** Our own time limit is no fault of the upstream, which has its price: what was delivered is paid. */
-  async #breakOff(isOverdue: boolean): Promise<never> {
+  async #breakOff(how: UpstreamPiece['kind']): Promise<never> {
     const { call, channel } = this.#open
+    const isOverdue = how === 'overdue'
     this.#deps.events.attemptFailed({
       requestId: call.requestId,
       channelId: channel.id,
@@ -102,7 +103,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
       await this.#settle('interrupted')
     } else {
       this.#letGo()
-      noteHealth(this.#deps, this.#open, 'faulty')
+      noteHealth(this.#deps, this.#open, how === 'cut' ? 'undecided' : 'faulty')
       await this.#open.hold.release()
     }
     return brokenOff()

@@ -13,6 +13,7 @@ import type { RelayDeps } from './deps.ts'
 import type { Attempting, Prepared } from './prepare.ts'
 import type { Channel } from './routing-table.ts'
 import { send } from './send.ts'
+import { shuttingDown } from './shutting-down.ts'
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
 export interface Patience {
@@ -179,9 +180,15 @@ async function opened(
   const wait = {
     dueAtMs: firstByteTimeoutMs > 0 ? deps.clock.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
     place: undefined,
-    isOver: false,
+    lost: undefined as GatewayError | undefined,
     due() {
-      wait.isOver = true
+      wait.giveUp(new GatewayError('upstream_timeout', 'the upstream did not answer in time'))
+    },
+    cut() {
+      wait.giveUp(shuttingDown())
+    },
+    giveUp(why: GatewayError) {
+      wait.lost = why
       wait.dueAtMs = Number.POSITIVE_INFINITY
       controller.abort()
     },
@@ -199,7 +206,7 @@ async function opened(
     if (!response) throw new GatewayError('do_request_failed', 'the request to the upstream failed')
     return response
   } catch (error) {
-    if (wait.isOver) throw new GatewayError('upstream_timeout', 'the upstream did not answer in time')
+    if (wait.lost) throw wait.lost
     if (leaving.hasLeft) throw new CallerLeft()
     if (error instanceof GatewayError) throw error
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })

@@ -3,6 +3,8 @@ export interface IdleWait {
   /** When to be told, in milliseconds of the clock; may be moved while watched. */
   dueAtMs: number
   due(): void
+  /** The process is about to end, and whoever waits with it; absent where the wait may just be forgotten. */
+  cut?(): void
   /** Its place among those that are watched; the watch's own. */
   place?: number | undefined
 }
@@ -11,6 +13,8 @@ export interface IdleWait {
 export interface IdleWatch {
   add(wait: IdleWait): void
   remove(wait: IdleWait): void
+  /** Ends all waits that can be ended. */
+  cutAll(): void
   close(): void
 }
 
@@ -40,6 +44,9 @@ export function createIdleWatch(nowMs: () => number, tickMs = 250): IdleWatch {
       if (!last || last === wait) return
       waits[place] = last
       last.place = place
+    },
+    cutAll() {
+      for (const wait of [...waits]) if (wait.place !== undefined) wait.cut?.()
     },
     close: () => clearInterval(timer),
   }

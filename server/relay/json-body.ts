@@ -5,6 +5,7 @@ import { readAtMost } from '../lib/read-at-most.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { shuttingDown } from './shutting-down.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -59,6 +60,10 @@ function readShort(request: Request, timeMs: number, { idleWatch, clock }: Watch
       due() {
         over()
         reject(tooSlow())
+      },
+      cut() {
+        over()
+        reject(shuttingDown())
       },
     }
     idleWatch.add(wait)

@@ -5,6 +5,7 @@ import { badBody, failedAttempt } from './error-answer.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { AttemptFailed, judgeFailure } from './retry-policy.ts'
 import type { OpenCall } from './settlement.ts'
+import { shuttingDown } from './shutting-down.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Longest error body read, and how long it is waited for; what is beyond helps nobody. */
@@ -95,13 +96,18 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.clock.nowMs() + limits.idleMs)
     const { leaving } = open.call
-    const due = () => {
-      fail(deps.clock.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled')
-      // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
+    // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
+    const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
+      fail(ending)
       leaving.action?.()
     }
-    const wait: IdleWait = { dueAtMs, due, place: undefined }
-    const fail = (ending: 'stalled' | 'overdue' | 'broken') => {
+    const wait: IdleWait = {
+      dueAtMs,
+      due: () => giveUp(deps.clock.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled'),
+      cut: () => giveUp('cut'),
+      place: undefined,
+    }
+    const fail = (ending: 'stalled' | 'overdue' | 'broken' | 'cut') => {
       deps.idleWatch.remove(wait)
       reject(noWholeAnswer(ending, open, response.status))
     }
@@ -126,6 +132,8 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
       return badBody('the answer of the upstream is too large', status)
     case 'broken':
       return failedAttempt(new GatewayError('do_request_failed', 'the connection to the upstream broke'), status)
+    case 'cut':
+      return failedAttempt(shuttingDown(), status)
     default: {
       const late = new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')
       // The limit for the whole call is ours; an upstream that keeps on sending is not broken.

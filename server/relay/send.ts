@@ -6,6 +6,7 @@ import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Target } from '../providers/provider.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { IdleWait, IdleWatch } from './idle-watch.ts'
+import { shuttingDown } from './shutting-down.ts'
 
 /** What goes upstream. Bodies that cannot be sent twice are functions that make a new one for each attempt. */
 export interface Sending {
@@ -91,6 +92,12 @@ class Patience implements IdleWait {
     }
     this.dueAtMs = this.#answerAtMs
     if (nowMs >= this.#answerAtMs) this.#giveUp('the upstream did not answer in time')
+  }
+
+  cut(): void {
+    this.dueAtMs = never
+    this.lost = shuttingDown()
+    this.#controller.abort()
   }
 
   async #checkConnection(): Promise<void> {

@@ -22,6 +22,7 @@ import { readJson } from './json-body.ts'
 import { withItems } from './kept-items.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
 import { relay } from './relay.ts'
+import { shuttingDown } from './shutting-down.ts'
 
 export interface RelayRouteDeps {
   relay: RelayDeps
@@ -53,7 +54,7 @@ export async function serveCaller(
   let response: Response
   try {
     if (deps.draining()) {
-      throw new GatewayError('shutting_down', 'this server is shutting down, try again', { retryAfterSeconds: 1 })
+      throw shuttingDown()
     }
     const found = authenticate(deps.authenticate, credentialOf(request, dialect), incoming.address)
     caller = found instanceof Promise ? await found : found

@@ -7,6 +7,7 @@ export const endings = {
   end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
   broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
   stalled: ['upstream_timeout', 'the upstream stopped sending in the middle of its answer'],
+  cut: ['shutting_down', 'this server is shutting down, try again'],
   overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
 } as const
 

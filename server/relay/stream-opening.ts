@@ -8,6 +8,7 @@ import { badBody, failedAttempt, failureInStream, madeOf } from './error-answer.
 import { readerOf, timeLimits } from './read-answer.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 import type { OpenCall } from './settlement.ts'
+import { shuttingDown } from './shutting-down.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 interface Opening {
@@ -97,6 +98,8 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
       case 'broken':
         if (leaving.hasLeft) throw new CallerLeft()
         throw badBody('the connection to the upstream broke before its answer', status)
+      case 'cut':
+        throw failedAttempt(shuttingDown(), status)
       default:
         throw failedAttempt(
           new GatewayError('upstream_timeout', 'the upstream did not begin its answer in time'),

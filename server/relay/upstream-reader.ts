@@ -3,7 +3,7 @@ import type { IdleWait, IdleWatch } from './idle-watch.ts'
 
 /**
  * What came next from the upstream. `quiet`: nothing for a keep-alive interval; the read goes on. `stalled`: nothing
- * for longer than is waited for. `overdue`: the whole answer takes too long.
+ * for longer than is waited for. `overdue`: the whole answer takes too long. `cut`: this process ends.
  */
 export type UpstreamPiece =
   | { kind: 'chunk'; bytes: Uint8Array }
@@ -12,6 +12,7 @@ export type UpstreamPiece =
   | { kind: 'quiet' }
   | { kind: 'stalled' }
   | { kind: 'overdue' }
+  | { kind: 'cut' }
 
 /** How long an answer may take. */
 export interface ReadLimits {
@@ -53,6 +54,7 @@ export class UpstreamReader implements IdleWait {
   #answer: ((piece: UpstreamPiece) => void) | undefined
   #silentSinceMs: number
   #idleAtMs = never
+  #isCut = false
 
   constructor(body: ReadableStream<Uint8Array>, watch: IdleWatch, clock: Clock, limits: ReadLimits) {
     this.#reader = body.getReader()
@@ -71,6 +73,10 @@ export class UpstreamReader implements IdleWait {
 
   /** Gives the next piece to `answer`, at once if it is there. Nobody else may be waiting. */
   ask(answer: (piece: UpstreamPiece) => void): void {
+    if (this.#isCut) {
+      answer({ kind: 'cut' })
+      return
+    }
     const { idleMs, deadlineMs } = this.#limits
     const nowMs = this.#clock.nowMs()
     if (nowMs >= deadlineMs) {
@@ -177,6 +183,12 @@ export class UpstreamReader implements IdleWait {
     this.#answer = undefined
     this.dueAtMs = never
     answer?.(piece)
+  }
+
+  cut(): void {
+    this.#isCut = true
+    this.#give({ kind: 'cut' })
+    this.cancel()
   }
 
   /** Somebody has waited long enough to be told; the read goes on. */

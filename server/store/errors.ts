@@ -13,6 +13,11 @@ export function isDeadlock(error: unknown): boolean {
   return code === '40P01' || code === '40001'
 }
 
+/** True when another program holds SQLite's lock for writing. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY'
+}
+
 /** True when the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false

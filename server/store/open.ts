@@ -36,6 +36,8 @@ function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   Database.MAX_QUERY_CACHE_SIZE = preparedStatements
   // Reads have a connection of their own, so that they never see a half-done write of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
+  // How long the lock is waited for is the queue's to say, which does not stop the process meanwhile.
+  writer.run('PRAGMA busy_timeout = 5')
   const reader = connectSqlite(url, synchronous)
   const writeDb = kyselyOn(writer)
   const readDb = kyselyOn(reader)

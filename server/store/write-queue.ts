@@ -1,3 +1,9 @@
+import { isLocked } from './errors.ts'
+
+/** Another program may hold the lock for this long, a backup or a shell say, before writing fails. */
+const patienceMs = 10_000
+const pollMs = 20
+
 /** Runs one piece of writing work at a time, in order of arrival. */
 export interface WriteQueue {
   run<T>(work: () => Promise<T>): Promise<T>
@@ -7,7 +13,8 @@ export interface WriteQueue {
 
 /**
  * SQLite has one writer. A transaction left open across an `await` would swallow the statements that the ledger sends
- * on the same connection meanwhile, so every write passes here.
+ * on the same connection meanwhile, so every write passes here. Where another program holds the lock, writing waits and
+ * everything else goes on; SQLite itself would stop the whole process for as long.
  */
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
@@ -15,7 +22,7 @@ export function createWriteQueue(): WriteQueue {
   return {
     run(work) {
       pending++
-      const result = tail.then(work)
+      const result = tail.then(() => whenUnlocked(work))
       tail = result.then(
         () => pending--,
         () => pending--,
@@ -23,5 +30,18 @@ export function createWriteQueue(): WriteQueue {
       return result
     },
     idle: () => pending === 0,
+  }
+}
+
+/** Work begins with taking the lock, so that none of it has happened when that fails. */
+async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
+  const lateMs = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLocked(error) || performance.now() > lateMs) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }

@@ -1,16 +1,19 @@
 import { expect, test } from 'bun:test'
 import { openStore } from '../../server/store/open.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
-import { behaviour, startFakeUpstream, streamHeaders } from '../helpers/fake-upstream.ts'
+import { behaviour, neverAnswers, startFakeUpstream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 import { installFor, messages, model, newToken } from './installed.ts'
 
 const streams = 20
+const plainModel = 'gpt-4o-mini'
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test('SIGTERM charges the calls that it cuts off, and leaves no hold behind', async () => {
+  test('SIGTERM tells the callers whose calls it cuts off, charges what they got, and leaves no hold behind', async () => {
     await using upstream = await startFakeUpstream()
-    upstream.always(
+    upstream.forModel(plainModel, neverAnswers())
+    upstream.forModel(
+      model,
       behaviour('two words, then silence', async (exchange) => {
         exchange.head(200, streamHeaders())
         const chunk = { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'two words' } }] }
@@ -23,6 +26,8 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
     const gateway = await installation.start()
     await installFor(gateway, upstream.url)
+    const channel = { type: 1, name: 'plain', key: 'plain-key', base_url: upstream.url, models: plainModel }
+    await gateway.api('POST', '/api/channel/', { ...channel, group: 'default' })
     const token = await newToken(gateway, 1_000_000)
     const store = openStore({ url: installation.databaseUrl })
     const bodies = await Promise.all(
@@ -30,14 +35,28 @@ forEachDatabaseUrl((name, freshUrl) => {
         const response = await gateway.post('/v1/chat/completions', { model, messages, stream: true }, token.key)
         const reader = response.body?.getReader()
         await reader?.read()
-        return reader
+        return async () => {
+          let text = ''
+          for (let step = await reader?.read(); step && !step.done; step = await reader?.read())
+            text += new TextDecoder().decode(step.value)
+          return text
+        }
       }),
     )
-    expect(await gateway.stop()).toBe(0)
-    for (const body of bodies) await body?.cancel().catch(() => undefined)
+    const plain = Array.from({ length: 5 }, () =>
+      gateway.post('/v1/chat/completions', { model: plainModel, messages }, token.key),
+    )
+    await upstream.received(streams + plain.length)
+    const ended = gateway.stop()
+    for (const rest of bodies) expect(await rest()).toContain('"code":"shutting_down"')
+    for (const response of await Promise.all(plain)) {
+      expect(response.status).toBe(503)
+      expect(await response.text()).toContain('"code":"shutting_down"')
+    }
+    expect(await ended).toBe(0)
     const logs = await store.read.selectFrom('logs').selectAll().where('type', '=', 2).execute()
     expect(logs.map((log) => `${log.outcome} ${log.completion_tokens} ${Boolean(log.estimated)}`)).toEqual(
-      Array(streams).fill('aborted 2 true'),
+      Array(streams).fill('interrupted 2 true'),
     )
     expect(await store.read.selectFrom('holds').select('id').execute()).toEqual([])
     expect(await store.read.selectFrom('nodes').select('id').execute()).toEqual([])

@@ -38,10 +38,10 @@ test('one that it does not cover ends with an error event where the quota ends, 
   expect(text).toContain('quota_exhausted_mid_stream')
   expect(text).not.toContain('[DONE]')
   const delivered = text.split(word).length - 1
-  // The block that crosses the limit is the last.
-  expect(delivered).toBeGreaterThan(paidWords)
-  expect(delivered).toBeLessThan(paidWords + 300)
+  // The block that crosses the limit is neither delivered nor charged.
+  expect(delivered).toBeWithin(0, paidWords + 1)
   expect(rows).toBe(1)
-  expect(log).toMatchObject({ outcome: 'interrupted', quota, completion_tokens: delivered })
-  expect(balances).toMatchObject({ remain: 0, tokenUsed: quota, holds: 0 })
+  const charge = promptTokens + delivered * 2
+  expect(log).toMatchObject({ outcome: 'interrupted', quota: charge, completion_tokens: delivered })
+  expect(balances).toMatchObject({ remain: quota - charge, tokenUsed: charge, holds: 0 })
 })

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { noCode, vanished } from '../../lib/web-socket-frames.ts'
+import { shuttingDown } from '../shutting-down.ts'
 import type { Lapse } from './silence.ts'
 import type { UpstreamClose } from './upstream-socket.ts'
 
@@ -83,7 +84,7 @@ function tooEarly(): GatewayError {
 
 /** This process ends. */
 export function shutDown(isBusy: boolean): Ending {
-  const error = new GatewayError('shutting_down', 'this server is shutting down, try again')
+  const error = shuttingDown()
   const ending = interrupted(error, codes.goingAway)
   return isBusy ? ending : quiet(error.code)
 }
