@@ -150,7 +150,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
     workers,
     metricsToken: value('METRICS_TOKEN'),
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
-    consoleDir: resolve(value('CONSOLE_DIR') ?? join(import.meta.dirname, '../dist/console')),
+    consoleDir: consoleDir(value('CONSOLE_DIR'), faults),
     basePath: basePath(value('BASE_PATH'), faults),
     drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
     rateLimits: {
@@ -176,9 +176,16 @@ function databaseUrl(value: (name: string) => string | undefined, dataDir: strin
   return join(dataDir, 'tollgate.db')
 }
 
+function consoleDir(text: string | undefined, faults: string[]): string {
+  const folder = resolve(text ?? join(import.meta.dirname, '../dist/console'))
+  if (text !== undefined && !existsSync(join(folder, 'index.html')))
+    faults.push(`CONSOLE_DIR is "${text}", but there is no index.html in it.`)
+  return folder
+}
+
 function basePath(text: string | undefined, faults: string[]): string {
   const path = (text ?? '').replace(/\/+$/, '')
-  if (path === '' || /^(?:\/[\w.~-]+)+$/.test(path)) return path
+  if (path === '' || /^(?:\/(?!\.+(?:\/|$))[\w.~-]+)+$/.test(path)) return path
   faults.push(`BASE_PATH is "${path}", but must be a path such as /gateway.`)
   return ''
 }

@@ -106,11 +106,19 @@ const tierFields = ['service_tier', 'serviceTier', 'speed']
 /** The price of images is known before they are made, by these beside the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
+/** So is that of speech, by its text. */
+const decisiveInSpeech = ['model', 'input']
+
+function decisiveIn(mode: RelayMode): readonly string[] {
+  if (mode === 'speech') return decisiveInSpeech
+  return mode.startsWith('image') ? decisiveInImages : decisiveInAll
+}
+
 /** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const isTwice = (name: string) =>
     body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
-  const twice = (mode.startsWith('image') ? decisiveInImages : decisiveInAll).find(isTwice)
+  const twice = decisiveIn(mode).find(isTwice)
   if (twice !== undefined)
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
   const tier =

@@ -67,6 +67,17 @@ forEachDatabase((_name, openFresh) => {
     // Where the policy allows it, it is no fault.
     await store.write((trx) => trx.insertInto('options').values({ key: 'QuotaPolicy', value: 'compat' }).execute())
     expect((await balanceFaults(store)).faults).toEqual([])
+    // Nor is what is left of that, once the policy is another.
+    await store.write(async (trx) => {
+      await trx.updateTable('options').set({ value: 'strict' }).where('key', '=', 'QuotaPolicy').execute()
+      const who = { created_at: 0, actor_id: 1, actor_name: 'root', ip: '' }
+      const change = { action: 'option.update', target: 'QuotaPolicy', detail: 'compat → strict' }
+      await trx
+        .insertInto('audit_events')
+        .values({ ...who, ...change })
+        .execute()
+    })
+    expect((await balanceFaults(store)).faults).toEqual([])
   })
 
   test('a log row that is gone is missed by its user, its token and its channel', async () => {

@@ -36,8 +36,8 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     .select('value')
     .where('key', '=', 'QuotaPolicy')
     .executeTakeFirst()
-  // Under one-api's policy a call may cost more than there is.
-  const mayOverdraw = policy?.value === 'compat'
+  // Under one-api's policy a call may cost more than there is; what it left stays when the policy changes.
+  const mayOverdraw = policy?.value === 'compat' || (await hasChangedPolicy(store))
   const { rows } = await balances.execute(store.read)
   const figures = rows.map((row) => ({
     ...row,
@@ -83,6 +83,16 @@ const balances = sql<Figures & { kind: string }>`
   union all
   select 'holds', 0, 0, 0, 0, 0, 0, count(*) from holds
   order by 1, 2`
+
+async function hasChangedPolicy({ read }: Store): Promise<boolean> {
+  const change = await read
+    .selectFrom('audit_events')
+    .select('id')
+    .where('action', '=', 'option.update')
+    .where('target', '=', 'QuotaPolicy')
+    .executeTakeFirst()
+  return change !== undefined
+}
 
 function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverdraw: boolean): BalanceFault[] {
   const faults: BalanceFault[] = []

@@ -179,6 +179,13 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
     }
   })
 
+  test('and of speech', async () => {
+    const text = '{"model":"tts-1","voice":"alloy","input":"a long text","input":"x"}'
+    const seen = await call('/v1/audio/speech', text)
+    expectError(seen, 400, 'invalid_field_value')
+    expect(seen.error).toMatchObject({ param: 'input' })
+  })
+
   test('but it may stand again within a value, or in a text', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)

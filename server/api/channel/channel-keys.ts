@@ -25,11 +25,15 @@ export function newKeys(text: string): string[] {
 /** Refuses keys that are not of the form that the type's keys have; the message names the form and never the key. */
 export function refuseMalformedKeys(type: number, keys: readonly string[]): void {
   const keyFault = providerOf(type)?.keyFault
-  if (!keyFault) return
   for (const [index, key] of keys.entries()) {
-    const fault = keyFault(key)
+    const fault = isSendable(key) ? keyFault?.(key) : 'The key holds signs that no header can carry: copy it again.'
     if (fault !== undefined) throw new ApiFailure(keys.length > 1 ? `Line ${index + 1} of the key: ${fault}` : fault)
   }
+}
+
+/** A key goes out in a header, or is a file of JSON from which another is made. */
+function isSendable(key: string): boolean {
+  return key.includes('{') || /^[\t\n\r\x20-\x7e]*$/.test(key)
 }
 
 /** How several keys are stored in one channel, each once. */

@@ -107,6 +107,12 @@ forEachDatabase((_, openFresh) => {
     expect((await create({ type: 8, key: wrong })).success).toBe(true)
   })
 
+  test('a key that no header can carry is refused', async () => {
+    const refused = await create({ type: 1, key: 'sk-right\nsk-漢字', key_mode: 'multi' })
+    expect(refused.message).toBe('Line 2 of the key: The key holds signs that no header can carry: copy it again.')
+    expect(await stored()).toEqual([])
+  })
+
   test('the catalogue tells the form of every key that has one', async () => {
     const { json } = await api.call('GET', '/api/channel/types', { as: admin.token })
     const hints = new Map(json.data.map((entry: { type: number; keyHint: string }) => [entry.type, entry.keyHint]))
