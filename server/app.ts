@@ -43,10 +43,12 @@ export function createApp(context: Context, options: AppOptions): App {
     fetch(incoming, env) {
       const request = withoutBase(absolute(incoming), options.basePath ?? '')
       const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
-      if (!route) return router.fetch(request, env)
+      env.mayBeSilent?.(true)
+      const ended = () => env.mayBeSilent?.(false)
+      if (!route) return Promise.resolve(router.fetch(request, env)).finally(ended)
       const id = requestId(clock.nowMs())
       const address = () => origin(request, env.socketAddress).address
-      return serveRelay(context.relay, { request, requestId: id, address }, route)
+      return serveRelay(context.relay, { request, requestId: id, address, ended }, route)
     },
   }
 }

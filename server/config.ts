@@ -27,6 +27,8 @@ export interface Config {
   consoleDir: string
   /** Path under which the outside world sees the server: '' or '/gateway'. */
   basePath: string
+  /** How long a connection may be silent between requests; 0 = for ever. */
+  idleTimeoutSeconds: number
   /** How long SIGTERM lets open calls go on. */
   drainTimeoutMs: number
   /** Requests per address: `api` and `web` in three minutes, `critical` in twenty; 0 = no limit. */
@@ -152,6 +154,8 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     consoleDir: consoleDir(value('CONSOLE_DIR'), faults),
     basePath: basePath(value('BASE_PATH'), faults),
+    // The runtime counts no further.
+    idleTimeoutSeconds: integer('IDLE_TIMEOUT', 120, 0, 255),
     drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
     rateLimits: {
       api: integer('GLOBAL_API_RATE_LIMIT', 480, 0, 1_000_000),

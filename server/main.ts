@@ -125,6 +125,9 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
         get upgrade() {
           return upgradeOf(bun, request)
         },
+        mayBeSilent(isAllowed: boolean) {
+          bun.timeout(request, isAllowed ? 0 : config.idleTimeoutSeconds)
+        },
       }
       return app ? app.fetch(request, env) : ready.then((each) => each.fetch(request, env))
     },
@@ -140,7 +143,7 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
 }
 
 function listen(
-  { port, host }: Config,
+  { port, host, idleTimeoutSeconds }: Config,
   isShared: boolean,
   fetch: (request: Request, server: Server) => Response | Promise<Response>,
   report: (error: unknown) => void = () => undefined,
@@ -152,8 +155,8 @@ function listen(
       // On unless NODE_ENV says production, which the image sets and `npm start` does not.
       development: false,
       reusePort: isShared,
-      // Streams may be silent for long; the relay has its own limits.
-      idleTimeout: 0,
+      // Of connections on which nothing is answered; what is being answered has limits of its own.
+      idleTimeout: idleTimeoutSeconds,
       // The relay answers 413 itself, by an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch,

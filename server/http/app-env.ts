@@ -17,6 +17,8 @@ export interface AppEnv {
     socketAddress?: string | undefined
     /** Turns the request into a WebSocket; absent where nobody serves them. */
     upgrade?: Upgrade
+    /** Lifts the limit on the connection's silence while a request is answered, or sets it again. */
+    mayBeSilent?: (isAllowed: boolean) => void
   }
   Variables: {
     requestId: string

@@ -25,6 +25,8 @@ export interface Incoming {
   address(): string
   /** Model named in the path. */
   pathModel?: string
+  /** Called when the answer is whole, or the call is over without one. */
+  ended?: (() => void) | undefined
 }
 
 /** One call as it is asked for. Throws GatewayError (400, 403) for what no upstream could serve, or this caller may not ask. */
@@ -54,7 +56,7 @@ export function buildCall(
     promptGuess: quickEstimate(facts.prompt),
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
-    leaving: new Leaving(signal),
+    leaving: new Leaving(signal, incoming.ended),
     startedAtMs,
   }
 }

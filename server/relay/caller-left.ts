@@ -13,9 +13,12 @@ export class Leaving {
   /** Called once when the caller leaves. */
   action: (() => void) | undefined
   readonly #signal: AbortSignal
+  readonly #ended: (() => void) | undefined
 
-  constructor(signal: AbortSignal) {
+  /** `ended`: called when the call is over. */
+  constructor(signal: AbortSignal, ended?: () => void) {
     this.#signal = signal
+    this.#ended = ended
     // Cheaper than a listener that is added and removed.
     signal.onabort = () => this.action?.()
   }
@@ -28,5 +31,6 @@ export class Leaving {
   close(): void {
     this.action = undefined
     this.#signal.onabort = null
+    this.#ended?.()
   }
 }

@@ -1,0 +1,94 @@
+// Connections on which nothing is asked are closed after a while; a call may be silent for as long as its own limits say.
+import { expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import * as fake from './helpers/fake-upstream.ts'
+import { Installation } from './helpers/gateway-process.ts'
+import { installFor, messages, model, newToken } from './money/installed.ts'
+
+/** A bare connection: what came over it so far, and when the other side closed it. */
+function dial(url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let heard = ''
+  let resume: (() => void) | undefined
+  socket.on('data', (bytes) => {
+    heard += bytes.toString()
+    resume?.()
+  })
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  return {
+    closed,
+    send: (text: string) => socket.write(text),
+    async until(part: string) {
+      while (!heard.includes(part)) {
+        const more = new Promise<'more'>((resolve) => {
+          resume = () => resolve('more')
+        })
+        if ((await Promise.race([more, closed])) !== 'more') throw new Error(`closed after ${heard}`)
+      }
+      heard = heard.slice(heard.indexOf(part) + part.length)
+    },
+  }
+}
+
+const health = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+const eventOf = (content: string, finish: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`
+
+test('idle connections are closed, silent calls are not', async () => {
+  await using upstream = await fake.startFakeUpstream()
+  await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
+  const gateway = await installation.start()
+  await installFor(gateway, upstream.url)
+  await gateway.api('PUT', '/api/option/', { key: 'KeepAliveInterval', value: '0' })
+  const { key } = await newToken(gateway)
+  const { promise: isLate, resolve: goOn } = Promise.withResolvers<void>()
+  const silent = (head: readonly (readonly [string, string])[], first: string, rest: string) =>
+    fake.behaviour('silent for long', async (exchange) => {
+      exchange.head(200, head)
+      await exchange.write(first)
+      await isLate
+      await exchange.write(rest)
+      exchange.end()
+    })
+  const post = (body: object) => {
+    const text = JSON.stringify({ model, messages, ...body })
+    const head = [`authorization: Bearer ${key}`, 'content-type: application/json', `content-length: ${text.length}`]
+    return `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${head.join('\r\n')}\r\n\r\n${text}`
+  }
+  const streamed = dial(gateway.url)
+  upstream.next(silent(fake.streamHeaders(), eventOf('before'), `${eventOf(' and after', 'stop')}data: [DONE]\n\n`))
+  streamed.send(post({ stream: true }))
+  await streamed.until('before')
+  const plain = dial(gateway.url)
+  const answer = JSON.stringify({ choices: [{ message: { content: 'at last' } }] })
+  upstream.next(silent([['content-type', 'application/json']], '', answer))
+  plain.send(post({}))
+  await upstream.received(2)
+
+  const idle = dial(gateway.url)
+  idle.send(health)
+  await idle.until('"ok"')
+  const half = dial(gateway.url)
+  half.send(`${health}GET /healthz HTTP/1.1\r\nho`)
+  await half.until('"ok"')
+  await Promise.all([idle.closed, half.closed])
+
+  goOn()
+  await streamed.until('[DONE]')
+  await plain.until('at last')
+  for (const each of [streamed, plain]) {
+    each.send(health)
+    await each.until('"ok"')
+  }
+  await Promise.all([streamed.closed, plain.closed])
+  expect(await gateway.stop()).toBe(0)
+}, 120_000)
+
+test('a body that never ends is not taken after its refusal', async () => {
+  await using installation = new Installation()
+  const gateway = await installation.start()
+  const caller = dial(gateway.url)
+  caller.send('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n4\r\n{"mo\r\n')
+  await caller.until('invalid_token')
+  await caller.closed
+}, 60_000)
