@@ -8,6 +8,7 @@ import { describeFault } from './describe-fault.ts'
 import { failureInStream, withoutKey } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { readLateUsage } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
 import { RunningCost } from './running-cost.ts'
 import { settleStream } from './settle-stream.ts'
@@ -195,29 +196,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       const meter = this.#meter
       const { finished } = meter
       // After the last word little but the usage is missing: what the model did unseen is in it, and must be paid.
-      if (finished || meter.answered) await this.#readUsage()
+      if (finished || meter.answered)
+        await readLateUsage(this.#reader, this.#splitter, meter, this.#deps.clock, drainMs)
       this.#reader.cancel()
       await this.#settle(finished ? 'complete' : 'aborted', '')
     }
     await this.#settling
     return atEnd
-  }
-
-  /** Reads what the upstream still has to say to an answer that is complete, or about to be, for a short time. */
-  async #readUsage(): Promise<void> {
-    const meter = this.#meter
-    const untilMs = this.#deps.clock.nowMs() + drainMs
-    this.#reader.hurry(drainMs)
-    const isTold = () => meter.finished && (meter.usage ?? meter.reported) !== undefined
-    while (!isTold() && this.#deps.clock.nowMs() < untilMs) {
-      const piece = await this.#reader.next()
-      // What it says has been metered by who read it.
-      if (piece.kind === 'ready') continue
-      if (piece.kind !== 'chunk') return
-      for (const { data } of this.#splitter.push(piece.bytes).events) {
-        if (data !== undefined && meter.feed(data) === 'done') return
-      }
-    }
   }
 
   #take(piece: StreamPiece): Promise<Bytes> | Bytes {
