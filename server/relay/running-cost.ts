@@ -1,6 +1,6 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import type { RelayDeps } from './deps.ts'
-import { countUsage } from './measure.ts'
+import { countUsage, measure } from './measure.ts'
 import type { OpenCall } from './settlement.ts'
 
 /** Characters that are surely a token or more; what the estimate divides by. */
@@ -17,6 +17,8 @@ export class RunningCost {
   /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
   #paidTokens = -1
   #deliveredCharacters = 0
+  /** Units of all that has come by the upstream's own usage. */
+  #reported: number | undefined
 
   constructor(deps: RelayDeps, open: OpenCall, meter: StreamMeter) {
     this.#deps = deps
@@ -37,6 +39,7 @@ export class RunningCost {
 
   /** Units for what has come and so many tokens more. */
   units(marginTokens: number): number {
+    if (this.#reported !== undefined) return this.#reported
     return this.#open.charging.soFar(this.#promptTokens, this.#tokens() + Math.ceil(marginTokens))
   }
 
@@ -52,6 +55,19 @@ export class RunningCost {
     const { charging, hold } = this.#open
     this.#paidTokens = charging.paidTokens(hold.amount, this.#promptTokens)
     return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
+  }
+
+  /** Nothing more comes: the upstream's own usage is the cost, where it has come and can be believed. */
+  async believeReport(): Promise<void> {
+    const { usage, reported, isReportEarly: isEarly } = this.#meter
+    if ((usage ?? reported) === undefined) return
+    const found = await measure(this.#deps, this.#open, {
+      usage,
+      reported,
+      isEarly,
+      output: () => this.#meter.output(),
+    })
+    this.#reported = this.#open.charging.charge(found.measure).quota
   }
 
   /** Counts what has come, in place of the estimate. */

@@ -302,6 +302,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async #complete(before: Bytes, last: string): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
+    if (this.#cost.exceedsHold) await this.#cost.believeReport()
     const shortage = this.#cost.exceedsHold ? await this.#shortage() : undefined
     if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array

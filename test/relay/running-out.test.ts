@@ -86,6 +86,26 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances.used).toBeWithin(promptTokens, 20)
   })
 
+  test('an answer in one piece is priced by the usage that comes with it, not by our count', async () => {
+    // Pieces are longer then.
+    await bench.gateway.setOption('PreConsumedQuota', '500')
+    const caller = await bench.caller({ user: 1000, token: 100 })
+    const usage = { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 }
+    bench.upstream.next(
+      fake.behaviour('words that are few tokens there', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        const events = [words(150), stop, { choices: [], usage }].map((each) => `data: ${JSON.stringify(each)}\n\n`)
+        await exchange.write(`${events.join('')}data: [DONE]\n\n`)
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    await bench.gateway.setOption('PreConsumedQuota', '20')
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    expect(balances).toMatchObject({ used: 60, holds: 0 })
+  })
+
   test('is no fault of the upstream', () => {
     expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
@@ -136,6 +156,6 @@ describe('a call that costs more than there is', () => {
 
   test('goes to no upstream', () => {
     // The streams above, and nothing since.
-    expect(bench.upstream.requests).toHaveLength(7)
+    expect(bench.upstream.requests).toHaveLength(8)
   })
 })
