@@ -152,7 +152,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
     workers,
     metricsToken: value('METRICS_TOKEN'),
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
-    consoleDir: consoleDir(value('CONSOLE_DIR'), faults),
+    consoleDir: resolve(value('CONSOLE_DIR') ?? join(import.meta.dirname, '../dist/console')),
     basePath: basePath(value('BASE_PATH'), faults),
     // The runtime counts no further.
     idleTimeoutSeconds: integer('IDLE_TIMEOUT', 120, 0, 255),
@@ -178,13 +178,6 @@ function databaseUrl(value: (name: string) => string | undefined, dataDir: strin
       : `${name} must begin with postgres:// (leave it out for SQLite in DATA_DIR; MySQL is not supported).`,
   )
   return join(dataDir, 'tollgate.db')
-}
-
-function consoleDir(text: string | undefined, faults: string[]): string {
-  const folder = resolve(text ?? join(import.meta.dirname, '../dist/console'))
-  if (text !== undefined && !existsSync(join(folder, 'index.html')))
-    faults.push(`CONSOLE_DIR is "${text}", but there is no index.html in it.`)
-  return folder
 }
 
 function basePath(text: string | undefined, faults: string[]): string {

@@ -63,8 +63,8 @@ export async function serveCaller(
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describeFault(error)}`)
     deps.relay.events.callRefused({ code: codeOf(error) })
     response = errorResponse(error, requestId, dialect)
-    // A body without a length may go on for ever after its refusal.
-    if (request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
+    // A body without a length may go on for ever; who was not let in need not be able to send it before it reads why.
+    if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   }
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
