@@ -45,12 +45,26 @@ export function createApp(context: Context, options: AppOptions): App {
       const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
       env.mayBeSilent?.(true)
       const ended = () => env.mayBeSilent?.(false)
-      if (!route) return Promise.resolve(router.fetch(request, env)).finally(ended)
+      if (!route) return routed(router, request, env, ended)
       const id = requestId(clock.nowMs())
       const address = () => origin(request, env.socketAddress).address
       return serveRelay(context.relay, { request, requestId: id, address, ended }, route)
     },
   }
+}
+
+/** `ended` is called but for answers that take their time: live logs, and files to be kept, which only people who are logged in get. */
+async function routed(
+  router: Hono<AppEnv>,
+  request: Request,
+  env: AppEnv['Bindings'],
+  ended: () => void,
+): Promise<Response> {
+  const response = await router.fetch(request, env)
+  const { headers } = response
+  const isLong = headers.has('content-disposition') || headers.get('content-type')?.startsWith('text/event-stream')
+  if (!isLong) ended()
+  return response
 }
 
 /** A request without a host (HTTP/1.0, as some health checks send it) has no more of an address than its path. */

@@ -13,7 +13,7 @@ import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
 /** How long callers have to read what their calls ended with. */
-const lastWordsMs = 1000
+const lastWordsMs = 5000
 
 async function main(): Promise<void> {
   const command = process.argv[2]

@@ -36,6 +36,10 @@ export class DecodingMeter implements StreamMeter {
     return this.#tally.characters
   }
 
+  get extraBytes(): number {
+    return this.#tally.extraBytes
+  }
+
   get finished(): boolean {
     return this.#tally.ended || (!this.#hasEndMark && this.#tally.stopped)
   }

@@ -66,6 +66,8 @@ export interface StreamMeter {
   readonly pieces: number
   /** Characters generated so far. */
   readonly characters: number
+  /** Bytes of them in UTF-8 beyond one for each. */
+  readonly extraBytes: number
   /** What the caller's client expects at the end where the upstream leaves it out; '' = nothing. */
   readonly endMark: string
   /** Whole images that have come; absent = the dialect has none. */

@@ -12,6 +12,7 @@ export class EventTally {
   /** Events with content: each carries about a token or more. */
   pieces = 0
   characters = 0
+  extraBytes = 0
   ended = false
   /** The text or call that began last is whole: what is still to come is about the end of the answer. */
   answered = false
@@ -77,6 +78,7 @@ export class EventTally {
     if (text === '') return
     this.#texts.push(text)
     this.characters += text.length
+    this.extraBytes += Buffer.byteLength(text) - text.length
     this.pieces++
     // Short texts cut from large blocks would keep those in memory.
     if (this.#texts.length > 64) this.output()

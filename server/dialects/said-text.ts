@@ -7,10 +7,16 @@ const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
 export class SaidText {
   #units = new Uint16Array(128)
   #length = 0
+  #extraBytes = 0
 
   /** Characters (UTF-16 code units) so far. */
   get length(): number {
     return this.#length
+  }
+
+  /** Bytes in UTF-8 beyond one for each character, about: what tells text in other scripts, of which a token holds less. */
+  get extraBytes(): number {
+    return this.#extraBytes
   }
 
   /** Adds the characters of `text` from `from` to `to`. */
@@ -19,7 +25,13 @@ export class SaidText {
     if (length > this.#units.length) this.#grow(length)
     const units = this.#units
     let at = this.#length
-    for (let index = from; index < to; index++) units[at++] = text.charCodeAt(index)
+    let extraBytes = 0
+    for (let index = from; index < to; index++) {
+      const unit = text.charCodeAt(index)
+      if (unit > 0x7f) extraBytes += unit > 0x7ff ? 2 : 1
+      units[at++] = unit
+    }
+    this.#extraBytes += extraBytes
     this.#length = at
   }
 

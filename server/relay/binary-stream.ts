@@ -105,6 +105,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
       this.#letGo()
       noteHealth(this.#deps, this.#open, how === 'cut' ? 'undecided' : 'faulty')
       await this.#open.hold.release()
+      call.leaving.answered()
     }
     return brokenOff()
   }
@@ -128,6 +129,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
       code: '',
       firstByteMs: this.#firstByteMs,
     })
+    this.#open.call.leaving.answered()
   }
 }
 

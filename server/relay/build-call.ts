@@ -25,7 +25,7 @@ export interface Incoming {
   address(): string
   /** Model named in the path. */
   pathModel?: string
-  /** Called when the answer is whole, or the call is over without one. */
+  /** Called when the answer has gone out, or the call is over without one. */
   ended?: (() => void) | undefined
 }
 
@@ -138,5 +138,5 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
 
 function formFacts(fields: ReadonlyMap<string, string>): JsonObject {
   const stream = fields.get('stream')
-  return { ...Object.fromEntries(fields), ...(stream !== undefined && { stream: stream === 'true' }) }
+  return { ...Object.fromEntries(fields), ...(stream !== undefined && { stream: /^(?:true|1)$/i.test(stream) }) }
 }

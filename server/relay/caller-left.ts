@@ -15,7 +15,7 @@ export class Leaving {
   readonly #signal: AbortSignal
   readonly #ended: (() => void) | undefined
 
-  /** `ended`: called when the call is over. */
+  /** `ended`: called when the answer has gone out. */
   constructor(signal: AbortSignal, ended?: () => void) {
     this.#signal = signal
     this.#ended = ended
@@ -31,6 +31,10 @@ export class Leaving {
   close(): void {
     this.action = undefined
     this.#signal.onabort = null
+  }
+
+  /** The answer has gone out, but for a rest that any buffer takes. */
+  answered(): void {
     this.#ended?.()
   }
 }

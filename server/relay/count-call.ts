@@ -32,6 +32,7 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
       return undefined
     })
     call.leaving.close()
+    call.leaving.answered()
     const headers = { ...ownHeaders(call.requestId), 'content-type': 'application/json' }
     if (counted !== undefined) return new Response(counted, { headers })
     const approximate = deps.settings().ApproximateTokenEnabled

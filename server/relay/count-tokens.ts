@@ -97,7 +97,12 @@ export function quickEstimate(prompt: PromptText): number {
   let tokens = prompt.fixedTokens
   for (const text of prompt.texts) {
     const extraBytes = Buffer.byteLength(text) - text.length
-    tokens += Math.ceil(text.length / charactersPerToken + extraBytes * tokensPerExtraByte)
+    tokens += quickTokens(text.length, extraBytes)
   }
   return tokens
+}
+
+/** The same of a text of so many characters with so many bytes in UTF-8 beyond one for each. */
+export function quickTokens(characters: number, extraBytes: number): number {
+  return Math.ceil(characters / charactersPerToken + extraBytes * tokensPerExtraByte)
 }

@@ -90,10 +90,11 @@ function mayStream({ mode, facts, body }: RelayCall): boolean {
   return facts.stream || (mode === 'speech' && body.kind === 'json' && body.json['stream_format'] === 'sse')
 }
 
-/** The caller wants a transcript that is no JSON. */
+/** The caller wants a transcript that is no JSON: text, subtitles, or what else some service writes. */
 function asksForText({ mode, body }: RelayCall): boolean {
   if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
-  return /^(?:text|srt|vtt)$/.test(body.form.fields.get('response_format') ?? '')
+  const format = body.form.fields.get('response_format') ?? 'json'
+  return !format.includes('json')
 }
 
 function isEmpty(list: unknown): boolean {

@@ -13,7 +13,7 @@ export interface IdleWait {
 export interface IdleWatch {
   add(wait: IdleWait): void
   remove(wait: IdleWait): void
-  /** Ends all waits that can be ended. */
+  /** Ends all waits that can be ended, and each that comes later. */
   cutAll(): void
   close(): void
 }
@@ -30,11 +30,13 @@ export function createIdleWatch(nowMs: () => number, tickMs = 250): IdleWatch {
     }
   }, tickMs)
   timer.unref()
+  let isCut = false
   return {
     add(wait) {
       if (wait.place !== undefined) return
       wait.place = waits.length
       waits.push(wait)
+      if (isCut) wait.cut?.()
     },
     remove(wait) {
       const { place } = wait
@@ -46,6 +48,7 @@ export function createIdleWatch(nowMs: () => number, tickMs = 250): IdleWatch {
       last.place = place
     },
     cutAll() {
+      isCut = true
       for (const wait of [...waits]) if (wait.place !== undefined) wait.cut?.()
     },
     close: () => clearInterval(timer),

@@ -132,8 +132,12 @@ async function nextPaid(
 ): Promise<PricedChannel | undefined> {
   for (;;) {
     const next = nextIfAny(deps, call, tried)
-    if (!next || (await growHold(call, next.charging, hold))) return next
+    if (!next) return undefined
+    const isPaid = await growHold(deps, call, next.charging, hold).catch(() => undefined)
+    if (isPaid) return next
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
+    // The database is away, for the others too.
+    if (isPaid === undefined) return undefined
     tried.add(next.channel.id)
   }
 }
@@ -182,8 +186,7 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
   const amount = charging.ceiling(guess)
   const hold = await deps.ledger.tryHold({ ...request, amount, least: amount })
   if (hold) return hold
-  const exact = await deps.counter.count(call.facts.model, call.facts.prompt, deps.settings().ApproximateTokenEnabled)
-  call.promptGuess = exact
+  const exact = await countPrompt(deps, call)
   const least = charging.least(exact)
   return deps.ledger.hold({
     ...request,
@@ -199,11 +202,20 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
  * The model, or a tier of it, may be dearer at another channel: the hold grows with it, as far as the balance goes. False
  * when that is not far enough.
  */
-async function growHold(call: AnyCall, charging: Charging, hold: Hold): Promise<boolean> {
+async function growHold(deps: RelayDeps, call: AnyCall, charging: Charging, hold: Hold): Promise<boolean> {
   const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
   if (missing > 0) await hold.extend(missing, charging.least(guess))
-  return hold.amount >= charging.least(guess)
+  if (hold.amount >= charging.least(guess)) return true
+  await countPrompt(deps, call)
+  return hold.amount >= charging.least(call.promptGuess)
+}
+
+/** The tokens of the prompt, in place of the quick estimate. */
+async function countPrompt(deps: RelayDeps, call: AnyCall): Promise<number> {
+  const { model, prompt } = call.facts
+  call.promptGuess = await deps.counter.count(model, prompt, deps.settings().ApproximateTokenEnabled)
+  return call.promptGuess
 }
 
 /** One attempt at one channel: an answer for the caller, or why there is none. Until it hands over, the hold is not its own. */

@@ -1,10 +1,8 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
+import { quickTokens } from './count-tokens.ts'
 import type { RelayDeps } from './deps.ts'
 import { countUsage, measure } from './measure.ts'
 import type { OpenCall } from './settlement.ts'
-
-/** Characters that are surely a token or more; what the estimate divides by. */
-const charactersPerToken = 3
 
 /** What a stream has cost so far: by an estimate that is rather too high, until the output is really counted. */
 export class RunningCost {
@@ -13,7 +11,7 @@ export class RunningCost {
   readonly #meter: StreamMeter
   #promptTokens: number
   /** Where the output was last really counted; the estimate goes on from there. */
-  #counted = { pieces: 0, characters: 0, tokens: 0 }
+  #counted = { pieces: 0, characters: 0, extraBytes: 0, tokens: 0 }
   /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
   #paidTokens = -1
   #deliveredCharacters = 0
@@ -76,12 +74,14 @@ export class RunningCost {
     const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())
     this.#promptTokens = promptTokens
     this.#paidTokens = -1
-    this.#counted = { pieces: meter.pieces, characters: meter.characters, tokens: completionTokens }
+    const { pieces, characters, extraBytes } = meter
+    this.#counted = { pieces, characters, extraBytes, tokens: completionTokens }
   }
 
   #tokens(): number {
-    const { pieces, characters, tokens } = this.#counted
+    const { pieces, characters, extraBytes, tokens } = this.#counted
     const meter = this.#meter
-    return tokens + Math.max(meter.pieces - pieces, Math.ceil((meter.characters - characters) / charactersPerToken))
+    const said = quickTokens(meter.characters - characters, meter.extraBytes - extraBytes)
+    return tokens + Math.max(meter.pieces - pieces, said)
   }
 }

@@ -382,7 +382,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     // One that was interrupted is known already.
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, deliveredCharacters }
-    await settleStream(deps, open, this.#meter, ending)
+    try {
+      await settleStream(deps, open, this.#meter, ending)
+    } finally {
+      open.call.leaving.answered()
+    }
   }
 
   #begins(bytes: Bytes): void {

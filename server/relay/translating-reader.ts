@@ -153,6 +153,10 @@ class TalliedMeter implements StreamMeter {
     return this.#tally.characters
   }
 
+  get extraBytes(): number {
+    return this.#tally.extraBytes
+  }
+
   get finished(): boolean {
     return this.#tally.stopped && !this.isCut
   }

@@ -19,6 +19,28 @@ export interface WriteQueue {
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
   let pending = 0
+  /** Since when another program holds the lock, as far as is known: all that waits has the same patience. */
+  let lockedSinceMs: number | undefined
+
+  /** Work begins with taking the lock, so that none of it has happened when that fails. */
+  async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        const result = await work()
+        lockedSinceMs = undefined
+        return result
+      } catch (error) {
+        if (!isLocked(error)) {
+          lockedSinceMs = undefined
+          throw error
+        }
+        lockedSinceMs ??= performance.now()
+        if (performance.now() - lockedSinceMs > patienceMs) throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+    }
+  }
+
   return {
     run(work) {
       pending++
@@ -30,18 +52,5 @@ export function createWriteQueue(): WriteQueue {
       return result
     },
     idle: () => pending === 0,
-  }
-}
-
-/** Work begins with taking the lock, so that none of it has happened when that fails. */
-async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
-  const lateMs = performance.now() + patienceMs
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isLocked(error) || performance.now() > lateMs) throw error
-    }
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }

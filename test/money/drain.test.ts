@@ -3,10 +3,37 @@ import { openStore } from '../../server/store/open.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, neverAnswers, startFakeUpstream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
+import { startTestGateway } from '../helpers/test-gateway.ts'
 import { installFor, messages, model, newToken } from './installed.ts'
 
 const streams = 20
 const plainModel = 'gpt-4o-mini'
+
+test('a call that goes on to its next attempt when all is cut off is told so, and asks nobody', async () => {
+  await using upstream = await startFakeUpstream()
+  await using gateway = await startTestGateway()
+  await gateway.addChannel({ base_url: upstream.url, models: model, key: 'bad', priority: 1 })
+  await gateway.addChannel({ base_url: upstream.url, models: model, key: 'good' })
+  await gateway.setOption('RetryTimes', '1')
+  upstream.forKey(
+    'bad',
+    behaviour('fails, and all is cut off', async (exchange) => {
+      exchange.head(503)
+      await exchange.write('{}')
+      exchange.end()
+      gateway.context.relay.relay.random = () => {
+        // Asked for how long to wait before the next attempt.
+        void gateway.context.cutOff()
+        return 0
+      }
+    }),
+  )
+  const caller = await gateway.addCaller({ user: 1000, token: 1000 })
+  const response = await gateway.post('/v1/chat/completions', { model, messages }, caller.token)
+  expect([response.status, await response.text()]).toEqual([503, expect.stringContaining('shutting_down')])
+  expect(upstream.requests).toHaveLength(1)
+  expect(await gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ quota: 1000, used: 0, holds: 0 })
+}, 60_000)
 
 forEachDatabaseUrl((name, freshUrl) => {
   test('SIGTERM tells the callers whose calls it cuts off, charges what they got, and leaves no hold behind', async () => {

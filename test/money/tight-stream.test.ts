@@ -6,6 +6,8 @@ import { messages, model, promptTokens } from './installed.ts'
 /** Fourteen characters, one token: a guess by length is far too high. */
 const word = ' international'
 const paidWords = 40
+/** With a slice of 100 tokens a piece has 1,600 bytes. */
+const wordsPerPiece = 12
 const quota = promptTokens + paidWords * 2
 
 async function streamOf(words: number) {
@@ -13,6 +15,7 @@ async function streamOf(words: number) {
   // A pause between the chunks, so that they come as many blocks and not as one.
   upstream.always(okStream({ chunks: Array(words).fill(word), promptTokens, delayMs: 1 }))
   await using gateway = await startTestGateway()
+  await gateway.setOption('PreConsumedQuota', '100')
   await gateway.setOption('ModelRatio', JSON.stringify({ [model]: 1 }))
   await gateway.setOption('CompletionRatio', JSON.stringify({ [model]: 2 }))
   await gateway.addChannel({ base_url: upstream.url, models: model })
@@ -38,8 +41,8 @@ test('one that it does not cover ends with an error event where the quota ends, 
   expect(text).toContain('quota_exhausted_mid_stream')
   expect(text).not.toContain('[DONE]')
   const delivered = text.split(word).length - 1
-  // The block that crosses the limit is neither delivered nor charged.
-  expect(delivered).toBeWithin(0, paidWords + 1)
+  // The piece that crosses the limit is neither delivered nor charged.
+  expect(delivered).toBeWithin(paidWords - wordsPerPiece, paidWords + 1)
   expect(rows).toBe(1)
   const charge = promptTokens + delivered * 2
   expect(log).toMatchObject({ outcome: 'interrupted', quota: charge, completion_tokens: delivered })

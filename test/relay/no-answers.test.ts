@@ -172,6 +172,19 @@ test('an answer that is packed in spite of what was asked, and unpacks beyond ev
   expect(await charged(bench, caller, 0)).toEqual([])
 }, 60_000)
 
+test('a transcript in another form of text, and a form that asks for a stream in another spelling, are answers', async () => {
+  const lines = says('lines', 'text/plain', '[00:00.00] Hello')
+  const caller = await bench.caller()
+  bench.upstream.next(lines)
+  const form = upload({ model: 'whisper-1', response_format: 'lrc' })
+  const seen = await call('/v1/audio/transcriptions', form, caller.token)
+  expect([seen.status, seen.text]).toEqual([200, '[00:00.00] Hello'])
+  const done = { type: 'transcript.text.done', text: 'Hello' }
+  bench.upstream.next(says('events', 'text/event-stream', `data: ${JSON.stringify(done)}\n\n`))
+  const streamed = await call('/v1/audio/transcriptions', upload({ model: 'whisper-1', stream: 'True' }), caller.token)
+  expect([streamed.status, streamed.text]).toEqual([200, `data: ${JSON.stringify(done)}\n\n`])
+})
+
 test('a pause that nobody could mean is not passed on', async () => {
   const caller = await bench.caller()
   bench.upstream.next(fake.status(503, { retryAfter: '1e300' }))

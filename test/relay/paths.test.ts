@@ -134,22 +134,25 @@ test('requests without a host, as health checks of HTTP/1.0 send them, are serve
 })
 
 describe('browsers elsewhere', () => {
-  test('may ask first, without a token', async () => {
-    const response = await fetch(`${bench.gateway.url}/v1/chat/completions`, {
-      method: 'OPTIONS',
-      headers: {
-        origin: 'https://app.example',
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type',
-      },
-    })
-    expect(response.status).toBe(204)
-    expect(response.headers.get('access-control-allow-origin')).toBe('*')
-    expect(response.headers.get('access-control-allow-methods')).toContain('POST')
-    expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization')
-    expect(response.headers.get('access-control-allow-credentials')).toBeNull()
-    expect(response.headers.get('x-oneapi-request-id')).toMatch(/^\d{20,}$/)
-  })
+  test.each(['/v1/chat/completions', '/v1beta/models/m:generateContent', '/v1alpha/models/m:generateContent'])(
+    'may ask first, without a token: %s',
+    async (path) => {
+      const response = await fetch(bench.gateway.url + path, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://app.example',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization,content-type',
+        },
+      })
+      expect(response.status).toBe(204)
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+      expect(response.headers.get('access-control-allow-methods')).toContain('POST')
+      expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization')
+      expect(response.headers.get('access-control-allow-credentials')).toBeNull()
+      expect(response.headers.get('x-oneapi-request-id')).toMatch(/^\d{20,}$/)
+    },
+  )
 
   test('may read answers and errors', async () => {
     for (const token of [caller.token, 'sk-wrong']) {

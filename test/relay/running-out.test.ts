@@ -86,6 +86,55 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances.used).toBeWithin(promptTokens, 20)
   })
 
+  test('words of which a letter is a token and more are not taken for few', async () => {
+    const caller = await bench.caller({ user: 1000, token: 120 })
+    const content = '餳鯔籤鑾麤'.repeat(60)
+    bench.upstream.next(
+      fake.behaviour('rare words', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        const event = { choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }] }
+        await exchange.write(`data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`)
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expectErrorEvent(seen, 'quota_exhausted_mid_stream')
+    expect(seen.text).not.toContain('餳')
+  })
+
+  test('what the upstream told of the prompt stands when the quota ends', async () => {
+    await bench.channel({ models: 'claude', type: 14, key: 'cached' })
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
+    await bench.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
+    await bench.gateway.setOption('CacheRatio', '{"claude":0.1}')
+    const prompt = 'word '.repeat(3000)
+    const caller = await bench.caller({ user: 100_000, token: 3500 })
+    const usage = { input_tokens: 10, cache_read_input_tokens: 3000, output_tokens: 1 }
+    const message = { id: 'msg', type: 'message', role: 'assistant', model: 'claude', content: [], usage }
+    const start = [
+      { type: 'message_start', message },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ]
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'word '.repeat(20) } }
+    const eventOf = (event: { type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+    bench.upstream.next(
+      fake.behaviour('a cached prompt', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await exchange.write(start.map(eventOf).join(''))
+        while (await exchange.write(eventOf(delta))) await new Promise((resolve) => setImmediate(resolve))
+      }),
+    )
+    const body = { model: 'claude', max_tokens: 9000, stream: true, messages: [{ role: 'user', content: prompt }] }
+    const seen = await see(bench.gateway.post('/v1/messages', body, caller.token))
+    expect(seen.text).toContain('the quota ran out')
+    const delivered = seen.text.split('word').length - 1
+    expect(delivered).toBeGreaterThan(100)
+    const [row] = (await bench.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
+    expect(row).toMatchObject({ prompt_tokens: 3010, outcome: 'interrupted' })
+    // 10 tokens of the prompt at full price and 3,000 at a tenth.
+    expect((row?.quota ?? 0) - 310).toBeWithin(delivered, delivered + 3)
+  })
+
   test('an answer in one piece is priced by the usage that comes with it, not by our count', async () => {
     // Pieces are longer then.
     await bench.gateway.setOption('PreConsumedQuota', '500')
@@ -156,6 +205,6 @@ describe('a call that costs more than there is', () => {
 
   test('goes to no upstream', () => {
     // The streams above, and nothing since.
-    expect(bench.upstream.requests).toHaveLength(8)
+    expect(bench.upstream.requests).toHaveLength(10)
   })
 })

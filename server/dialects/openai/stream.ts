@@ -36,6 +36,10 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#said.length
   }
 
+  get extraBytes(): number {
+    return this.#said.extraBytes
+  }
+
   output(): string {
     return this.#said.toString()
   }

@@ -14,6 +14,7 @@ export class TypedEventMeter implements StreamMeter {
   error: JsonObject | undefined
   pieces = 0
   characters = 0
+  extraBytes = 0
   images = 0
   tellsImages = true
   finished = false
@@ -51,6 +52,7 @@ export class TypedEventMeter implements StreamMeter {
     if (typeof event['delta'] === 'string') {
       this.#parts.push(event['delta'])
       this.characters += event['delta'].length
+      this.extraBytes += Buffer.byteLength(event['delta']) - event['delta'].length
       this.pieces++
     }
     return 'content'
