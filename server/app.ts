@@ -53,18 +53,26 @@ export function createApp(context: Context, options: AppOptions): App {
   }
 }
 
-/** `ended` is called but for answers that take their time: live logs, and files to be kept, which only people who are logged in get. */
+/**
+ * `ended` is called but for answers that take their time: live logs, and files to be kept, which only people who are logged
+ * in get. Calls see to it themselves.
+ */
 async function routed(
   router: Hono<AppEnv>,
   request: Request,
   env: AppEnv['Bindings'],
   ended: () => void,
 ): Promise<Response> {
-  const response = await router.fetch(request, env)
-  const { headers } = response
-  const isLong = headers.has('content-disposition') || headers.get('content-type')?.startsWith('text/event-stream')
-  if (!isLong) ended()
-  return response
+  let isLong = false
+  try {
+    const response = await router.fetch(request, env)
+    const { headers } = response
+    const isCall = request.method === 'POST' && pathnameOf(request.url).startsWith('/v1/')
+    isLong = isCall || headers.has('content-disposition') || headers.get('content-type') === 'text/event-stream'
+    return response
+  } finally {
+    if (!isLong) ended()
+  }
 }
 
 /** A request without a host (HTTP/1.0, as some health checks send it) has no more of an address than its path. */

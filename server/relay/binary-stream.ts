@@ -123,13 +123,16 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
   async #settleOnce(outcome: Outcome): Promise<void> {
     this.#letGo()
     noteHealth(this.#deps, this.#open, outcome === 'complete' ? 'well' : 'undecided')
-    await settle(this.#deps, this.#open, {
-      measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },
-      outcome,
-      code: '',
-      firstByteMs: this.#firstByteMs,
-    })
-    this.#open.call.leaving.answered()
+    try {
+      await settle(this.#deps, this.#open, {
+        measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },
+        outcome,
+        code: '',
+        firstByteMs: this.#firstByteMs,
+      })
+    } finally {
+      this.#open.call.leaving.answered()
+    }
   }
 }
 

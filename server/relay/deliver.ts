@@ -93,8 +93,7 @@ function mayStream({ mode, facts, body }: RelayCall): boolean {
 /** The caller wants a transcript that is no JSON: text, subtitles, or what else some service writes. */
 function asksForText({ mode, body }: RelayCall): boolean {
   if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
-  const format = body.form.fields.get('response_format') ?? 'json'
-  return !format.includes('json')
+  return !/json|^$/i.test(body.form.fields.get('response_format') ?? '')
 }
 
 function isEmpty(list: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import type { PromptText } from '../dialects/dialect.ts'
+import type { PromptText, StreamMeter } from '../dialects/dialect.ts'
 import { readUsage } from '../dialects/openai/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Measure } from './charging.ts'
@@ -53,6 +53,16 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
     measure: { usage: { ...usage, ...tier }, estimated: true, ...extra },
     note: refused && `usage of the upstream refused: ${refused}`,
   }))
+}
+
+/** What the upstream reported of the prompt: that stands, whatever comes, or goes out, of the answer. */
+export function promptReport({
+  usage,
+  reported = readUsage(usage),
+}: Pick<StreamMeter, 'usage' | 'reported'>): Usage | undefined {
+  if (!reported) return undefined
+  const { reasoningTokens: _, audioCompletionTokens: _sound, imageCompletionTokens: _images, ...prompt } = reported
+  return { ...prompt, completionTokens: 0 }
 }
 
 const beforeTheEnd = 'reported before the end'

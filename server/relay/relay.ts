@@ -6,6 +6,7 @@ import { CallerLeft } from './caller-left.ts'
 import { type Charging, chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
+import { describeFault } from './describe-fault.ts'
 import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
@@ -133,7 +134,10 @@ async function nextPaid(
   for (;;) {
     const next = nextIfAny(deps, call, tried)
     if (!next) return undefined
-    const isPaid = await growHold(deps, call, next.charging, hold).catch(() => undefined)
+    const isPaid = await growHold(deps, call, next.charging, hold).catch((error: unknown) => {
+      deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
+      return undefined
+    })
     if (isPaid) return next
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
     // The database is away, for the others too.

@@ -138,5 +138,10 @@ function answer(
 }
 
 function incomingOf(c: AppContext) {
-  return { request: c.req.raw, requestId: c.get('requestId'), address: () => c.get('clientAddress') }
+  return {
+    request: c.req.raw,
+    requestId: c.get('requestId'),
+    address: () => c.get('clientAddress'),
+    ended: () => c.env.mayBeSilent?.(false),
+  }
 }

@@ -1,8 +1,9 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/dialect.ts'
 import { quickTokens } from './count-tokens.ts'
 import type { RelayDeps } from './deps.ts'
-import { countUsage, measure } from './measure.ts'
-import type { OpenCall } from './settlement.ts'
+import { countUsage, measure, promptReport } from './measure.ts'
+import { chargeOf, type OpenCall } from './settlement.ts'
 
 /** What a stream has cost so far: by an estimate that is rather too high, until the output is really counted. */
 export class RunningCost {
@@ -15,6 +16,8 @@ export class RunningCost {
   /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
   #paidTokens = -1
   #deliveredCharacters = 0
+  /** What the upstream told of the prompt, once that counts. */
+  #prompt: Usage | undefined
   /** Units of all that has come by the upstream's own usage. */
   #reported: number | undefined
 
@@ -38,7 +41,15 @@ export class RunningCost {
   /** Units for what has come and so many tokens more. */
   units(marginTokens: number): number {
     if (this.#reported !== undefined) return this.#reported
-    return this.#open.charging.soFar(this.#promptTokens, this.#tokens() + Math.ceil(marginTokens))
+    const completionTokens = this.#tokens() + Math.ceil(marginTokens)
+    if (this.#prompt)
+      return chargeOf(this.#open, { usage: { ...this.#prompt, completionTokens }, estimated: true }).quota
+    return this.#open.charging.soFar(this.#promptTokens, completionTokens)
+  }
+
+  /** True when some of what has come has not gone out. */
+  get hasUndelivered(): boolean {
+    return this.#meter.characters > this.#deliveredCharacters
   }
 
   /** True when what has come costs more than is held. */
@@ -48,7 +59,9 @@ export class RunningCost {
 
   /** True when what has come, and half a slice more, costs more than is held. */
   needsMore(): boolean {
-    const tokens = this.#tokens() + Math.ceil(this.#deps.settings().PreConsumedQuota / 2)
+    const { PreConsumedQuota } = this.#deps.settings()
+    if (this.#prompt) return this.units(PreConsumedQuota / 2) > this.#open.hold.amount
+    const tokens = this.#tokens() + Math.ceil(PreConsumedQuota / 2)
     if (tokens <= this.#paidTokens) return false
     const { charging, hold } = this.#open
     this.#paidTokens = charging.paidTokens(hold.amount, this.#promptTokens)
@@ -65,7 +78,7 @@ export class RunningCost {
       isEarly,
       output: () => this.#meter.output(),
     })
-    this.#reported = this.#open.charging.charge(found.measure).quota
+    this.#reported = chargeOf(this.#open, found.measure).quota
   }
 
   /** Counts what has come, in place of the estimate. */
@@ -73,6 +86,7 @@ export class RunningCost {
     const meter = this.#meter
     const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())
     this.#promptTokens = promptTokens
+    this.#prompt = promptReport(meter)
     this.#paidTokens = -1
     const { pieces, characters, extraBytes } = meter
     this.#counted = { pieces, characters, extraBytes, tokens: completionTokens }

@@ -1,8 +1,6 @@
-import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/dialect.ts'
-import { readUsage } from '../dialects/openai/usage.ts'
 import type { RelayDeps } from './deps.ts'
-import { type Measured, measure, nothingCame } from './measure.ts'
+import { type Measured, measure, nothingCame, promptReport } from './measure.ts'
 import { type Ending, type OpenCall, settle } from './settlement.ts'
 
 /** How a stream ended. */
@@ -59,7 +57,7 @@ function measured(
 ): Measured | Promise<Measured> {
   if (deliveredCharacters !== undefined) {
     const output = () => meter.output().slice(0, deliveredCharacters)
-    return measure(deps, open, { usage: undefined, reported: promptOf(meter), isEarly: true, output })
+    return measure(deps, open, { usage: undefined, reported: promptReport(meter), isEarly: true, output })
   }
   if (outcome === 'interrupted' && firstByteMs === 0) return nothingCame
   return measure(deps, open, {
@@ -69,12 +67,4 @@ function measured(
     output: () => meter.output(),
     ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
   })
-}
-
-/** What the upstream reported of the prompt: that stands, whatever of the answer went out. */
-function promptOf(meter: StreamMeter): Usage | undefined {
-  const reported = meter.reported ?? readUsage(meter.usage)
-  if (!reported) return undefined
-  const { reasoningTokens: _, audioCompletionTokens: _sound, imageCompletionTokens: _images, ...rest } = reported
-  return { ...rest, completionTokens: 0 }
 }

@@ -33,14 +33,18 @@ export interface Ending {
   note?: string
 }
 
+/** What a call costs by its measure. */
+export function chargeOf({ charging, tierLost }: OpenCall<AnyCall>, measure: Measure): Charge {
+  return charging.charge(tierLost ? atUsualTier(measure) : measure)
+}
+
 /** A price that cannot be computed must not keep the quota. */
 function chargeOrRelease(open: OpenCall<AnyCall>, measure: Measure): Charge | Promise<never> {
-  const { charging, hold } = open
   if (measure.isFree) return nothing
   try {
-    return charging.charge(open.tierLost ? atUsualTier(measure) : measure)
+    return chargeOf(open, measure)
   } catch (error) {
-    return hold.release().then(() => Promise.reject(error))
+    return open.hold.release().then(() => Promise.reject(error))
   }
 }
 

@@ -285,6 +285,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
   }
 
+  async #shortageAtEnd(): Promise<GatewayError | undefined> {
+    if (this.#cost.exceedsHold) await this.#cost.believeReport()
+    return this.#cost.exceedsHold ? this.#shortage() : undefined
+  }
+
   /** What cannot be paid does not go out, and is not charged, unless the first part of it has gone out already. */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued
@@ -302,8 +307,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async #complete(before: Bytes, last: string): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
-    if (this.#cost.exceedsHold) await this.#cost.believeReport()
-    const shortage = this.#cost.exceedsHold ? await this.#shortage() : undefined
+    const shortage = this.#cost.hasUndelivered ? await this.#shortageAtEnd() : undefined
     if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array
     this.#begins(out)

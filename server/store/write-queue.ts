@@ -3,6 +3,7 @@ import { isLocked } from './errors.ts'
 /** Another program may hold the lock for this long, a backup or a shell say, before writing fails. */
 const patienceMs = 10_000
 const pollMs = 20
+const anotherMs = 1_000
 
 /** Runs one piece of writing work at a time, in order of arrival. */
 export interface WriteQueue {
@@ -19,23 +20,22 @@ export interface WriteQueue {
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
   let pending = 0
-  /** Since when another program holds the lock, as far as is known: all that waits has the same patience. */
-  let lockedSinceMs: number | undefined
+  /** When another program's lock was first and last met, as far as is known: all that waits has the same patience. */
+  let locked: { sinceMs: number; seenMs: number } | undefined
 
   /** Work begins with taking the lock, so that none of it has happened when that fails. */
   async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         const result = await work()
-        lockedSinceMs = undefined
+        locked = undefined
         return result
       } catch (error) {
-        if (!isLocked(error)) {
-          lockedSinceMs = undefined
-          throw error
-        }
-        lockedSinceMs ??= performance.now()
-        if (performance.now() - lockedSinceMs > patienceMs) throw error
+        const nowMs = performance.now()
+        // Not met for a time, it is another lock.
+        const sinceMs = locked && nowMs - locked.seenMs < anotherMs ? locked.sinceMs : nowMs
+        locked = isLocked(error) ? { sinceMs, seenMs: nowMs } : undefined
+        if (!locked || nowMs - sinceMs > patienceMs) throw error
       }
       await new Promise((resolve) => setTimeout(resolve, pollMs))
     }
