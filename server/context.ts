@@ -121,8 +121,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
-  const careDeps = { store, relay, routing, settings, secrets, clock, events: metrics.events, notifyRoot }
-  const care = createChannelCare(careDeps)
+  const { events } = metrics
+  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events, notifyRoot })
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
