@@ -68,7 +68,10 @@ async function routed(
     const response = await router.fetch(request, env)
     const { headers } = response
     const isCall = request.method === 'POST' && pathnameOf(request.url).startsWith('/v1/')
-    isLong = isCall || headers.has('content-disposition') || headers.get('content-type') === 'text/event-stream'
+    isLong =
+      isCall ||
+      headers.has('content-disposition') ||
+      (headers.get('content-type') ?? '').startsWith('text/event-stream')
     return response
   } finally {
     if (!isLong) ended()

@@ -126,6 +126,23 @@ test('a long answer to a slow reader is not cut', async () => {
   socket.destroy()
 }, 120_000)
 
+test('a live log without news is not cut', async () => {
+  await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
+  const gateway = await installation.start()
+  const live = dial(gateway.url)
+  live.send('GET /api/log/stream HTTP/1.1\r\nhost: x\r\nauthorization: gatewayprocessaccesstoken\r\n\r\n')
+  await live.until('text/event-stream')
+  // Two connections without a call, one after the other, to see that the time has passed.
+  for (let count = 0; count < 2; count++) {
+    const idle = dial(gateway.url)
+    idle.send(health)
+    await idle.closed
+  }
+  const ended = gateway.stop()
+  await live.until('shutting-down')
+  expect(await ended).toBe(0)
+}, 120_000)
+
 test('a body that never ends is not taken after its refusal', async () => {
   await using installation = new Installation()
   const gateway = await installation.start()
