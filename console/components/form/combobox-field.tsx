@@ -26,7 +26,9 @@ function Loaded({ id, shown, disabled, children }: LoadedProps) {
       disabled={disabled}
       value={shown}
       className={inputClass}
-      onFocus={() => setReached('focused')}
+      // What is pressed here and let go on the control is a click on neither: pressing counts.
+      onMouseDown={(event) => event.button === 0 && setReached('open')}
+      onFocus={() => setReached((before) => (before === 'open' ? before : 'focused'))}
       onClick={() => setReached('open')}
       onBlur={() => setReached('not')}
     />
