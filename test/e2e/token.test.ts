@@ -645,6 +645,20 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove by-name', exact: true }).waitFor()
   })
 
+  test('who presses the box of models when it is loaded and not shown yet finds it open', async () => {
+    await serve('gpt-4o')
+    await using visit = await site.visit({ as: await site.addUser('between') })
+    const { page } = visit
+    // React shows what is loaded up to 300 ms after its stand-in, so the first moment in which there is a box is in that while.
+    await page.goto('/token/add', { waitUntil: 'commit' })
+    const box = page.getByLabel('Models')
+    await box.waitFor()
+    const { x, y, height } = (await box.boundingBox()) ?? { x: 0, y: 0, height: 0 }
+    await page.mouse.click(x + height, y + height / 2)
+    await page.getByRole('option', { name: 'gpt-4o', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
+  })
+
   test('editing keeps the models as they were, offered or not; none at all means every model', async () => {
     await serve('gpt-4o')
     const user = await site.addUser('keeper')

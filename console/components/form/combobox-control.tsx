@@ -1,6 +1,6 @@
 import { Combobox } from '@base-ui/react/combobox'
 import { Check, ChevronDown, X } from 'lucide-react'
-import { type ComponentProps, type Ref, useEffect, useRef, useState } from 'react'
+import { type ComponentProps, type Ref, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 
@@ -27,7 +27,8 @@ export type Reached = 'not' | 'focused' | 'open'
 /** What a control is given by its field. */
 interface ControlProps extends ChoiceProps {
   id: string
-  reached: Reached
+  /** As it was when the control took the place of that box. */
+  reached: RefObject<Reached>
   inputRef: Ref<HTMLInputElement>
   disabled?: boolean | undefined
   invalid: boolean
@@ -51,19 +52,22 @@ const keepOnEscape: KeyDown = (event) => {
 }
 
 /**
- * Whether the list is open. For who clicked before the control was there and has not left the box, it opens a frame after
- * the options are there: only what was found among them while the list was closed is where the list begins.
+ * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked and has not left
+ * it, the list opens a frame after the options are there: only what was found among them while it was closed is where it begins.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
-  const opens = reached === 'open' && options.length > 0
+  const hasOptions = options.length > 0
+  useLayoutEffect(() => {
+    if (reached.current !== 'not') document.getElementById(id)?.focus()
+  }, [reached, id])
   useEffect(() => {
-    if (!opens) return
+    if (reached.current !== 'open' || !hasOptions) return
     const frame = requestAnimationFrame(() => {
       if (document.activeElement?.id === id) setOpen(true)
     })
     return () => cancelAnimationFrame(frame)
-  }, [opens, id])
+  }, [reached, hasOptions, id])
   return [open, setOpen] as const
 }
 
@@ -186,7 +190,6 @@ export function MultiCombobox(props: MultiProps) {
             placeholder={chosen.length > 0 ? '' : placeholder}
             aria-invalid={invalid || undefined}
             aria-describedby={describedBy}
-            autoFocus={props.reached !== 'not'}
             className="h-6 min-w-16 flex-1 bg-transparent outline-none"
             onKeyDown={onKeyDown}
             onPaste={(event) => {
@@ -211,7 +214,7 @@ interface SearchSelectProps extends ControlProps {
 
 /** The control of `SearchSelectField`; loaded when a form has one. */
 export function SearchSelect(props: SearchSelectProps) {
-  const { reached, options, value, onChange, creatable = false } = props
+  const { options, value, onChange, creatable = false } = props
   const t = useText()
   const [open, setOpen] = useOpen(props)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
@@ -237,7 +240,6 @@ export function SearchSelect(props: SearchSelectProps) {
           placeholder={props.placeholder}
           aria-invalid={props.invalid || undefined}
           aria-describedby={props.describedBy}
-          autoFocus={reached !== 'not'}
           className={`${inputClass} pr-8`}
           onKeyDown={keepOnEscape}
         />

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, type RefObject, Suspense, useRef } from 'react'
 import type { FieldValues } from 'react-hook-form'
 import { inputClass } from '../ui/input.tsx'
 import type { ChoiceProps, Reached } from './combobox-control.tsx'
@@ -12,12 +12,14 @@ interface LoadedProps {
   /** What is chosen, in words. */
   shown: string
   disabled: boolean | undefined
-  children(reached: Reached): ReactNode
+  children(reached: RefObject<Reached>): ReactNode
 }
 
 /** A box of the same size while the control, which is large, is loaded; who is in it then finds the control as it should be. */
 function Loaded({ id, shown, disabled, children }: LoadedProps) {
-  const [reached, setReached] = useState<Reached>('not')
+  // Not a state: drawing anew while a press is handled would put the control under it, and the browser would then give the
+  // focus to neither. What is pressed here and let go on the control is a click on neither, so pressing counts.
+  const reached = useRef<Reached>('not')
   const waiting = (
     <input
       id={id}
@@ -26,11 +28,18 @@ function Loaded({ id, shown, disabled, children }: LoadedProps) {
       disabled={disabled}
       value={shown}
       className={inputClass}
-      // What is pressed here and let go on the control is a click on neither: pressing counts.
-      onMouseDown={(event) => event.button === 0 && setReached('open')}
-      onFocus={() => setReached((before) => (before === 'open' ? before : 'focused'))}
-      onClick={() => setReached('open')}
-      onBlur={() => setReached('not')}
+      onMouseDown={({ button }) => {
+        if (button === 0) reached.current = 'open'
+      }}
+      onFocus={() => {
+        if (reached.current === 'not') reached.current = 'focused'
+      }}
+      onClick={() => {
+        reached.current = 'open'
+      }}
+      onBlur={() => {
+        reached.current = 'not'
+      }}
     />
   )
   return <Suspense fallback={waiting}>{children(reached)}</Suspense>
