@@ -10,6 +10,7 @@ import { limitByAddress } from './http/limit-by-address.ts'
 import { requestIds } from './http/request-id.ts'
 import { unknownPath } from './http/unknown-path.ts'
 import { requestId } from './lib/ids.ts'
+import { isEventStream } from './lib/sse.ts'
 import { callRouteOf } from './relay/call-routes.ts'
 import { mountRelay } from './relay/routes.ts'
 import { serveRelay } from './relay/serve-call.ts'
@@ -68,10 +69,7 @@ async function routed(
     const response = await router.fetch(request, env)
     const { headers } = response
     const isCall = request.method === 'POST' && pathnameOf(request.url).startsWith('/v1/')
-    isLong =
-      isCall ||
-      headers.has('content-disposition') ||
-      (headers.get('content-type') ?? '').startsWith('text/event-stream')
+    isLong = isCall || headers.has('content-disposition') || isEventStream(headers)
     return response
   } finally {
     if (!isLong) ended()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { SseSplitter, sseData } from './sse.ts'
+import { isEventStream, SseSplitter, sseData } from './sse.ts'
 
 /** What a reader of a stream gets, cut at the places given. */
 function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, remember?: number) {
@@ -115,4 +115,12 @@ test('sseData joins lines and leaves out everything else', () => {
   expect(sseData(': comment\n\n')).toBeUndefined()
   expect(sseData('event: ping\n\n')).toBeUndefined()
   expect(sseData('database: a\n\n')).toBeUndefined()
+})
+
+test('an answer is a stream of events however its type is written, with a charset and without', () => {
+  const isStream = (type: string) => isEventStream(new Headers({ 'content-type': type }))
+  expect(isStream('text/event-stream')).toBe(true)
+  expect(isStream('Text/Event-Stream;charset=UTF-8')).toBe(true)
+  expect(isStream('application/json')).toBe(false)
+  expect(isEventStream(new Headers())).toBe(false)
 })

@@ -1,3 +1,8 @@
+/** True for the headers of an answer of server-sent events; the names of media types know no case (RFC 9110, 8.3.1). */
+export function isEventStream(headers: Headers): boolean {
+  return (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+}
+
 /** Complete events taken from a stream, with the bytes they came as. */
 export interface SseBlock {
   /** Exactly the bytes of the events that were not sent before; undefined when there are none. */

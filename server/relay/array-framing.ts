@@ -1,4 +1,4 @@
-import { SseSplitter } from '../lib/sse.ts'
+import { isEventStream, SseSplitter } from '../lib/sse.ts'
 
 const encoder = new TextEncoder()
 
@@ -7,8 +7,7 @@ const encoder = new TextEncoder()
  * `streamGenerateContent` without `alt=sse`. Answers that are no streams (errors) pass.
  */
 export function asArray(response: Response): Response {
-  const type = response.headers.get('content-type') ?? ''
-  if (!type.startsWith('text/event-stream') || !response.body) return response
+  if (!isEventStream(response.headers) || !response.body) return response
   const headers = new Headers(response.headers)
   headers.set('content-type', 'application/json; charset=UTF-8')
   const elements = new ArrayElements(response.body)

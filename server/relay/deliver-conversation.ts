@@ -4,6 +4,7 @@ import { textsOf } from '../dialects/event-tally.ts'
 import type { Reply } from '../dialects/reply.ts'
 import { replyEvents } from '../dialects/reply-events.ts'
 import { isObject, tryParse } from '../lib/json.ts'
+import { isEventStream } from '../lib/sse.ts'
 import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
 import { droppedHeader, droppedNames } from './dropped-names.ts'
@@ -30,7 +31,7 @@ export async function deliverConversation(
   sentAtMs: number,
   handOver: () => void,
 ): Promise<Response> {
-  const isStream = (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+  const isStream = isEventStream(response.headers)
   const { stream } = open.call.facts
   if (isStream && !stream) throw badBody('the upstream streamed although it was not asked to', response.status)
   if (stream && !isStream && !codec.to) throw badBody('the upstream did not stream', response.status)

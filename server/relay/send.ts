@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { isEventStream } from '../lib/sse.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Target } from '../providers/provider.ts'
@@ -51,7 +52,7 @@ export async function send(sending: Sending): Promise<Response> {
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
     const response = await fetch(sending.target.url, requestInit(sending, controller.signal))
     // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
-    if (isEventStream(response)) leaving.action = undefined
+    if (isEventStream(response.headers)) leaving.action = undefined
     return response
   } catch (error) {
     if (patience.lost) throw patience.lost
@@ -111,11 +112,6 @@ class Patience implements IdleWait {
     this.lost ??= new GatewayError('upstream_timeout', why)
     this.#controller.abort()
   }
-}
-
-/** True for an answer of server-sent events. */
-function isEventStream(response: Response): boolean {
-  return (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
 }
 
 function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {

@@ -1,6 +1,7 @@
 import { collected, cozeChat } from '../../dialects/coze/index.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { asEvents, asJson, NamedEventFraming } from '../../lib/reframe.ts'
+import { isEventStream } from '../../lib/sse.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
 /** Whom a bot talks to, where the channel does not say. */
@@ -15,8 +16,7 @@ const chatOf = ({ config }: Upstream): ChatEndpoint => ({
     return { ...body, user_id: typeof user === 'string' && user !== '' ? user : anyone }
   },
   read(response, call) {
-    const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
-    if (!isStream) return response
+    if (!isEventStream(response.headers)) return response
     const framing = new NamedEventFraming()
     return call.stream ? asEvents(response, framing) : asJson(response, framing, collected)
   },
