@@ -3,6 +3,7 @@ import { Check, ChevronDown, X } from 'lucide-react'
 import { type ComponentProps, type Ref, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
+import { withWords } from './words.ts'
 
 /** Something to choose. */
 export interface Choice {
@@ -22,7 +23,11 @@ export interface ChoiceProps {
 }
 
 /** How far somebody had come with the box that stood here before the control was loaded. */
-export type Reached = 'not' | 'focused' | 'open'
+export interface Reached {
+  how: 'not' | 'focused' | 'open'
+  /** '' also where the box takes no words. */
+  typed: string
+}
 
 /** What a control is given by its field. */
 interface ControlProps extends ChoiceProps {
@@ -59,10 +64,13 @@ function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
   const hasOptions = options.length > 0
   useLayoutEffect(() => {
-    if (reached.current !== 'not') document.getElementById(id)?.focus()
+    const box = document.getElementById(id)
+    if (reached.current.how === 'not' || !(box instanceof HTMLInputElement)) return
+    box.focus()
+    box.setSelectionRange(box.value.length, box.value.length)
   }, [reached, id])
   useEffect(() => {
-    if (reached.current !== 'open' || !hasOptions) return
+    if (reached.current.how !== 'open' || !hasOptions) return
     const frame = requestAnimationFrame(() => {
       if (document.activeElement?.id === id) setOpen(true)
     })
@@ -107,7 +115,7 @@ interface MultiProps extends ControlProps {
 export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
-  const [typed, setTyped] = useState('')
+  const [typed, setTyped] = useState(() => props.reached.current.typed)
   const [open, setOpen] = useOpen(props)
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
@@ -118,9 +126,12 @@ export function MultiCombobox(props: MultiProps) {
       ? [{ value: word, label: word }, ...options]
       : options
   const add = (text: string) => {
-    const names = text.split(/[,\n]/).map((name) => name.trim())
-    onChange([...new Set([...value, ...names.filter((name) => name !== '')])])
+    onChange(withWords(value, text))
     setTyped('')
+  }
+  // The list, which adds what was typed when it closes, is not open for words that were typed before this control was here.
+  const addLeft = () => {
+    if (props.keepsTyped && !open && word !== '') add(word)
   }
   // The list may be a moment behind what is typed; Enter adds the words as they are unless an entry was gone to.
   const wentTo = useRef(false)
@@ -192,6 +203,7 @@ export function MultiCombobox(props: MultiProps) {
             aria-describedby={describedBy}
             className="h-6 min-w-16 flex-1 bg-transparent outline-none"
             onKeyDown={onKeyDown}
+            onBlur={addLeft}
             onPaste={(event) => {
               const pasted = event.clipboardData.getData('text')
               if (!creatable || !/[,\n]/.test(pasted)) return

@@ -1,8 +1,9 @@
-import { lazy, type ReactNode, type RefObject, Suspense, useRef } from 'react'
+import { type InputHTMLAttributes, lazy, type ReactNode, type RefObject, Suspense, useRef } from 'react'
 import type { FieldValues } from 'react-hook-form'
 import { inputClass } from '../ui/input.tsx'
 import type { ChoiceProps, Reached } from './combobox-control.tsx'
 import { Field, type FieldParts, type FieldProps } from './field.tsx'
+import { withWords } from './words.ts'
 
 const MultiCombobox = lazy(() => import('./combobox-control.tsx').then((it) => ({ default: it.MultiCombobox })))
 const SearchSelect = lazy(() => import('./combobox-control.tsx').then((it) => ({ default: it.SearchSelect })))
@@ -11,34 +12,56 @@ interface LoadedProps {
   id: string
   /** What is chosen, in words. */
   shown: string
+  /** What is typed is for the control, and added at once when it is ended as it would be there; absent = the box can only be read until then. */
+  words?: { add(text: string): void; creatable: boolean; keepsTyped: boolean }
   disabled: boolean | undefined
   children(reached: RefObject<Reached>): ReactNode
 }
 
 /** A box of the same size while the control, which is large, is loaded; who is in it then finds the control as it should be. */
-function Loaded({ id, shown, disabled, children }: LoadedProps) {
+function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
   // Not a state: drawing anew while a press is handled would put the control under it, and the browser would then give the
   // focus to neither. What is pressed here and let go on the control is a click on neither, so pressing counts.
-  const reached = useRef<Reached>('not')
+  const reached = useRef<Reached>({ how: 'not', typed: '' })
+  const endWord = (box: HTMLInputElement) => {
+    const { typed } = reached.current
+    box.value = ''
+    reached.current.typed = ''
+    words?.add(typed)
+  }
+  const takesWords: InputHTMLAttributes<HTMLInputElement> = words
+    ? {
+        placeholder: shown,
+        onInput: ({ currentTarget }) => {
+          reached.current = { how: 'open', typed: currentTarget.value }
+        },
+        onKeyDown: (event) => {
+          if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
+          event.preventDefault()
+          if (words.creatable) endWord(event.currentTarget)
+        },
+      }
+    : { readOnly: true, value: shown }
   const waiting = (
     <input
       id={id}
-      readOnly
       aria-busy
+      autoComplete="off"
       disabled={disabled}
-      value={shown}
-      className={inputClass}
+      {...takesWords}
+      className={`${inputClass} placeholder:text-fg`}
       onMouseDown={({ button }) => {
-        if (button === 0) reached.current = 'open'
+        if (button === 0) reached.current.how = 'open'
       }}
       onFocus={() => {
-        if (reached.current === 'not') reached.current = 'focused'
+        if (reached.current.how === 'not') reached.current.how = 'focused'
       }}
       onClick={() => {
-        reached.current = 'open'
+        reached.current.how = 'open'
       }}
-      onBlur={() => {
-        reached.current = 'not'
+      onBlur={({ currentTarget }) => {
+        reached.current.how = 'not'
+        if (words?.keepsTyped && reached.current.typed !== '') endWord(currentTarget)
       }}
     />
   )
@@ -68,7 +91,16 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
       {(parts) => {
         const value = (parts.field.value as string[] | undefined) ?? []
         return (
-          <Loaded id={parts.id} shown={value.join(', ')} disabled={props.disabled}>
+          <Loaded
+            id={parts.id}
+            shown={value.join(', ')}
+            words={{
+              add: (text) => parts.field.onChange(withWords(value, text)),
+              creatable: props.creatable ?? false,
+              keepsTyped: props.keepsTyped ?? false,
+            }}
+            disabled={props.disabled}
+          >
             {(reached) => (
               <MultiCombobox
                 {...controlProps(props, parts)}
