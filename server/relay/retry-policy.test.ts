@@ -30,6 +30,9 @@ describe('judgeStatus', () => {
     [400, { type: 'authentication_error' }, ''],
     [400, {}, 'Your credit balance is too low to access the API'],
     [400, {}, 'API key not valid. Please pass a valid API key.'],
+    [400, {}, 'This organization has been disabled.'],
+    [200, {}, '您的账户已欠费，请充值后重试。'],
+    [429, {}, 'Your account org-1 is suspended due to insufficient balance'],
   ])('%d with %j %s: the account is of no use, another may be', (status, error, message) => {
     const verdict = judgeStatus(status, error, message)
     expect(verdict.disable).toBeString()
@@ -40,6 +43,15 @@ describe('judgeStatus', () => {
     '"%s" disables nothing',
     (message) => expect(judgeStatus(500, {}, message).disable).toBeUndefined(),
   )
+
+  test.each([
+    "Invalid value: 'your credit balance is too low'. Supported values are: 'low'.",
+    "'api key expired' is not one of ['auto']",
+    '"insufficient balance": no such tool',
+    'Unknown name api key not valid',
+  ])('%s: words of the caller are no verdict on the account', (message) => {
+    for (const status of [400, 404, 422, 500]) expect(judgeStatus(status, {}, message).disable).toBeUndefined()
+  })
 })
 
 test('only failures of the upstream are tried elsewhere', () => {

@@ -14,7 +14,7 @@ export interface Verdict {
   unsent?: true
 }
 
-/** Words in an upstream's message that mean its account is closed, unpaid or barred. */
+/** Words in an upstream's message that mean its account is closed, unpaid or barred; lower case, for use in a RegExp. */
 const accountTroubles = [
   'your access was terminated',
   'violation of our policies',
@@ -26,6 +26,11 @@ const accountTroubles = [
   'insufficient balance',
   '已欠费',
 ]
+
+const namesTrouble = new RegExp(accountTroubles.join('|'))
+const isTrouble = new RegExp(`^[\\p{L} ]{0,6}(?:${accountTroubles.join('|')})`, 'u')
+/** Statuses that speak of the account. */
+const accountStatuses = new Set([402, 403, 429])
 
 const deadTypes = new Set(['insufficient_quota', 'authentication_error', 'permission_error', 'forbidden'])
 const deadCodes = new Set(['invalid_api_key', 'account_deactivated'])
@@ -52,8 +57,9 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  const lower = message.toLowerCase()
-  return accountTroubles.some((words) => lower.includes(words)) ? message : undefined
+  // Other errors may repeat what the caller wrote: there the message must be about the account from its first words on.
+  const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
+  return trouble.test(message.toLowerCase()) ? message : undefined
 }
 
 /** What an upstream put where a word belongs may be anything. */
