@@ -120,7 +120,8 @@ function decisiveIn(mode: RelayMode): readonly string[] {
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const isTwice = (name: string) =>
     body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
-  const twice = decisiveIn(mode).find(isTwice)
+  const inMode = decisiveIn(mode)
+  const twice = inMode.find(isTwice)
   if (twice !== undefined)
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
   const tier =
@@ -129,11 +130,14 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
     throw new GatewayError('invalid_field_value', `${tier} stands twice in the request`, { param: tier })
   // Some parsers ignore case: a second spelling could be the one that counts upstream.
   const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
-  const other = keys.find((key) => !decisive.has(key) && decisive.has(key.toLowerCase()))
+  const isDecisive = (name: string) => decisive.has(name) || inMode.includes(name)
+  const other = keys.find((key) => !isDecisive(key) && isDecisive(key.toLowerCase()))
   if (other !== undefined)
     throw new GatewayError('invalid_field_value', `${other} must be written ${other.toLowerCase()}`, { param: other })
-  if (body.kind === 'form' && body.form.names.has('model') && !body.form.fields.has('model'))
-    throw new GatewayError('invalid_field_value', 'model must be a plain field, not a file', { param: 'model' })
+  const file =
+    body.kind === 'form' ? inMode.find((name) => body.form.names.has(name) && !body.form.fields.has(name)) : undefined
+  if (file !== undefined)
+    throw new GatewayError('invalid_field_value', `${file} must be a plain field, not a file`, { param: file })
 }
 
 function formFacts(fields: ReadonlyMap<string, string>): JsonObject {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { MIMEType } from 'node:util'
 import { GatewayError } from '../errors.ts'
 import { inTime } from '../lib/body-time.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
@@ -11,7 +12,7 @@ export interface FormBody {
   readonly fields: ReadonlyMap<string, string>
   /** How often each name stands, files included. */
   readonly names: ReadonlyMap<string, number>
-  /** With the boundary. */
+  /** With the boundary by which the form was read, and nothing else that another reader could take for one. */
   readonly contentType: string
   /** Bytes. */
   readonly length: number
@@ -43,8 +44,7 @@ export async function readForm(
   limits: BodyLimits,
   spoolDir: string,
 ): Promise<FormBody> {
-  const boundary = /boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType)
-  const mark = boundary?.[1] ?? boundary?.[2]
+  const mark = boundaryOf(contentType)
   if (!body || mark === undefined)
     throw new GatewayError('invalid_multipart', 'the form has no boundary in its Content-Type')
   const scanner = new FormScanner(mark)
@@ -55,12 +55,25 @@ export async function readForm(
   return {
     fields: scanner.fields,
     names: scanner.names,
-    contentType,
+    contentType: /^[\w'+-]+$/.test(mark)
+      ? `multipart/form-data; boundary=${mark}`
+      : `multipart/form-data; boundary="${mark}"`,
     length: source.length,
     withField: (name, value) =>
-      outgoing(source, value === undefined ? undefined : replacement(mark, name, value, scanner.places.get(name))),
+      outgoing(source, value === undefined ? undefined : replacement(mark, name, value, scanner)),
     dispose,
   }
+}
+
+/** What parts a form (RFC 2046, 5.1.1), of characters that need no escaping; undefined when there is none. */
+function boundaryOf(contentType: string): string | undefined {
+  let mark: string | null
+  try {
+    mark = new MIMEType(contentType).params.get('boundary')
+  } catch {
+    return undefined
+  }
+  return mark !== null && /^(?!.*["\\])[ -~]{0,199}[!-~]$/.test(mark) ? mark : undefined
 }
 
 /** The upload cannot be kept on this machine: no fault of the caller's. */
@@ -125,10 +138,11 @@ interface Replacement extends FieldPlace {
   bytes: Buffer
 }
 
-function replacement(mark: string, name: string, value: string, place: FieldPlace | undefined): Replacement {
+function replacement(mark: string, name: string, value: string, form: FormScanner): Replacement {
+  const place = form.places.get(name)
   if (place) return { ...place, bytes: Buffer.from(value) }
   const part = `--${mark}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
-  return { start: 0, end: 0, bytes: Buffer.from(part) }
+  return { start: form.firstDelimiter, end: form.firstDelimiter, bytes: Buffer.from(part) }
 }
 
 function outgoing(source: Source, change: Replacement | undefined): OutgoingForm {

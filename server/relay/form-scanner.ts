@@ -19,6 +19,8 @@ export class FormScanner {
   readonly places = new Map<string, FieldPlace>()
   /** How often each name stands, files included. */
   readonly names = new Map<string, number>()
+  /** Offset of the first delimiter, before which there may be a preamble. */
+  firstDelimiter = 0
   readonly #delimiter: Buffer
   /** A line break stands before every delimiter but the first; one is put there so that they look alike. */
   #buffer: Buffer = Buffer.from('\r\n')
@@ -70,6 +72,7 @@ export class FormScanner {
       this.fields.set(this.#name, this.#buffer.toString('utf8', 0, at))
       this.places.set(this.#name, { start: this.#base, end: this.#base + at })
     }
+    if (this.#parts === 0) this.firstDelimiter = this.#base + at + 2
     this.#drop(at + this.#delimiter.length)
     this.#state = 'after-delimiter'
     return true

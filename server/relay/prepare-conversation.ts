@@ -5,14 +5,14 @@ import { needsOf } from '../dialects/needs.ts'
 import { tierOf } from '../dialects/service-tier.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject, tryStringify } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import type { ChatEndpoint, HeadersInBody } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import { droppedNames } from './dropped-names.ts'
 import { inlineMedia, namesAddresses } from './inline-media.ts'
 import { refuseUnknown } from './kept-items.ts'
-import { type Attempting, edited, type Prepared, prepare } from './prepare.ts'
+import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
 
@@ -134,12 +134,6 @@ function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
 
 function jsonBody(body: string) {
   return { body, contentLength: undefined, contentType: 'application/json', askedForUsage: false }
-}
-
-function written(body: JsonObject): string {
-  const text = tryStringify(body)
-  if (text === undefined) throw new GatewayError('invalid_json', 'the request body is nested too deeply')
-  return text
 }
 
 function refuseLacking(conversation: Conversation, { channel, endpoint }: Conversing): void {

@@ -1,7 +1,7 @@
 import type { Dialect, Frame, UpstreamDialect } from '../dialects/dialect.ts'
 import { wantsCompletionLimit } from '../dialects/openai-model.ts'
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject, tryStringify } from '../lib/json.ts'
 import { insertMembers, setMembers } from '../lib/json-edit.ts'
 import type { ChatEndpoint, ModeEndpoint, UpstreamCall } from '../providers/provider.ts'
 import type { RelayCall } from './call.ts'
@@ -54,11 +54,13 @@ export interface Attempting {
  */
 export function prepare({ call, channel, endpoint, upstreamModel, upstreamCall, capTokens }: Attempting): Prepared {
   if (call.body.kind === 'form') {
-    const form = call.body.form.withField('model', upstreamModel === call.facts.model ? undefined : upstreamModel)
+    const { form: given } = call.body
+    // A call that names no model is charged for one by default, so that one is asked for.
+    const form = given.withField('model', upstreamModel === given.fields.get('model') ? undefined : upstreamModel)
     return {
       body: form.body,
       contentLength: typeof form.body === 'function' ? form.length : undefined,
-      contentType: call.body.form.contentType,
+      contentType: given.contentType,
       askedForUsage: false,
       systemPromptReset: false,
     }
@@ -72,17 +74,29 @@ export function prepare({ call, channel, endpoint, upstreamModel, upstreamCall, 
   }
   const systemPromptReset = channel.systemPrompt !== '' && call.mode === 'chat'
   if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], channel.systemPrompt)
-  if (capTokens !== undefined) edits[capField(json, upstreamModel)] = capTokens
+  if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
   const translation = 'translation' in endpoint ? endpoint.translation : undefined
   const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request
   return {
-    body: rewrite ? JSON.stringify(rewrite({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
+    body: rewrite ? written(rewrite({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
     contentLength: undefined,
     contentType: 'application/json',
     askedForUsage,
     systemPromptReset,
     ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, json) } }),
   }
+}
+
+/** The text of a body. Throws GatewayError (400). */
+export function written(body: JsonObject): string {
+  const text = tryStringify(body)
+  if (text === undefined) throw tooDeep()
+  return text
+}
+
+/** Parsing takes deeper values than writing does. */
+function tooDeep(cause?: unknown): GatewayError {
+  return new GatewayError('invalid_json', 'the request body is nested too deeply', { cause })
 }
 
 /** The text of a JSON body with some members set. Throws GatewayError (400). */
@@ -92,8 +106,7 @@ export function edited(text: string, json: JsonObject, edits: JsonObject): strin
   try {
     return entries.every(([key]) => !(key in json)) ? insertMembers(text, entries) : setMembers(text, edits)
   } catch (error) {
-    // Parsing takes deeper values than writing does.
-    throw new GatewayError('invalid_json', 'the request body is nested too deeply', { cause: error })
+    throw tooDeep(error)
   }
 }
 
@@ -111,9 +124,15 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
   return [{ role: 'system', content: prompt }, ...list]
 }
 
-/** Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens"). */
-function capField(json: JsonObject, model: string): string {
-  if (typeof json['max_completion_tokens'] === 'number') return 'max_completion_tokens'
-  if (typeof json['max_tokens'] === 'number') return 'max_tokens'
-  return wantsCompletionLimit(model) ? 'max_completion_tokens' : 'max_tokens'
+/**
+ * The limits that the caller set, neither of them beyond the cap, since services differ in which they go by; the cap where
+ * there is none. Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
+ */
+function capped(json: JsonObject, model: string, capTokens: number): JsonObject {
+  const limits = ['max_completion_tokens', 'max_tokens'].flatMap((field) => {
+    const limit = json[field]
+    return typeof limit === 'number' ? [[field, limit > 0 ? Math.min(limit, capTokens) : capTokens]] : []
+  })
+  if (limits.length > 0) return Object.fromEntries(limits) as JsonObject
+  return { [wantsCompletionLimit(model) ? 'max_completion_tokens' : 'max_tokens']: capTokens }
 }

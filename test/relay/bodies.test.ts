@@ -59,6 +59,12 @@ describe('a body that is no JSON object → 400 invalid_json:', () => {
     expectError(await call(chatPath, chatWith(`"stream":true,"stream_options":{"x":${nested}}`)), 400, 'invalid_json')
   })
 
+  test('so is what the service of the channel wants otherwise', async () => {
+    await bench.channel({ type: 16, models: 'm2', key: 'id.secret' })
+    const seen = await call(chatPath, chatWith(`"x":${nested}`).replace('"m"', '"m2"'))
+    expectError(seen, 400, 'invalid_json')
+  })
+
   test('an object nested 100,000 deep is answered, one way or the other', async () => {
     const deep = `{"model":"m","messages":[{"role":"user","content":"Hi"}],"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     const seen = await call(chatPath, deep)
@@ -184,6 +190,18 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
     const seen = await call('/v1/audio/speech', text)
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'input' })
+  })
+
+  test('a second spelling, which counts for readers who ignore case, is refused, too', async () => {
+    for (const [to, fields, second] of [
+      ['/v1/audio/speech', '"model":"tts-1","voice":"alloy","input":"x"', 'Input'],
+      ['/v1/images/generations', '"model":"dall-e-2","prompt":"x","size":"256x256"', 'Size'],
+      ['/v1/images/generations', '"model":"dall-e-2","prompt":"x"', 'QUALITY'],
+    ] as const) {
+      const seen = await call(to, `{${fields},"${second}":"hd"}`)
+      expectError(seen, 400, 'invalid_field_value')
+      expect(seen.error).toMatchObject({ param: second })
+    }
   })
 
   test('but it may stand again within a value, or in a text', async () => {

@@ -76,12 +76,13 @@ describe('reasoning that a stream does not show', () => {
   })
 })
 
-test('the larger of two limits is held for', async () => {
+test('the larger of two limits is held for, and neither goes out beyond what the balance affords', async () => {
   const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
   const body = { ...question, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
   await gateway.post('/v1/chat/completions', body, caller.token).then((response) => response.text())
-  const sent = upstream.last?.json as { max_completion_tokens?: number }
-  expect(sent.max_completion_tokens).toBeLessThan(320)
+  const sent = upstream.last?.json as { max_completion_tokens?: number; max_tokens?: number }
+  expect(sent.max_completion_tokens).toBe(1)
+  expect(sent.max_tokens).toBeLessThan(320)
 })
 
 test('a price that no balance covers is named in the log row', async () => {

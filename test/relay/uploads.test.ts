@@ -104,6 +104,35 @@ describe('an upload', () => {
     expect(Buffer.compare(Buffer.from(bench.upstream.last.body), body)).toBe(0)
   })
 
+  test.each([
+    `multipart/form-data; x-boundary=inner; boundary=${boundary}`,
+    `multipart/form-data; x="boundary=inner;"; boundary=${boundary}`,
+    `multipart/form-data; boundary=${boundary}; boundary=inner`,
+  ])('is read by one boundary, which is all that the upstream is told: %s', async (given) => {
+    const inner = '--inner\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-image-1\r\n--inner--\r\n'
+    const { caller, seen } = await call(form(file(inner), part('model', 'whisper-1')), { type: given })
+    expect(seen.status).toBe(200)
+    expect(bench.upstream.last.headers.get('content-type')).toBe(type)
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
+  })
+
+  test('without a model asks for the one that is charged, ahead of the first part', async () => {
+    const { caller, seen } = await call(Buffer.concat([Buffer.from('\r\n'), form(file())]))
+    expect(seen.status).toBe(200)
+    const expected = Buffer.concat([Buffer.from('\r\n'), form(part('model', 'whisper-1'), file())])
+    expect(Buffer.compare(Buffer.from(bench.upstream.last.body), expected)).toBe(0)
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
+  })
+
+  test('of an image whose size is a file → 400, for some readers take it for a field', async () => {
+    const size = part('Content-Disposition: form-data; name="size"; filename=""', '1024x1024')
+    const { seen } = await call(form(part('model', 'gpt-image-1'), size, file()), { path: '/v1/images/edits' })
+    expectError(seen, 400, 'invalid_field_value')
+    expect(seen.error).toMatchObject({ param: 'size' })
+  })
+
   test('in many small pieces, without a length', async () => {
     const body = form(part('model', 'speech'), file(soundBytes(3_000)))
     const pieces = new ReadableStream<Uint8Array>({
