@@ -71,22 +71,39 @@ test('8.6-5 array prompts, embeddings without usage and streamed tool calls with
   upstream.clear()
 
   const argument = JSON.stringify({ words: long })
-  const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: argument } }
+  const calls = [
+    { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: argument } },
+    { index: 0, id: 'c', type: 'custom', custom: { name: 'f', input: argument } },
+  ]
   const event = (fields: object) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, finish_reason: null, ...fields }] })}\n\n`
-  upstream.always(
-    behaviour('a tool call, no usage', async (exchange) => {
-      exchange.head(200, [['content-type', 'text/event-stream']])
-      await exchange.write(event({ delta: { tool_calls: [call] } }))
-      await exchange.write(event({ delta: {}, finish_reason: 'tool_calls' }))
-      await exchange.write('data: [DONE]\n\n')
-      exchange.end()
-    }),
-  )
-  const streamed = await costOf('/v1/chat/completions', { ...chat, stream: true })
-  expect(streamed.text).toContain('[DONE]')
-  expect(streamed.cost).toBeGreaterThan(400)
-  upstream.clear()
+  for (const call of calls) {
+    upstream.always(
+      behaviour('a tool call, no usage', async (exchange) => {
+        exchange.head(200, [['content-type', 'text/event-stream']])
+        await exchange.write(event({ delta: { tool_calls: [call] } }))
+        await exchange.write(event({ delta: {}, finish_reason: 'tool_calls' }))
+        await exchange.write('data: [DONE]\n\n')
+        exchange.end()
+      }),
+    )
+    const streamed = await costOf('/v1/chat/completions', { ...chat, stream: true })
+    expect(streamed.text).toContain('[DONE]')
+    expect(streamed.cost).toBeGreaterThan(400)
+    upstream.clear()
+    const message = { role: 'assistant', content: null, tool_calls: [call] }
+    upstream.always(
+      behaviour('a whole tool call, no usage', async (exchange) => {
+        exchange.head(200, [['content-type', 'application/json']])
+        await exchange.write(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+        exchange.end()
+      }),
+    )
+    const whole = await costOf('/v1/chat/completions', chat)
+    expect(whole.text).toContain('tool_calls')
+    expect(whole.cost).toBeGreaterThan(400)
+    upstream.clear()
+  }
 })
 
 test('8.6-6 max_completion_tokens and n are held for: what an account cannot pay is not begun', async () => {
@@ -136,11 +153,14 @@ test('8.6-7 no path hands a channel to whoever asks: a proxy keeps to groups, mo
 test('8.6-8 bad requests of a caller disable no channel and open no breaker', async () => {
   await gate.setOption('AutomaticDisableChannelEnabled', 'true')
   const caller = await bench.caller({ user: 1e9 })
-  upstream.always(status(400, { message: 'your request is bad', type: 'invalid_request_error' }))
-  for (let bad = 0; bad < 20; bad++) {
-    expect((await gate.post('/v1/chat/completions', { ...chat, temperature: 99 }, caller.token)).status).toBe(400)
+  const repeated = ['your credit balance is too low', 'api key expired'].map((words) => `Invalid value: '${words}'.`)
+  for (const message of ['your request is bad', ...repeated]) {
+    upstream.always(status(400, { message, type: 'invalid_request_error' }))
+    for (let bad = 0; bad < 20; bad++) {
+      expect((await gate.post('/v1/chat/completions', { ...chat, temperature: 99 }, caller.token)).status).toBe(400)
+    }
+    upstream.clear()
   }
-  upstream.clear()
   expect((await gate.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   expect(await gate.api<{ status: number }>('GET', '/api/channel/1')).toMatchObject({ status: 1 })
   await gate.setOption('AutomaticDisableChannelEnabled', 'false')

@@ -66,7 +66,7 @@ function written(value: unknown): string {
 function messageTexts(message: JsonObject): unknown[] {
   const calls = message['tool_calls']
   const functions = Array.isArray(calls)
-    ? (calls as unknown[]).map((call) => (isObject(call) ? call['function'] : undefined))
+    ? (calls as unknown[]).map((call) => (isObject(call) ? (call['function'] ?? call['custom']) : undefined))
     : []
   const audio = message['audio']
   return [

@@ -125,7 +125,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#add(delta['refusal'])
     this.#call(delta['function_call'])
     const calls = delta['tool_calls']
-    if (Array.isArray(calls)) for (const call of calls as unknown[]) if (isObject(call)) this.#call(call['function'])
+    if (Array.isArray(calls))
+      for (const call of calls as unknown[]) if (isObject(call)) this.#call(call['function'] ?? call['custom'])
     const audio = delta['audio']
     if (isObject(audio)) this.#add(audio['transcript'])
   }
@@ -134,6 +135,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (!isObject(call)) return
     this.#add(call['name'])
     this.#add(call['arguments'])
+    // Calls of custom tools have words in place of arguments.
+    this.#add(call['input'])
   }
 
   #add(text: unknown): void {
