@@ -341,7 +341,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const data = found?.trim() === '' ? undefined : found
     const signal = data === undefined ? 'garbage' : meter.feed(data)
     const open = rest.bytes === undefined && rest.text !== ''
-    const last = open ? '\n\n' : `data: ${data}\n\n`
+    const last = open ? '\n\n' : `data: ${data?.replaceAll('\n', '\ndata: ')}\n\n`
     if (signal === 'error') return this.#upstreamError(undefined, last)
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined

@@ -185,6 +185,26 @@ describe('where a call goes', () => {
     expect(request.headers.get('authorization')).toBeNull()
   })
 
+  test('Azure: an address that ends in /openai is that of the resource', async () => {
+    await bench.channel({ type: 3, other: '2024-10-21', base_url: `${bench.upstream.url}/openai` })
+    const { request } = await call(chat)
+    expect(request.target).toBe('/openai/deployments/m/chat/completions?api-version=2024-10-21')
+  })
+
+  test('Azure: in the newer form the body names the deployment', async () => {
+    await bench.channel({
+      type: 3,
+      other: 'v1',
+      model_mapping: '{"m":"m.2"}',
+      config: '{"strip_deployment_dots":true}',
+    })
+    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    const { request } = await call(chat)
+    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+    expect(request.target).toBe('/openai/v1/chat/completions')
+    expect(request.json).toMatchObject({ model: 'm2' })
+  })
+
   test.each([
     ['', '/v1/chat/completions'],
     ['/', '/v1/chat/completions'],

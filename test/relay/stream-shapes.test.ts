@@ -59,6 +59,21 @@ describe('a stream arrives whole and is charged right, written as', () => {
     expect(seen.text).toBe(direct)
   })
 
+  test('a last event of several lines that no blank line ends', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('no last blank line', async (exchange) => {
+        exchange.head(200, [['content-type', 'text/event-stream']])
+        await exchange.write('data: {"choices":[{"index":0,"delta":{"content":"the "}}]}\n\n')
+        await exchange.write('data: {"choices":[{"index":0,"finish_reason":"stop",\ndata: "delta":{"content":"end"}}]}')
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expect(textOf(seen.text)).toBe('the end')
+    expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+  })
+
   test('gzip, although it was not asked for', async () => {
     const caller = await bench.caller()
     bench.upstream.next(fake.gzipped(fake.okStream({ chunks: words })))

@@ -21,11 +21,13 @@ function address(upstream: Upstream, path: string, model: string): Target {
     const query = version === 'preview' ? '?api-version=preview' : ''
     return { url: `${base}/openai/v1/${task}${query}`, headers }
   }
-  const name = encodeURIComponent(deployment(model, upstream.config['strip_deployment_dots'] === true))
+  const name = encodeURIComponent(deployment(upstream, model))
   // Cloudflare's AI gateway carries the resource in its own address and wants the deployment right behind it.
-  const prefix = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com') ? '' : '/openai/deployments'
+  const place = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com')
+    ? upstream.baseUrl
+    : `${upstream.baseUrl.replace(/\/openai$/, '')}/openai/deployments`
   return {
-    url: `${upstream.baseUrl}${prefix}/${name}/${task}?api-version=${encodeURIComponent(version)}`,
+    url: `${place}/${name}/${task}?api-version=${encodeURIComponent(version)}`,
     headers,
   }
 }
@@ -34,7 +36,7 @@ function address(upstream: Upstream, path: string, model: string): Target {
 function realtimeAddress(upstream: Upstream, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
   const headers = { 'api-key': upstream.key }
-  const name = encodeURIComponent(deployment(model, upstream.config['strip_deployment_dots'] === true))
+  const name = encodeURIComponent(deployment(upstream, model))
   const base = upstream.baseUrl.replace(/\/openai(?:\/v1)?$/, '')
   if (isNewForm(upstream, version)) return { url: `${base}/openai/v1/realtime?model=${name}`, headers }
   return {
@@ -61,8 +63,8 @@ const responses: ChatEndpoint = {
 }
 
 /** Azure itself calls gpt-3.5 gpt-35; one-api took the dots out of every name, which a channel can ask for. */
-function deployment(model: string, stripDots: boolean): string {
-  return stripDots || model.startsWith('gpt-3.5') ? model.replaceAll('.', '') : model
+function deployment({ config }: Upstream, model: string): string {
+  return config['strip_deployment_dots'] === true || model.startsWith('gpt-3.5') ? model.replaceAll('.', '') : model
 }
 
 function text(value: unknown): string {
@@ -88,7 +90,9 @@ export const azure: Provider = {
   // The first form has no Responses API below a deployment.
   chat(upstream, model) {
     if (!isNewForm(upstream, text(upstream.config['api_version']) || upstream.other)) return [chat]
-    return answersResponsesOnly(model) ? [responses] : [chat, responses]
+    const places = answersResponsesOnly(model) ? [responses] : [chat, responses]
+    const name = deployment(upstream, model)
+    return name === model ? places : places.map((it) => ({ ...it, finish: (body) => ({ ...body, model: name }) }))
   },
   realtime: realtimeAddress,
   asksForStreamUsage: true,
