@@ -8,6 +8,9 @@ export const extraPriceTable = `
 # openai 0
 gpt-4o-audio-preview | in=2.5 out=10 audio=40 audioOut=80
 gpt-4o-mini-audio-preview gpt-4o-mini-audio | in=0.15 out=0.6 audio=10 audioOut=20
+gpt-5-image | in=10 out=10 read=1.25 imageOut=40
+gpt-5-image-mini | in=2.5 out=2 read=0.25 imageOut=8
+gpt-5.4-image-2 | in=8 out=15 read=2 imageOut=30
 ft:gpt-4.1 | in=3 out=12 read=0.75
 ft:gpt-4.1-mini | in=0.8 out=3.2 read=0.2
 ft:gpt-4.1-nano | in=0.2 out=0.8 read=0.05
@@ -15,6 +18,13 @@ tts-1 tts-1-1106 | char=15
 tts-1-hd tts-1-hd-1106 | char=30
 dall-e dall-e-2 | pic=0.016
 dall-e-3 | pic=0.04
+# openrouter 20
+google/gemini-2.5-flash-image | in=0.3 out=2.5 read=0.03 write=0.083333333333 imageOut=30
+google/gemini-3-pro-image-preview | in=2 out=12 read=0.2 write=0.375 imageOut=120
+google/gemini-3.1-flash-image-preview | in=0.5 out=3 imageOut=60
+openai/gpt-5-image | in=10 out=10 read=1.25 imageOut=40
+openai/gpt-5-image-mini | in=2.5 out=2 read=0.25 imageOut=8
+openai/gpt-5.4-image-2 | in=8 out=15 read=2 imageOut=30
 # cohere 0
 rerank-v3.5 rerank-english-v3.0 rerank-multilingual-v3.0 rerank-v4.0-pro | in=0 call=0.002
 command-a-reasoning-08-2025 command-a-vision-07-2025 | in=2.5 out=10

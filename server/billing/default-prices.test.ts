@@ -81,6 +81,12 @@ describe('the tables', () => {
     expect(count).toBeGreaterThan(1500)
   })
 
+  test('what models paint has a price of its own, wherever they are sold', () => {
+    const paint = [...listDefaultPrices()].filter(({ name }) => /gemini-\d.*-image|gpt-5.*-image/.test(name))
+    const cheap = paint.filter(({ sets }) => sets.some(({ prices }) => prices.imageOutput <= prices.output))
+    expect({ cheap: cheap.map(({ name }) => name), isThere: paint.length > 8 }).toEqual({ cheap: [], isThere: true })
+  })
+
   test('only free models are free', () => {
     const free = [...listDefaultPrices()].filter(({ sets }) =>
       sets.some(({ prices, perCall }) => prices.input === 0n && perCall === 0n),
@@ -100,6 +106,15 @@ describe('the tables', () => {
       'gpt-4o-audio-preview',
       'gpt-4o-mini-audio-preview',
       'gpt-4o-mini-audio',
+      'gpt-5-image',
+      'gpt-5-image-mini',
+      'gpt-5.4-image-2',
+      'google/gemini-2.5-flash-image',
+      'google/gemini-3-pro-image-preview',
+      'google/gemini-3.1-flash-image-preview',
+      'openai/gpt-5-image',
+      'openai/gpt-5-image-mini',
+      'openai/gpt-5.4-image-2',
     ])
   })
 

@@ -25,6 +25,8 @@ export const defaultPricesSource = {
 /** A line of a table; its prices are parsed when first asked for. */
 interface Line {
   readonly provider: string
+  /** Of its section. */
+  readonly channelType: string
   readonly text: string
   parsed: DefaultPrice | undefined
 }
@@ -121,7 +123,7 @@ function buildIndex(tables: readonly string[]): Index {
         continue
       }
       const bar = text.indexOf(' | ')
-      const line: Line = { provider, text: text.slice(bar + 3), parsed: undefined }
+      const line: Line = { provider, channelType, text: text.slice(bar + 3), parsed: undefined }
       for (const name of text.slice(0, bar).toLowerCase().split(' ')) addName(index, name, channelType, line)
     }
   }
@@ -138,6 +140,8 @@ function addName({ byName, byType }: Index, name: string, channelType: string, l
     if (!byName.has(name)) byName.set(name, line)
     return
   }
+  // What is kept by hand comes first.
+  if (byName.get(name)?.channelType === channelType) return
   const known = lookUp(byName, name, '')
   if (!known) byName.set(name, line)
   else if (known.text !== line.text) byType.set(`${name}(${channelType})`, line)

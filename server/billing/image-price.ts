@@ -13,8 +13,10 @@ export interface ImageRequest {
   readonly promptBytes: number
   /** Text tokens of the prompt where they were counted; the bytes are the ceiling otherwise. */
   readonly promptTokens?: number
-  /** Tokens of images sent along. */
-  readonly imagePromptTokens?: number
+  /** How many images are sent along. */
+  readonly imagesShown?: number
+  /** The caller asks for a close look at them. */
+  readonly isShownClosely?: boolean
 }
 
 /** A price, or why the request cannot be priced; the codes are those of the error table. */
@@ -148,7 +150,7 @@ function chargedByTokens(sheet: PriceSheet): boolean {
 }
 
 function ceiling(request: ImageRequest, size: string, images: number, sheet: PriceSheet, groupRatio: bigint): number {
-  const imagePromptTokens = request.imagePromptTokens ?? 0
+  const imagePromptTokens = (request.imagesShown ?? 0) * shownTokens(request)
   const completionTokens = images * outputTokens(request.model, size, request.quality)
   return chargeTokens(
     {
@@ -160,6 +162,11 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
     sheet,
     groupRatio,
   )
+}
+
+/** Tokens of an image that is sent along, at most (OpenAI's guide to image generation, "Input fidelity"). */
+function shownTokens({ model, isShownClosely }: ImageRequest): number {
+  return /^gpt-image-1(?:$|-)/.test(model) && !isShownClosely ? 500 : 6500
 }
 
 function outputTokens(model: string, size: string, quality: string | undefined): number {

@@ -166,7 +166,8 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
     amount += BigInt(fromCache) * prices.cachedAudioInput + BigInt(taken - fromCache) * prices.audioInput
     left -= taken
   }
-  if (usage.imagePromptTokens) {
+  // Nobody tells which of what was cached are images: where those cost what text does they are taken together with it.
+  if (usage.imagePromptTokens && prices.imageInput !== prices.input) {
     const taken = least(usage.imagePromptTokens, left)
     amount += BigInt(taken) * prices.imageInput
     left -= taken

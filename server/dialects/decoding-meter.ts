@@ -40,12 +40,16 @@ export class DecodingMeter implements StreamMeter {
     return this.#tally.extraBytes
   }
 
+  get media() {
+    return this.#tally.media
+  }
+
   get finished(): boolean {
     return this.#tally.ended || (!this.#hasEndMark && this.#tally.stopped)
   }
 
   get speaks(): boolean {
-    return this.#tally.pieces > 0 || this.#tally.stopped || this.#tally.ended
+    return this.#tally.pieces > 0 || this.media !== undefined || this.#tally.stopped || this.#tally.ended
   }
 
   get isReportEarly(): boolean {

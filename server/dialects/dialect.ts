@@ -2,6 +2,7 @@ import type { Usage } from '../../contract/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Conversation, DialectName } from './conversation.ts'
 import type { Failure, Reply, StreamEvent } from './reply.ts'
+import type { MediaTokens } from './said-media.ts'
 
 /** What a prompt consists of, for counting its tokens: texts, and tokens of everything that is not text. */
 export interface PromptText {
@@ -68,6 +69,8 @@ export interface StreamMeter {
   readonly characters: number
   /** Bytes of them in UTF-8 beyond one for each. */
   readonly extraBytes: number
+  /** Sound and images of a conversation so far; absent = none came. They are no characters. */
+  readonly media?: MediaTokens | undefined
   /** What the caller's client expects at the end where the upstream leaves it out; '' = nothing. */
   readonly endMark: string
   /** Whole images that have come; absent = the dialect has none. */

@@ -1,5 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { Failure, ReplyPart, StreamEvent } from './reply.ts'
+import { SaidMedia } from './said-media.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 
@@ -16,6 +17,9 @@ export class EventTally {
   ended = false
   /** The text or call that began last is whole: what is still to come is about the end of the answer. */
   answered = false
+  readonly #media = new SaidMedia()
+  /** Parts that are sound: what comes to them is no text. */
+  readonly #sounds = new Set<string>()
   #isAnswering = false
   /** Answers that gave a reason to stop, and all that began. */
   readonly #stopped = new Set<number>()
@@ -25,6 +29,10 @@ export class EventTally {
   /** Every answer that began has given its reason to stop. */
   get stopped(): boolean {
     return this.#stopped.size > 0 && this.#stopped.size >= this.#begun.size
+  }
+
+  get media() {
+    return this.#media.tokens
   }
 
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
@@ -47,6 +55,8 @@ export class EventTally {
       case 'part':
         this.#begun.add(event.choice)
         for (const text of textsOf(event.part)) this.#add(text)
+        addMedia(event.part, this.#media)
+        if (event.part.type === 'media' && event.part.media === 'audio') this.#sounds.add(placeOf(event))
         if (event.part.type === 'native') break
         this.#isAnswering = answering.has(event.part.type)
         this.answered = false
@@ -55,7 +65,8 @@ export class EventTally {
         if (this.#isAnswering) this.answered = true
         break
       case 'delta':
-        this.#add(event.text)
+        if (this.#sounds.size > 0 && this.#sounds.has(placeOf(event))) this.#media.addSound(event.text)
+        else this.#add(event.text)
         break
       case 'detail':
         if (event.detail.transcript) this.#add(event.detail.transcript)
@@ -83,6 +94,17 @@ export class EventTally {
     // Short texts cut from large blocks would keep those in memory.
     if (this.#texts.length > 64) this.output()
   }
+}
+
+function placeOf({ choice, index }: { choice: number; index: number }): string {
+  return `${choice} ${index}`
+}
+
+/** Adds a part that is an image or sound. */
+export function addMedia(part: ReplyPart, media: SaidMedia): void {
+  if (part.type !== 'media') return
+  if (part.media === 'image') media.addImage()
+  if (part.media === 'audio' && part.source.kind === 'inline') media.addSound(part.source.data)
 }
 
 /** What a part says that would be charged. */

@@ -54,7 +54,8 @@ function readParts(raw: JsonObject): Parts {
   const imageIn = first(prompt['image_tokens'])
   const reasoning = first(completion['reasoning_tokens'])
   const audioOut = first(completion['audio_tokens'])
-  if (!(cached || cacheWrite || audioIn || imageIn || reasoning || audioOut)) return noParts
+  const imageOut = first(completion['image_tokens'])
+  if (!(cached || cacheWrite || audioIn || imageIn || reasoning || audioOut || imageOut)) return noParts
   return {
     ...(cached && { cachedTokens: cached }),
     ...(cacheWrite && { cacheWriteTokens: cacheWrite }),
@@ -62,6 +63,7 @@ function readParts(raw: JsonObject): Parts {
     ...(imageIn && { imagePromptTokens: imageIn }),
     ...(reasoning && { reasoningTokens: reasoning }),
     ...(audioOut && { audioCompletionTokens: audioOut }),
+    ...(imageOut && { imageCompletionTokens: imageOut }),
   }
 }
 
@@ -88,12 +90,12 @@ function countedBeyond(raw: JsonObject): number {
 /** The parts that can belong to the totals, each kind by itself. */
 function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts {
   const { cachedTokens = 0, cacheWriteTokens = 0, audioPromptTokens = 0, imagePromptTokens = 0 } = parts
-  const { reasoningTokens = 0, audioCompletionTokens = 0 } = parts
+  const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
   return {
     ...(cachedTokens + cacheWriteTokens <= promptTokens && pick(parts, 'cachedTokens', 'cacheWriteTokens')),
     ...(audioPromptTokens + imagePromptTokens <= promptTokens && pick(parts, 'audioPromptTokens', 'imagePromptTokens')),
-    ...(reasoningTokens + audioCompletionTokens <= completionTokens &&
-      pick(parts, 'reasoningTokens', 'audioCompletionTokens')),
+    ...(reasoningTokens + audioCompletionTokens + imageCompletionTokens <= completionTokens &&
+      pick(parts, 'reasoningTokens', 'audioCompletionTokens', 'imageCompletionTokens')),
   }
 }
 

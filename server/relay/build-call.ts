@@ -12,9 +12,9 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
-import { imageCountFields } from './charging.ts'
 import { quickEstimate } from './count-tokens.ts'
 import { forwardedHeaders } from './headers.ts'
+import { imageCountFields } from './image-charging.ts'
 import type { RoutingTable } from './routing-table.ts'
 
 /** A request as it came in. */

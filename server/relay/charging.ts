@@ -1,6 +1,4 @@
-import type { Usage } from '../../contract/usage.ts'
 import { speechCharge, transcriptionCharge } from '../billing/audio-price.ts'
-import { imageCharge } from '../billing/image-price.ts'
 import { contextTokens, maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
 import {
   allOf,
@@ -14,62 +12,9 @@ import {
 import type { PriceBook } from '../billing/ratios.ts'
 import { isUsualTier } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
-
-/** What a call turned out to be, in the terms of its price. */
-export interface Measure {
-  /** Tokens, from the upstream or counted. */
-  usage: Usage
-  /** The usage was counted here. */
-  estimated: boolean
-  /** The responses of a session; `usage` is their sum. */
-  parts?: readonly Usage[]
-  /** Units of what a session used beside its model, at prices of its own. */
-  beside?: number
-  /** Length of transcribed sound where the upstream told it. */
-  seconds?: number | undefined
-  /** Where the last cue of a transcript ends; the sound is about so long. */
-  cueSeconds?: number | undefined
-  /** Images in the answer where it tells. */
-  images?: number | undefined
-  /** The answer was cut off: whole images that had come by then, and whether the upstream is to blame. */
-  cut?: { images: number; byUpstream: boolean }
-  /** The upstream failed before anything came. */
-  isFree?: true
-}
-
-/** The price of one call at one model: what to hold, and what to charge. Kept from hold to settle. */
-export interface Charging {
-  readonly sheet: PriceSheet
-  readonly groupRatio: bigint
-  /** Units to hold for a prompt of so many tokens: the call's ceiling, or a stream's first slice. */
-  ceiling(promptTokens: number): number
-  /** Fewest units with which the call makes sense: the prompt and one token. */
-  least(promptTokens: number): number
-  /** Tokens that count against limits per minute until the call ends: the prompt and the output that is asked for. */
-  reserved(promptTokens: number): number
-  /** Units for the prompt and what was delivered. */
-  soFar(promptTokens: number, completionTokens: number): number
-  /** Completion tokens of a stream that `units` surely pay for after the prompt. */
-  paidTokens(units: number, promptTokens: number): number
-  /** Completion tokens per choice that `units` pay for after the prompt; undefined = no need to cap. */
-  affordable(units: number, promptTokens: number): number | undefined
-  /** The charge, and the token figures of the log row. */
-  charge(measure: Measure): Charge
-}
-
-/** What is charged, and what the log says of it. */
-export interface Charge {
-  quota: number
-  promptTokens: number
-  completionTokens: number
-  estimated: boolean
-  /** Multiplier of the service tier in millionths; absent = one. */
-  tierRatio?: bigint | undefined
-}
-
-export const nothing: Charge = { quota: 0, promptTokens: 0, completionTokens: 0, estimated: false }
+import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charge.ts'
+import { imageCharging } from './image-charging.ts'
 
 /** Ceiling of a plain call when nobody knows how much the model may answer. */
 const unknownCeilingTokens = 32_768
@@ -244,110 +189,6 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
       estimated,
     }),
   }
-}
-
-/** A call whose price is known, or bounded, before it is made. */
-function fixedCharging(
-  sheet: PriceSheet,
-  groupRatio: bigint,
-  ceiling: number,
-  least: number,
-  charge: Charging['charge'],
-): Charging {
-  return {
-    sheet,
-    groupRatio,
-    reserved: (prompt) => prompt,
-    ceiling: () => ceiling,
-    least: () => least,
-    soFar: () => ceiling,
-    paidTokens: (units) => (units >= ceiling ? Number.MAX_SAFE_INTEGER : -1),
-    affordable: () => undefined,
-    charge,
-  }
-}
-
-function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
-  const field = (name: string) => (call.body.kind === 'json' ? call.body.json[name] : call.body.form.fields.get(name))
-  // What decides the price must be what everybody reads it as.
-  const text = (name: string) => {
-    const value = field(name)
-    if (value === undefined || value === null) return {}
-    if (typeof value !== 'string')
-      throw new GatewayError('invalid_field_value', `${name} must be a string`, { param: name })
-    return { [name]: value }
-  }
-  const n = countOf(field('n'))
-  const prompt = field('prompt')
-  const asked = {
-    model,
-    ...text('size'),
-    ...text('quality'),
-    ...(n !== undefined && { n }),
-    promptBytes: typeof prompt === 'string' ? Buffer.byteLength(prompt) : 0,
-  }
-  const mostImages = mostImagesOf(n ?? 1, field)
-  const priceOf = (images: number) => {
-    const found = imageCharge({ ...asked, images }, sheet, groupRatio)
-    if (found.ok) return found
-    throw new GatewayError(found.code, found.message, { param: found.param })
-  }
-  const { quota: most, byTokens } = priceOf(mostImages)
-  return fixedCharging(
-    sheet,
-    groupRatio,
-    most,
-    most,
-    ({ usage, estimated, cut, images = cut?.images ?? mostImages }) => {
-      const reported = byTokens && !estimated
-      // Models that are charged by tokens answer with images only: their output tokens are image tokens.
-      const quota = reported
-        ? chargeTokens({ ...usage, imageCompletionTokens: usage.completionTokens }, sheet, groupRatio)
-        : images === mostImages
-          ? most
-          : priceOf(images).quota
-      return {
-        quota,
-        promptTokens: reported ? usage.promptTokens : 0,
-        completionTokens: reported ? usage.completionTokens : 0,
-        estimated: byTokens && estimated,
-      }
-    },
-  )
-}
-
-/** Other services' names for `n`, which pass on to them unread. */
-export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
-/** Images of a series at Volcengine whose length the caller leaves to the model (its API reference, "max_images"). */
-const longestSeries = 15
-
-/** The most images that the answer can have, going by every name that some service has for their number. */
-function mostImagesOf(n: number, field: (name: string) => unknown): number {
-  const counts = imageCountFields.map((name) => wholeNumber(field(name)))
-  const series = field('sequential_image_generation')
-  if (typeof series === 'string' && series !== 'disabled') {
-    const options = field('sequential_image_generation_options')
-    counts.push((isObject(options) ? wholeNumber(options['max_images']) : undefined) ?? longestSeries)
-  }
-  return Math.max(n, ...counts.map((count) => count ?? 0))
-}
-
-/** How many images: a whole number, in a form as digits. */
-function countOf(given: unknown): number | undefined {
-  if (given === undefined || given === null) return undefined
-  const n = wholeNumber(given)
-  if (n !== undefined) return n
-  throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
-}
-
-/** Images that a stream has before it ends, where each of them ends with an event of its own. */
-export function imagesAsked({ body }: RelayCall): number {
-  return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
-}
-
-function wholeNumber(given: unknown): number | undefined {
-  const number = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
-  return typeof number === 'number' && Number.isInteger(number) ? number : undefined
 }
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {

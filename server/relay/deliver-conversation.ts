@@ -1,8 +1,9 @@
 import { DecodingMeter } from '../dialects/decoding-meter.ts'
 import type { StreamEncoder } from '../dialects/dialect.ts'
-import { textsOf } from '../dialects/event-tally.ts'
+import { addMedia, textsOf } from '../dialects/event-tally.ts'
 import type { Reply } from '../dialects/reply.ts'
 import { replyEvents } from '../dialects/reply-events.ts'
+import { type MediaTokens, SaidMedia } from '../dialects/said-media.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { isEventStream } from '../lib/sse.ts'
 import { forgetBody } from './check-usage.ts'
@@ -61,7 +62,7 @@ async function deliverWhole(
   const reply = madeOf(() => from.decodeReply(body, open.call.requestId), status)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
-  const measured = { usage: undefined, reported: reply.usage, output }
+  const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
     const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
@@ -83,6 +84,12 @@ function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['
 
 function outputOf(reply: Reply): string {
   return reply.choices.flatMap(({ parts }) => parts.flatMap(textsOf)).join('')
+}
+
+function mediaOf(reply: Reply): MediaTokens | undefined {
+  const media = new SaidMedia()
+  for (const { parts } of reply.choices) for (const part of parts) addMedia(part, media)
+  return media.tokens
 }
 
 async function deliverEvents(

@@ -7,12 +7,12 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
 import type { RelayCall } from './call.ts'
-import { imagesAsked } from './charging.ts'
 import { forgetBody } from './check-usage.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, errorWithin, madeOf, statusFailure } from './error-answer.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
+import { imagesAsked } from './image-charging.ts'
 import type { Prepared } from './prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from './read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
@@ -77,7 +77,7 @@ export async function deliver(
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   const told = translation ? madeOf(() => JSON.stringify(body), status) : text
   const beside = mode.startsWith('image') ? { images: imagesIn(body) } : undefined
-  const answer = { usage: reply.usage, output: () => reply.output, beside }
+  const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside }
   return settleWhole(deps, open, response, told, answer, handOver, true)
 }
 

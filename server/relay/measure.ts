@@ -1,8 +1,9 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { PromptText, StreamMeter } from '../dialects/dialect.ts'
 import { readUsage } from '../dialects/openai/usage.ts'
+import { type MediaTokens, mediaTotal } from '../dialects/said-media.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Measure } from './charging.ts'
+import type { Measure } from './charge.ts'
 import { usageFault } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
 import type { OpenCall } from './settlement.ts'
@@ -17,6 +18,8 @@ export interface Answer {
   isEarly?: boolean | undefined
   /** Everything generated; asked for only when it must be counted. */
   output(): string
+  /** Sound and images of a conversation. */
+  media?: MediaTokens | undefined
   /** Completion tokens that were delivered at least, when the answer did not come to its end. */
   deliveredTokens?: number
 }
@@ -41,7 +44,7 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   const images = imagesOf(answer.usage)
   const extra = seconds === undefined && images === undefined ? undefined : { seconds, images }
   if (reported && fault === beforeTheEnd)
-    return countCompletion(deps, open, reported, answer.output()).then((usage) => ({
+    return countCompletion(deps, open, reported, answer).then((usage) => ({
       measure: { usage, estimated: true, ...extra },
       note: `completion counted: usage of the upstream ${beforeTheEnd}`,
     }))
@@ -49,7 +52,7 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
     return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
   const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
   const tier = reported?.tier === undefined ? undefined : { tier: reported.tier }
-  return countUsage(deps, open, answer.output()).then((usage) => ({
+  return countUsage(deps, open, answer.output(), answer.media).then((usage) => ({
     measure: { usage: { ...usage, ...tier }, estimated: true, ...extra },
     note: refused && `usage of the upstream refused: ${refused}`,
   }))
@@ -72,15 +75,24 @@ function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | un
   const { promptTokens, completionTokens } = reported
   if (promptTokens === 0 && open.call.promptGuess > 0) return 'no prompt tokens'
   if (answer.isEarly) return beforeTheEnd
-  if (completionTokens === 0 && answer.output() !== '') return 'no completion tokens'
+  if (completionTokens === 0 && (answer.output() !== '' || answer.media)) return 'no completion tokens'
   if (completionTokens < (answer.deliveredTokens ?? 0)) return beforeTheEnd
   return undefined
 }
 
 /** A prompt is read before anything is generated: what was reported early is right about it, and the least of the rest. */
-async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage, output: string): Promise<Usage> {
-  const counted = await countOutput(deps, open, output)
-  return { ...reported, completionTokens: Math.max(counted, reported.completionTokens) }
+async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage, answer: Answer): Promise<Usage> {
+  const counted = completionOf(await countOutput(deps, open, answer.output()), answer.media)
+  return counted.completionTokens > reported.completionTokens ? { ...reported, ...counted } : reported
+}
+
+/** So many tokens of text, and the sound and images beside it. */
+function completionOf(textTokens: number, media: MediaTokens | undefined) {
+  return {
+    completionTokens: textTokens + mediaTotal(media),
+    ...(media?.audio && { audioCompletionTokens: media.audio }),
+    ...(media?.images && { imageCompletionTokens: media.images }),
+  }
 }
 
 /** The prompt as it went upstream, with the system prompt that the channel puts before it. */
@@ -90,13 +102,13 @@ function promptOf({ call, channel, systemPromptReset }: OpenCall): PromptText {
 }
 
 /** Counts prompt and output with the tokenizer. */
-export async function countUsage(deps: RelayDeps, open: OpenCall, output: string): Promise<Usage> {
+export async function countUsage(deps: RelayDeps, open: OpenCall, output: string, media?: MediaTokens): Promise<Usage> {
   const approximate = deps.settings().ApproximateTokenEnabled
-  const [promptTokens, completionTokens] = await Promise.all([
+  const [promptTokens, textTokens] = await Promise.all([
     deps.counter.count(open.upstreamModel, promptOf(open), approximate),
     countOutput(deps, open, output),
   ])
-  return { promptTokens, completionTokens }
+  return { promptTokens, ...completionOf(textTokens, media) }
 }
 
 function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | Promise<number> {

@@ -1,9 +1,16 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/dialect.ts'
+import { type MediaTokens, mediaTotal } from '../dialects/said-media.ts'
 import { quickTokens } from './count-tokens.ts'
 import type { RelayDeps } from './deps.ts'
 import { countUsage, measure, promptReport } from './measure.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
+
+/** What of an answer has gone out to the caller. */
+export interface Delivered {
+  characters: number
+  media: MediaTokens | undefined
+}
 
 /** What a stream has cost so far: by an estimate that is rather too high, until the output is really counted. */
 export class RunningCost {
@@ -16,6 +23,7 @@ export class RunningCost {
   /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
   #paidTokens = -1
   #deliveredCharacters = 0
+  #deliveredMedia: MediaTokens | undefined
   /** What the upstream told of the prompt, once that counts. */
   #prompt: Usage | undefined
   /** Units of all that has come by the upstream's own usage. */
@@ -29,13 +37,14 @@ export class RunningCost {
   }
 
   /** How much of the output has gone out to the caller. */
-  get deliveredCharacters(): number {
-    return this.#deliveredCharacters
+  get delivered(): Delivered {
+    return { characters: this.#deliveredCharacters, media: this.#deliveredMedia }
   }
 
   /** All that has come has gone out. */
   noteDelivered(): void {
     this.#deliveredCharacters = this.#meter.characters
+    this.#deliveredMedia = this.#meter.media
   }
 
   /** Units for what has come and so many tokens more. */
@@ -49,7 +58,7 @@ export class RunningCost {
 
   /** True when some of what has come has not gone out. */
   get hasUndelivered(): boolean {
-    return this.#meter.characters > this.#deliveredCharacters
+    return this.#meter.characters > this.#deliveredCharacters || this.#meter.media !== this.#deliveredMedia
   }
 
   /** True when what has come costs more than is held. */
@@ -77,6 +86,7 @@ export class RunningCost {
       reported,
       isEarly,
       output: () => this.#meter.output(),
+      media: this.#meter.media,
     })
     this.#reported = chargeOf(this.#open, found.measure).quota
   }
@@ -96,6 +106,6 @@ export class RunningCost {
     const { pieces, characters, extraBytes, tokens } = this.#counted
     const meter = this.#meter
     const said = quickTokens(meter.characters - characters, meter.extraBytes - extraBytes)
-    return tokens + Math.max(meter.pieces - pieces, said)
+    return tokens + Math.max(meter.pieces - pieces, said) + mediaTotal(meter.media)
   }
 }

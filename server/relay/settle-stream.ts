@@ -1,6 +1,7 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import type { RelayDeps } from './deps.ts'
 import { type Measured, measure, nothingCame, promptReport } from './measure.ts'
+import type { Delivered } from './running-cost.ts'
 import { type Ending, type OpenCall, settle } from './settlement.ts'
 
 /** How a stream ended. */
@@ -8,7 +9,7 @@ interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> 
   /** The limit for the whole call, which is ours, ended it. */
   isOverdue: boolean
   /** How much of the output has gone out, where that is not all that has come; the upstream's usage is of all. */
-  deliveredCharacters: number | undefined
+  delivered: Delivered | undefined
 }
 
 /** Charges what a stream has delivered. Rejects where that cannot be known; then the quota has been given back. */
@@ -16,9 +17,9 @@ export async function settleStream(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
-  { isOverdue, deliveredCharacters, ...ending }: StreamEnding,
+  { isOverdue, delivered, ...ending }: StreamEnding,
 ): Promise<void> {
-  const measuring = measuredOrRelease(deps, open, meter, { ...ending, deliveredCharacters })
+  const measuring = measuredOrRelease(deps, open, meter, { ...ending, delivered })
   const found = measuring instanceof Promise ? await measuring : measuring
   const images = meter.images ?? 0
   // Where the answer does not tell how many images it has, they have been seen; where that cannot be, the price is the asked one.
@@ -53,11 +54,12 @@ function measured(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
-  { outcome, firstByteMs, deliveredCharacters }: Ended,
+  { outcome, firstByteMs, delivered }: Ended,
 ): Measured | Promise<Measured> {
-  if (deliveredCharacters !== undefined) {
-    const output = () => meter.output().slice(0, deliveredCharacters)
-    return measure(deps, open, { usage: undefined, reported: promptReport(meter), isEarly: true, output })
+  if (delivered) {
+    const { characters, media } = delivered
+    const output = () => meter.output().slice(0, characters)
+    return measure(deps, open, { usage: undefined, reported: promptReport(meter), isEarly: true, output, media })
   }
   if (outcome === 'interrupted' && firstByteMs === 0) return nothingCame
   return measure(deps, open, {
@@ -65,6 +67,7 @@ function measured(
     reported: meter.reported,
     isEarly: meter.isReportEarly,
     output: () => meter.output(),
+    media: meter.media,
     ...(outcome !== 'complete' && !meter.finished && { deliveredTokens: meter.pieces }),
   })
 }

@@ -1,4 +1,4 @@
-import type { Measure } from './charging.ts'
+import type { Measure } from './charge.ts'
 import type { RelayDeps } from './deps.ts'
 import { answerHeaders } from './headers.ts'
 import { measure } from './measure.ts'

@@ -3,7 +3,7 @@ import type { Hold } from '../billing/ledger.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
-import { type Charge, type Charging, type Measure, nothing } from './charging.ts'
+import { type Charge, type Charging, type Measure, nothing } from './charge.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing-table.ts'
 

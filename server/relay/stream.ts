@@ -10,7 +10,7 @@ import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { readLateUsage } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
-import { RunningCost } from './running-cost.ts'
+import { type Delivered, RunningCost } from './running-cost.ts'
 import { settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
 import { endings, faultIn, isKnownError, unreadablePart } from './stream-endings.ts'
@@ -69,6 +69,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #settling: Promise<void> | undefined
   /** When there was something of the answer for the caller; 0 = not yet. */
   #firstByteMs = 0
+  /** There is no more quota, and the answer goes on in spite of it. */
+  #isOverdrawn = false
   /** The limit for the whole call, which is ours, ended it. */
   #isOverdue = false
   /** What is about to go out begins with the rest of an event of which a part has gone out already. */
@@ -211,7 +213,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
         return this.#chunk(piece.bytes)
       case 'ready':
         this.#begins(piece.bytes)
-        return this.#cost.needsMore() ? this.#extend(piece.bytes) : piece.bytes
+        return this.#cost.needsMore() && !this.#isOverdrawn ? this.#extend(piece.bytes) : piece.bytes
       case 'last':
         return this.#lastPiece(piece.bytes, piece.outcome)
       case 'quiet':
@@ -253,7 +255,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
     const out = joined(whole, block.early)
     this.#begins(out)
-    return this.#cost.needsMore() ? this.#extend(out) : out
+    return this.#cost.needsMore() && !this.#isOverdrawn ? this.#extend(out) : out
   }
 
   #lastPiece(bytes: Uint8Array, outcome: 'done' | 'error' | 'garbage'): Promise<Bytes> {
@@ -278,10 +280,14 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       (error: GatewayError) => error,
     )
     if (!cost.exceedsHold) return undefined
+    // Under one-api's policy an answer may cost more than there is.
+    if (deps.settings().QuotaPolicy === 'compat') {
+      this.#isOverdrawn = true
+      return undefined
+    }
     // The estimate is rather too high: before it ends an answer, what has come is really counted.
     await cost.count()
-    // Under one-api's policy an answer may cost more than there is.
-    if (!cost.exceedsHold || deps.settings().QuotaPolicy === 'compat') return undefined
+    if (!cost.exceedsHold) return undefined
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
   }
 
@@ -292,9 +298,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
 
   /** What cannot be paid does not go out, and is not charged, unless the first part of it has gone out already. */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
-    return this.#isContinued
-      ? this.#fail(shortage, out)
-      : this.#fail(shortage, undefined, this.#cost.deliveredCharacters)
+    return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
   }
 
   /** An end mark behind nothing but keep-alives ends no answer. */
@@ -352,8 +356,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return this.#fail(new GatewayError(code, message), before)
   }
 
-  /** `deliveredCharacters`: what is charged, where that is not all that has come. */
-  async #fail(error: GatewayError, before?: Bytes, deliveredCharacters?: number): Promise<Uint8Array> {
+  /** `delivered`: what is charged, where that is not all that has come. */
+  async #fail(error: GatewayError, before?: Bytes, delivered?: Delivered): Promise<Uint8Array> {
     const open = this.#open
     const isTorn = before === undefined && this.#splitter.partlySent
     this.#ended = true
@@ -362,7 +366,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     // The limit for the whole call is ours; an upstream that keeps on sending is not broken.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteHealth(this.#deps, open, isFaulty ? 'faulty' : 'undecided')
-    await this.#settle('interrupted', error.code, deliveredCharacters)
+    await this.#settle('interrupted', error.code, delivered)
     const event = this.#errorEvent(error)
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
   }
@@ -373,19 +377,19 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   }
 
   /** Charges what was delivered, once. */
-  #settle(outcome: Outcome, code: string, deliveredCharacters?: number): Promise<void> {
-    this.#settling ??= this.#settleOnce(outcome, code, deliveredCharacters)
+  #settle(outcome: Outcome, code: string, delivered?: Delivered): Promise<void> {
+    this.#settling ??= this.#settleOnce(outcome, code, delivered)
     return this.#settling
   }
 
-  async #settleOnce(outcome: Outcome, code: string, deliveredCharacters?: number): Promise<void> {
+  async #settleOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<void> {
     const deps = this.#deps
     const open = this.#open
     open.call.leaving.close()
     deps.idleWatch.remove(this)
     // One that was interrupted is known already.
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
-    const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, deliveredCharacters }
+    const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {
       await settleStream(deps, open, this.#meter, ending)
     } finally {

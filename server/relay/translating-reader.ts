@@ -157,6 +157,10 @@ class TalliedMeter implements StreamMeter {
     return this.#tally.extraBytes
   }
 
+  get media() {
+    return this.#tally.media
+  }
+
   get finished(): boolean {
     return this.#tally.stopped && !this.isCut
   }

@@ -67,6 +67,12 @@ export function imageReply(answer: JsonObject): JsonObject {
         input_tokens: usage.promptTokens,
         output_tokens: usage.completionTokens,
         total_tokens: usage.promptTokens + usage.completionTokens,
+        ...((usage.imageCompletionTokens || usage.reasoningTokens) && {
+          output_tokens_details: {
+            ...(usage.imageCompletionTokens && { image_tokens: usage.imageCompletionTokens }),
+            ...(usage.reasoningTokens && { reasoning_tokens: usage.reasoningTokens }),
+          },
+        }),
       },
     }),
   }

@@ -67,7 +67,8 @@ function addContent(content: unknown, texts: string[]): number {
   for (const part of content as unknown[]) {
     if (!isObject(part)) throw wrong('messages', 'messages whose content parts are objects')
     if (typeof part['text'] === 'string') texts.push(part['text'])
-    else fixed += mediaTokensOf(part)
+    // A medium stays one with a text beside it, be it an empty one.
+    fixed += mediaTokensOf(part)
   }
   return fixed
 }
@@ -84,10 +85,7 @@ function mediaTokensOf(part: JsonObject): number {
 
 /** True for content with a file, sound or video that is not in the request itself. Images are of bounded size. */
 function namesMedia(content: unknown): boolean {
-  return (
-    Array.isArray(content) &&
-    content.some((part) => isObject(part) && typeof part['text'] !== 'string' && isNamed(part))
-  )
+  return Array.isArray(content) && content.some((part) => isObject(part) && isNamed(part))
 }
 
 function isNamed(part: JsonObject): boolean {

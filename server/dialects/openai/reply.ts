@@ -2,6 +2,7 @@ import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { flatError } from '../flat-error.ts'
+import { type MediaTokens, SaidMedia } from '../said-media.ts'
 import { usageOf } from './usage.ts'
 
 /** What a whole JSON reply says that matters for charging. */
@@ -9,6 +10,8 @@ export interface ReplyFacts {
   usage: JsonObject | undefined
   /** Generated text, for counting when there is no usage. */
   output: string
+  /** Sound and images of a chat completion, likewise. */
+  media?: MediaTokens | undefined
   /** Present when the reply is an error in spite of its status. */
   error: JsonObject | undefined
 }
@@ -28,9 +31,18 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   }
   const choices = body['choices']
   const texts: string[] = []
-  if (Array.isArray(choices))
-    for (const choice of choices as unknown[]) if (isObject(choice)) choiceTexts(choice, texts)
-  return { usage, output: texts.join(''), error: hasAnswer(body) ? undefined : (error ?? flatError(body)) }
+  const media = new SaidMedia()
+  for (const choice of Array.isArray(choices) ? (choices as unknown[]) : []) {
+    if (!isObject(choice)) continue
+    choiceTexts(choice, texts)
+    if (isObject(choice['message'])) addMedia(choice['message'], media)
+  }
+  return {
+    usage,
+    output: texts.join(''),
+    media: media.tokens,
+    error: hasAnswer(body) ? undefined : (error ?? flatError(body)),
+  }
 }
 
 /** Services without usage for transcriptions tell the length of the sound where verbose_json is asked for. */
@@ -61,6 +73,11 @@ function written(value: unknown): string {
   const text = tryStringify(value)
   if (text === undefined) throw new GatewayError('bad_response_body', 'the answer of the upstream is nested too deeply')
   return text
+}
+
+function addMedia({ audio, images }: JsonObject, media: SaidMedia): void {
+  if (isObject(audio) && typeof audio['data'] === 'string') media.addSound(audio['data'])
+  if (Array.isArray(images)) for (const _ of images) media.addImage()
 }
 
 function messageTexts(message: JsonObject): unknown[] {

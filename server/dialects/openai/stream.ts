@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
+import { SaidMedia } from '../said-media.ts'
 import { SaidText } from '../said-text.ts'
 import { usageOf } from './usage.ts'
 
@@ -14,6 +15,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   error: JsonObject | undefined
   pieces = 0
   readonly #said = new SaidText()
+  readonly #media = new SaidMedia()
   /** How the last plain event was written before and behind what it said; '' = none was seen. */
   #before = ''
   #behind = ''
@@ -38,6 +40,10 @@ export class OpenAiStreamMeter implements StreamMeter {
 
   get extraBytes(): number {
     return this.#said.extraBytes
+  }
+
+  get media() {
+    return this.#media.tokens
   }
 
   output(): string {
@@ -128,7 +134,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (Array.isArray(calls))
       for (const call of calls as unknown[]) if (isObject(call)) this.#call(call['function'] ?? call['custom'])
     const audio = delta['audio']
-    if (isObject(audio)) this.#add(audio['transcript'])
+    if (isObject(audio)) {
+      this.#add(audio['transcript'])
+      if (typeof audio['data'] === 'string') this.#media.addSound(audio['data'])
+    }
+    const { images } = delta
+    if (Array.isArray(images)) for (const _ of images) this.#media.addImage()
   }
 
   #call(call: unknown): void {

@@ -1,0 +1,108 @@
+import type { Usage } from '../../contract/usage.ts'
+import { imageCharge } from '../billing/image-price.ts'
+import { chargeTokens, type PriceSheet } from '../billing/price.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import type { RelayCall } from './call.ts'
+import { type Charging, fixedCharging } from './charge.ts'
+
+/** A call for images, by the image or by tokens. Throws GatewayError for what cannot be priced. */
+export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
+  const field = (name: string) => (call.body.kind === 'json' ? call.body.json[name] : call.body.form.fields.get(name))
+  // What decides the price must be what everybody reads it as.
+  const text = (name: string) => {
+    const value = field(name)
+    if (value === undefined || value === null) return {}
+    if (typeof value !== 'string')
+      throw new GatewayError('invalid_field_value', `${name} must be a string`, { param: name })
+    return { [name]: value }
+  }
+  const n = countOf(field('n'))
+  const prompt = field('prompt')
+  const asked = {
+    model,
+    ...text('size'),
+    ...text('quality'),
+    ...(n !== undefined && { n }),
+    promptBytes: typeof prompt === 'string' ? Buffer.byteLength(prompt) : 0,
+    imagesShown: imagesShown(call),
+    isShownClosely: field('input_fidelity') === 'high',
+  }
+  const mostImages = mostImagesOf(n ?? 1, field)
+  const priceOf = (images: number) => {
+    const found = imageCharge({ ...asked, images }, sheet, groupRatio)
+    if (found.ok) return found
+    throw new GatewayError(found.code, found.message, { param: found.param })
+  }
+  const { quota: most, byTokens } = priceOf(mostImages)
+  return fixedCharging(
+    sheet,
+    groupRatio,
+    most,
+    most,
+    ({ usage, estimated, cut, images = cut?.images ?? mostImages }) => {
+      // Images without an output token are a report of nothing.
+      const reported = byTokens && !estimated && (usage.completionTokens > 0 || images === 0)
+      const quota = reported
+        ? chargeTokens({ ...usage, imageCompletionTokens: paintedTokens(usage) }, sheet, groupRatio)
+        : images === mostImages
+          ? most
+          : priceOf(images).quota
+      return {
+        quota,
+        promptTokens: reported ? usage.promptTokens : 0,
+        completionTokens: reported ? usage.completionTokens : 0,
+        estimated: byTokens && estimated,
+      }
+    },
+  )
+}
+
+/** Models that are charged by tokens answer with images: unless they tell of words, all that is no thought is image. */
+function paintedTokens({ completionTokens, reasoningTokens = 0, imageCompletionTokens }: Usage): number {
+  return imageCompletionTokens ?? completionTokens - reasoningTokens
+}
+
+/** Images and masks that are sent along to be edited. */
+function imagesShown({ body }: RelayCall): number {
+  if (body.kind === 'json') {
+    const lists = [body.json['image'], body.json['images'], body.json['mask']]
+    return lists.flat().filter((each) => each !== undefined && each !== null).length
+  }
+  const files = [...body.form.names].filter(([name]) => /^(?:images?|mask)(?:\[\d*\])?$/.test(name))
+  return files.reduce((sum, [, count]) => sum + count, 0)
+}
+
+/** Other services' names for `n`, which pass on to them unread. */
+export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
+/** Images of a series at Volcengine whose length the caller leaves to the model (its API reference, "max_images"). */
+const longestSeries = 15
+
+/** The most images that the answer can have, going by every name that some service has for their number. */
+function mostImagesOf(n: number, field: (name: string) => unknown): number {
+  const counts = imageCountFields.map((name) => wholeNumber(field(name)))
+  const series = field('sequential_image_generation')
+  if (typeof series === 'string' && series !== 'disabled') {
+    const options = field('sequential_image_generation_options')
+    counts.push((isObject(options) ? wholeNumber(options['max_images']) : undefined) ?? longestSeries)
+  }
+  return Math.max(n, ...counts.map((count) => count ?? 0))
+}
+
+/** How many images: a whole number, in a form as digits. */
+function countOf(given: unknown): number | undefined {
+  if (given === undefined || given === null) return undefined
+  const n = wholeNumber(given)
+  if (n !== undefined) return n
+  throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
+}
+
+/** Images that a stream has before it ends, where each of them ends with an event of its own. */
+export function imagesAsked({ body }: RelayCall): number {
+  return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
+}
+
+function wholeNumber(given: unknown): number | undefined {
+  const number = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
+  return typeof number === 'number' && Number.isInteger(number) ? number : undefined
+}

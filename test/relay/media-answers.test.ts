@@ -1,0 +1,233 @@
+// Sound and images in answers: what they are charged, told by the upstream or not, and what is held for images sent along.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import { sendEvents } from '../helpers/fake-upstream/sse.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chargedUnits, chat, expectError, promptTokens, see, startBench, until } from './setup.ts'
+
+const painter = 'gemini-2.5-flash-image'
+let bench: Bench
+
+beforeAll(async () => {
+  // Text costs one unit, sound eight. The painter's prompt costs 0.15, its text 1.25 and its images 15.
+  bench = await startBench({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
+  await bench.channel({ models: `m,gpt-image-1,${painter}` })
+  await bench.channel({ type: 24, models: 'gemini-3.1-flash-image' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const path = '/v1/chat/completions'
+/** An image in base64, as long as the least of them. */
+const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(4000)}` } }
+/** A second of sound: 48,000 bytes. */
+const second = 'A'.repeat(64_000)
+
+function answers(body: object): void {
+  bench.upstream.next(fake.behaviour('answers', (exchange) => sendJson(exchange, 200, body)))
+}
+
+const whole = (message: object, usage?: object) => ({
+  id: 'c1',
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+  ...(usage && { usage }),
+})
+
+describe('an image that the upstream tells of', () => {
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 1350,
+    total_tokens: 1360,
+    completion_tokens_details: { reasoning_tokens: 50, image_tokens: 1290 },
+  }
+
+  test('costs what images do, the words beside it what words do', async () => {
+    const caller = await bench.caller()
+    answers(whole({ content: 'Here it is.', images: [image] }, usage))
+    expect((await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
+    await charged(bench, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
+  })
+
+  test('costs what text does where it cannot be within the total', async () => {
+    const caller = await bench.caller()
+    const absurd = { ...usage, completion_tokens_details: { image_tokens: 1351 } }
+    answers(whole({ content: 'Here it is.', images: [image] }, absurd))
+    expect((await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
+    await charged(bench, caller, Math.ceil(10 * 0.15 + 1350 * 1.25))
+  })
+})
+
+describe('what the upstream does not tell is counted:', () => {
+  test('an image', async () => {
+    const caller = await bench.caller()
+    answers(whole({ content: '', images: [image] }))
+    await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
+    await charged(bench, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
+  })
+
+  test('an image of which it says that it is no token', async () => {
+    const caller = await bench.caller()
+    answers(whole({ content: '', images: [image] }, { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 }))
+    await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
+    await charged(bench, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
+  })
+
+  test('sound', async () => {
+    const caller = await bench.caller()
+    answers(whole({ content: null, audio: { id: 'a', data: second, transcript: '' } }))
+    await see(bench.gateway.post(path, { ...chat, modalities: ['text', 'audio'] }, caller.token))
+    await charged(bench, caller, promptTokens + 20 * 8)
+  })
+})
+
+interface Leaving {
+  path?: string
+  body: object
+  said: readonly object[]
+  /** What the caller has seen before it leaves. */
+  sign: string
+}
+
+/** Leaves a stream once all of `said` has come, which is not the end. */
+async function leave({ path: to = path, body, said, sign }: Leaving) {
+  const caller = await bench.caller()
+  bench.upstream.next(
+    fake.behaviour('goes on', async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      await sendEvents(exchange, [...said], {}, {})
+      return exchange.hang()
+    }),
+  )
+  const controller = new AbortController()
+  const response = await bench.gateway.post(to, body, caller.token, { signal: controller.signal })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.includes(sign)) break
+  }
+  expect(text).toContain(sign)
+  controller.abort()
+  await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+  return chargedUnits(bench, caller)
+}
+
+const delta = (fields: object) => ({ id: 'c1', choices: [{ index: 0, delta: fields, finish_reason: null }] })
+const half = second.slice(0, 32_000)
+
+describe('a caller who leaves pays for', () => {
+  test('the image that came', async () => {
+    const said = [delta({ role: 'assistant', content: '' }), delta({ images: [image] })]
+    const { units, rows } = await leave({ body: { ...chat, model: painter, stream: true }, said, sign: 'image_url' })
+    expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1, completion_tokens: 1290 })
+    expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
+  })
+
+  test('the sound that came', async () => {
+    const audio = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'pcm16' } }
+    const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ audio: { id: 'last' } })]
+    const { units, rows } = await leave({ body: { ...chat, ...audio, stream: true }, said, sign: '"last"' })
+    expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1, completion_tokens: 20 })
+    expect(units).toBe(promptTokens + 20 * 8)
+  })
+
+  test('the same in another dialect: sound is not read as words', async () => {
+    const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ content: 'last words' })]
+    const { rows } = await leave({
+      path: '/v1beta/models/m:streamGenerateContent?alt=sse',
+      body: {
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        generationConfig: { responseModalities: ['AUDIO'] },
+      },
+      said,
+      sign: 'last words',
+    })
+    expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
+    expect(rows[0]?.completion_tokens).toBeGreaterThan(20)
+    expect(rows[0]?.completion_tokens).toBeLessThan(26)
+  })
+})
+
+describe('an endpoint for images', () => {
+  const form = (fields: Record<string, string>) => {
+    const body = new FormData()
+    for (const [name, value] of Object.entries({ model: 'gpt-image-1', prompt: 'a lake', ...fields }))
+      body.append(name, value)
+    for (const name of ['a.png', 'b.png']) body.append('image[]', new Blob(['png']), name)
+    return body
+  }
+  const send = (body: FormData, token: string) =>
+    fetch(`${bench.gateway.url}/v1/images/edits`, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${token}` },
+    })
+  /** Prompt and image of 1024 × 1024 at low quality. */
+  const least = 6 * 2.5 + 272 * 20
+  const asked = { size: '1024x1024', quality: 'low' }
+
+  test.each<[string, Record<string, string>, number]>([
+    ['images that are sent along', {}, 2 * 500 * 5],
+    ['images that are to be looked at closely', { input_fidelity: 'high' }, 2 * 6500 * 5],
+  ])('holds for %s', async (_, fields, more) => {
+    const poor = await bench.caller({ user: least + more - 1 })
+    const refused = await see(send(form({ ...asked, ...fields }), poor.token))
+    expectError(refused, 403, 'insufficient_user_quota')
+    const caller = await bench.caller({ user: least + more })
+    bench.upstream.next(fake.okImages({ count: 1 }))
+    expect((await see(send(form({ ...asked, ...fields }), caller.token))).status).toBe(200)
+  })
+
+  test('does not believe images that are no token', async () => {
+    const caller = await bench.caller()
+    const usage = { input_tokens: 10, output_tokens: 0, total_tokens: 10 }
+    answers({ created: 1, data: [{ b64_json: 'AAAA' }], usage })
+    const body = { model: 'gpt-image-1', prompt: 'a lake', ...asked }
+    expect((await see(bench.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
+    await charged(bench, caller, least)
+  })
+
+  test('charges the thoughts and words of a painter as such', async () => {
+    const caller = await bench.caller()
+    answers({
+      candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount: 1140,
+        thoughtsTokenCount: 200,
+        totalTokenCount: 1350,
+        candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1120 }],
+      },
+    })
+    const body = { model: 'gemini-3.1-flash-image', prompt: 'a sea' }
+    expect((await see(bench.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
+    // $0.5, $3 and, for images, $60 a million.
+    await charged(bench, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
+  })
+})
+
+test('an image with an empty text beside it is an image, whose many tokens are believed', async () => {
+  const caller = await bench.caller()
+  const content = [{ ...image, text: '' }]
+  bench.upstream.next(fake.ok({ usage: { prompt_tokens: 15_000, completion_tokens: 1, total_tokens: 15_001 } }))
+  await see(bench.gateway.post(path, { model: 'm', messages: [{ role: 'user', content }] }, caller.token))
+  await charged(bench, caller, 15_001)
+})
+
+test('images that cost what text does leave what was cached its price', async () => {
+  const caller = await bench.caller()
+  await bench.gateway.setOption('CacheRatio', '{"m":0.1}')
+  bench.upstream.next(
+    fake.ok({
+      usage: {
+        prompt_tokens: 1000,
+        completion_tokens: 1,
+        total_tokens: 1001,
+        prompt_tokens_details: { cached_tokens: 900, image_tokens: 800 },
+      },
+    }),
+  )
+  const content = [image, { type: 'text', text: 'What is it?' }]
+  await see(bench.gateway.post(path, { model: 'm', messages: [{ role: 'user', content }] }, caller.token))
+  await charged(bench, caller, 100 + 90 + 1)
+})
