@@ -1,9 +1,9 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import ipaddr from 'ipaddr.js'
 import { isPostgresUrl } from './lib/database-url.ts'
 import { randomHex } from './lib/ids.ts'
+import { parseNetwork } from './lib/network.ts'
 
 /** Everything the environment says, read once. */
 export interface Config {
@@ -127,9 +127,10 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   const isPostgres = isPostgresUrl(url)
   const workers = integer('WORKERS', isPostgres ? availableParallelism() : 1, 1, 256)
   if (!isPostgres && workers > 1) faults.push('WORKERS above 1 needs PostgreSQL: SQLite serves one process.')
-  const initialRootPassword = value('INITIAL_ROOT_PASSWORD')
-  if (initialRootPassword !== undefined && initialRootPassword.length < 8) {
-    faults.push('INITIAL_ROOT_PASSWORD must have at least 8 characters.')
+  // As it stands, with blanks around it: so it is typed when its owner logs in.
+  const initialRootPassword = value('INITIAL_ROOT_PASSWORD') && env['INITIAL_ROOT_PASSWORD']
+  if (initialRootPassword !== undefined && (initialRootPassword.length < 8 || initialRootPassword.length > 128)) {
+    faults.push('INITIAL_ROOT_PASSWORD must have 8 to 128 characters.')
   }
   const initialRootToken = value('INITIAL_ROOT_TOKEN')?.replace(/^sk-/, '')
   if (initialRootToken !== undefined && !/^[A-Za-z0-9_]{16,128}$/.test(initialRootToken)) {
@@ -193,8 +194,8 @@ function proxies(text: string | undefined, faults: string[]): string[] {
     .map((item) => item.trim())
     .filter((item) => item !== '')
   for (const item of list) {
-    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))
-      faults.push(`TRUSTED_PROXIES has "${item}", which is neither an address nor a CIDR.`)
+    if (!parseNetwork(item))
+      faults.push(`TRUSTED_PROXIES has "${item}", which is neither a whole address nor a CIDR of one.`)
   }
   return list
 }

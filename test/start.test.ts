@@ -99,6 +99,20 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 })
 
+test('the first password is taken as it stands, up to the longest that logs in', async () => {
+  for (const password of [' blanks around it ', 'p'.repeat(128)]) {
+    await using installation = new Installation(undefined, { INITIAL_ROOT_PASSWORD: password })
+    const gateway = await installation.start()
+    const response = await fetch(`${gateway.url}/api/user/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'root', password }),
+    })
+    expect(await response.json()).toMatchObject({ success: true })
+    expect(await gateway.stop()).toBe(0)
+  }
+}, 120_000)
+
 test('a folder that is not there is made, also when the secret key comes from elsewhere', async () => {
   await using outer = new Installation()
   await using installation = new Installation(undefined, { DATA_DIR: join(outer.folder, 'new', 'data') })
@@ -156,6 +170,16 @@ test('what cannot be used is said in a sentence that names it', async () => {
   expect(await said({ BASE_PATH: '/a/../b' })).toEqual([
     78,
     'Configuration: BASE_PATH is "/a/../b", but must be a path such as /gateway.',
+  ])
+  // To some programs these mean 172.0.0.16/12 and 8.0.0.0/8.
+  expect(await said({ TRUSTED_PROXIES: '127.0.0.1, 172.16/12,010.0.0.0/8' })).toEqual([
+    78,
+    'Configuration: TRUSTED_PROXIES has "172.16/12", which is neither a whole address nor a CIDR of one.',
+    'Configuration: TRUSTED_PROXIES has "010.0.0.0/8", which is neither a whole address nor a CIDR of one.',
+  ])
+  expect(await said({ INITIAL_ROOT_PASSWORD: 'p'.repeat(129) })).toEqual([
+    78,
+    'Configuration: INITIAL_ROOT_PASSWORD must have 8 to 128 characters.',
   ])
 }, 120_000)
 

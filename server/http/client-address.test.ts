@@ -32,6 +32,12 @@ test('IPv4 in IPv6, ports and brackets are understood', () => {
   expect(addressOf(trusted, '::1', { 'x-forwarded-for': '[2001:db8::5]:4711' }).address).toBe('2001:db8::5')
 })
 
+test('a network of IPv4 may be written within IPv6', () => {
+  const trusted = ['::ffff:10.0.0.0/104']
+  expect(addressOf(trusted, '::ffff:10.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('192.0.2.1')
+  expect(addressOf(trusted, '::ffff:11.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('11.0.0.1')
+})
+
 test('X-Forwarded-Proto of a trusted proxy tells whether the caller used TLS', () => {
   expect(addressOf(['10.0.0.1'], '10.0.0.1', { 'x-forwarded-proto': 'https' }).secure).toBe(true)
   expect(addressOf(['10.0.0.1'], '10.0.0.1').secure).toBe(false)

@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
-import ipaddr from 'ipaddr.js'
+import type ipaddr from 'ipaddr.js'
+import { type Address, isWithin, type Network, parseAddress, parseNetwork } from '../lib/network.ts'
 import type { AppEnv } from './app-env.ts'
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** Where a request came from. */
 export interface Origin {
@@ -18,17 +17,14 @@ export interface Origin {
 export function originReader(
   trusted: readonly string[],
 ): (request: Request, socketAddress: string | undefined) => Origin {
-  const ranges = trusted.map(parseRange)
-  const isTrusted = (address: Address) =>
-    ranges.some(
-      ([base, bits]) => address.kind() === base.kind() && (address as ipaddr.IPv4).match(base as ipaddr.IPv4, bits),
-    )
+  const networks = trusted.map(parseNetwork).filter((network) => network !== undefined)
+  const isTrusted = (address: Address) => networks.some((network: Network) => isWithin(address, network))
 
   return (request, socketAddress = '') => {
     const tls = request.url.startsWith('https:')
     const socket = parseAddress(socketAddress)
     if (!socket) return { address: socketAddress, secure: tls }
-    if (ranges.length === 0 || !isTrusted(socket)) return { address: socket.toString(), secure: tls }
+    if (networks.length === 0 || !isTrusted(socket)) return { address: socket.toString(), secure: tls }
     let caller = socket
     const chain = (request.headers.get('x-forwarded-for') ?? '').split(',').reverse()
     for (const entry of chain) {
@@ -66,17 +62,6 @@ export function addressKey(address: string): string {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`
-}
-
-function parseAddress(text: string): Address | undefined {
-  // `process` turns ::ffff:1.2.3.4 into 1.2.3.4: sockets that listen on both protocols report IPv4 callers so.
-  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
-}
-
-function parseRange(text: string): [Address, number] {
-  if (text.includes('/')) return ipaddr.parseCIDR(text)
-  const address = ipaddr.process(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
 function withoutPort(entry: string): string {

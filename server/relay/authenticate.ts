@@ -1,9 +1,9 @@
-import ipaddr from 'ipaddr.js'
 import type { Limits } from '../../contract/limits.ts'
 import { roles } from '../../contract/roles.ts'
 import { channelStatus, tokenStatus, userStatus } from '../../contract/statuses.ts'
 import { type CallLimits, userLimits } from '../billing/limits.ts'
 import { GatewayError } from '../errors.ts'
+import { isWithin, parseAddress, parseNetwork } from '../lib/network.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { CallerRow } from '../store/callers.ts'
 import type { Caller } from './caller.ts'
@@ -121,13 +121,9 @@ function checkSubnet(row: CallerRow, addressOf: () => string): void {
 }
 
 function contains(range: string, address: string): boolean {
-  try {
-    const parsed = ipaddr.process(address)
-    const [base, bits] = ipaddr.parseCIDR(range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`)
-    return parsed.kind() === base.kind() && parsed.match(base, bits)
-  } catch {
-    return false
-  }
+  const network = parseNetwork(range)
+  const parsed = parseAddress(address)
+  return network !== undefined && parsed !== undefined && isWithin(parsed, network)
 }
 
 function chosenChannel(routing: RoutingTable, row: CallerRow, text: string): Channel {

@@ -144,6 +144,25 @@ describe('apps', () => {
     )
   })
 
+  test('get lines that a shell reads as written, whatever a model is called', async () => {
+    const model = `it's $(echo run) "\`echo run\`" \\ \u6a21;echo run`
+    const channel = { type: 8, key: 'k', name: 'odd', group: 'default', base_url: upstream.url }
+    await site.api('POST', '/api/channel/', { ...channel, models: model })
+    const fields = { name: 'odd', remain_quota: 0, unlimited_quota: true, expired_time: -1, models: model }
+    const { id: odd } = await site.apiAs<{ id: number }>(owner, 'POST', '/api/token/', fields)
+    await using visit = await site.visit({ as: owner })
+    await visit.open(`/token?start=${odd}`)
+    const setup = visit.page.getByRole('dialog').getByRole('region', { name: 'Set up an app' })
+    const code = setup.locator('pre').first()
+    await setup.getByText('Claude Code', { exact: true }).click()
+    await eventually(() => code.textContent()).toContain('run')
+    const shell = Bun.spawnSync(['sh', '-c', `${await code.textContent()}\nprintf %s "$ANTHROPIC_MODEL"`])
+    expect(shell.stdout.toString()).toBe(model)
+    await setup.getByText('Codex', { exact: true }).click()
+    await setup.getByText('Put this into ~/.codex/config.toml:').waitFor()
+    expect(Bun.TOML.parse((await code.textContent()) ?? '')).toMatchObject({ model })
+  })
+
   test('that open by a link are opened, copied and scanned', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit

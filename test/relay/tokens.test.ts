@@ -140,6 +140,16 @@ describe('a token that may not be used:', () => {
       await refused(await from(address), 403, 'ip_not_allowed')
     }
   })
+
+  test('a subnet of IPv4 may be written within IPv6; a short form means nothing', async () => {
+    const from = async (subnet: string, address: string) => {
+      const caller = await bench.caller(undefined, { token: { subnet } })
+      return (await call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })).status
+    }
+    expect(await from('::ffff:203.0.113.0/120', '203.0.113.9')).toBe(200)
+    expect(await from('::ffff:203.0.113.0/120', '203.0.114.9')).toBe(403)
+    expect(await from('172.16/12', '172.0.0.9')).toBe(403)
+  })
 })
 
 async function userOf({ userId }: Caller): Promise<{ username: string }> {

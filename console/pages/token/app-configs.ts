@@ -9,10 +9,15 @@ export type AppSetup =
 /** Lines for a shell that set variables. */
 const exported = (variables: Record<string, string>) =>
   Object.entries(variables)
-    .map(([name, value]) => `export ${name}=${value}`)
+    .map(([name, value]) => `export ${name}=${quoted(value)}`)
     .join('\n')
 
-const codexFile = (server: string, model: string) => `model = "${model}"
+/** A word for a shell. Names of models are what an admin typed, and these lines are pasted and run. */
+function quoted(word: string): string {
+  return /^[\w.:/@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+const codexFile = (server: string, model: string) => `model = ${JSON.stringify(model)}
 model_provider = "gateway"
 
 [model_providers.gateway]

@@ -110,6 +110,17 @@ forEachDatabase((_, openFresh) => {
     expect((await guess('192.0.2.2', password)).json.success).toBe(true)
   })
 
+  test('all ways to write one name count together', async () => {
+    const strict = await createTestApi(api.store, {
+      rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
+    })
+    const guess = (username: string) =>
+      strict.call('POST', '/api/user/login', { body: { username, password: 'a guess' }, address: '192.0.2.1' })
+    for (const name of ['ada', 'ａda', 'aｄa']) expect((await guess(name)).status).toBe(200)
+    for (const name of ['adａ', 'ADA', 'ada']) expect((await guess(name)).status).toBe(429)
+    expect((await guess('bob')).status).toBe(200)
+  })
+
   test('an imported bcrypt hash is replaced at the first login', async () => {
     const bcrypt = await Bun.password.hash(password, { algorithm: 'bcrypt', cost: 4 })
     const { id } = await api.addPerson({ username: 'old', password: bcrypt })

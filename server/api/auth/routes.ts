@@ -39,7 +39,8 @@ function mountLogin(
 
   servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
     if (body.username === '' || body.password === '') throw new ApiFailure('The username and the password are needed.')
-    const key = `${addressKey(clientAddress)} ${body.username.toLowerCase()}`
+    // In the one form that the account is found by, or each way of writing its name would have a limit of its own.
+    const key = `${addressKey(clientAddress)} ${body.username.normalize('NFKC').toLowerCase()}`
     const wait = failures.wait(key)
     if (wait > 0) throw tooManyRequests(wait)
 

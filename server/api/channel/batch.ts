@@ -19,6 +19,7 @@ import {
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { AbilityLimit } from './ability-limit.ts'
 import { parseModels } from './channel-input.ts'
 
 type Deps = Pick<ApiDeps, 'store' | 'clock'>
@@ -33,10 +34,12 @@ export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<
   return store.write(async (trx) => {
     /** What happened, and to which channels. */
     const changes = new Map<string, number[]>()
+    const limit = new AbilityLimit()
     let count = 0
     for (const id of ids) {
       const channel = await lockChannel(trx, id)
       if (!channel) continue
+      if (action === 'edit') limit.take({ ...channel, ...fields })
       await changeOne(trx, { id, status: channel.status }, action, fields)
       const change = describeOne(channel, action, fields)
       changes.set(change, [...(changes.get(change) ?? []), id])

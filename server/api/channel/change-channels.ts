@@ -15,6 +15,7 @@ import {
 } from '../../store/channels.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
+import { AbilityLimit } from './ability-limit.ts'
 import { channelFields } from './channel-input.ts'
 import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalformedKeys } from './channel-keys.ts'
 import { keysFromConfig } from './config-keys.ts'
@@ -54,6 +55,7 @@ export async function createChannels(
   if (body.models === undefined) throw new ApiFailure('please select at least one model!')
   const fields = { type: defaultType, ...channelFields(body, knownTypes(deps)) }
   refuseMalformedKeys(fields.type, keys)
+  new AbilityLimit().take(fields, body.key_mode === 'multi' ? 1 : keys.length)
   return store.write(async (trx) => {
     const ids: number[] = []
     const stored =
@@ -77,6 +79,7 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
   await store.write(async (trx) => {
     const before = await lockChannel(trx, id)
     if (!before) throw new ApiFailure('This channel does not exist.')
+    new AbilityLimit().take({ ...before, ...sent })
     const keys = await changedKeys(trx, secrets, body)
     const fields = { ...sent, ...keys }
     const type = sent.type ?? before.type

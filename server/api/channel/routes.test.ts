@@ -264,6 +264,19 @@ forEachDatabase((_, openFresh) => {
     expect(await abilities(id)).toHaveLength(2400)
   })
 
+  test('long lists of models and of groups do not make millions of pairs', async () => {
+    const models = Array.from({ length: 501 }, (_, i) => `model-${i}`).join(',')
+    const group = Array.from({ length: 100 }, (_, i) => `g${i}`).join(',')
+    const many = await create({ models, group })
+    expect(many.message).toBe('A channel may have 50000 pairs of a model and a group; these would be 50100.')
+    const id = (await create({ models })).data[0]
+    expect((await put({ id, group })).message).toContain('may have 50000 pairs')
+    const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`).join('\n')
+    expect((await create({ models, key: keys })).message).toContain('may have 500000 pairs')
+    expect(await abilities(id)).toHaveLength(501)
+    expect((await get('?p=0')).data).toHaveLength(1)
+  })
+
   test('lists ten a page and finds by id and beginning of the name', async () => {
     for (let i = 0; i < 11; i++) await create({ name: `c${i}` })
     const answer = await api.call('GET', '/api/channel/?p=0', { as: admin.token })

@@ -96,7 +96,9 @@ forEachDatabase((_, openFresh) => {
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: 'S256',
     })
-    expect(answer.headers.getSetCookie().join()).toMatch(/oauth_state=.*HttpOnly; SameSite=Lax/)
+    expect(answer.headers.getSetCookie().join()).toMatch(
+      /oauth_state=[^;]*;(?: Max-Age=600;)? Path=\/; .*HttpOnly; SameSite=Lax/,
+    )
     await mine.callback(hub.agree(answer.json.data, octo))
     const [exchange, user] = hub.requests
     expect(JSON.parse(exchange?.body ?? '')).toMatchObject({ code_verifier: expect.stringMatching(/^[\w-]{43,128}$/) })

@@ -50,7 +50,8 @@ export function createOAuthStates({
     const code = { ...row(state, browser), created_time: now, expires_time: now + lifetimeSeconds }
     await store.write((trx) => saveCode(trx, code))
     setCookie(c, cookieName, browser, {
-      path: '/api/oauth',
+      // Behind a proxy the path begins with a prefix, or not: a path of its own would not come back at all of them.
+      path: '/',
       httpOnly: true,
       sameSite: 'Lax',
       secure: c.get('secure'),

@@ -99,6 +99,9 @@ forEachDatabase((_, openFresh) => {
       [{ unlimited_quota: 1 }, 'unlimited_quota'],
       [{ subnet: '10.0.0.0/33' }, 'subnet'],
       [{ subnet: '10.1' }, 'subnet'],
+      [{ subnet: '172.16/12' }, 'subnet'],
+      [{ subnet: '010.0.0.0/8' }, 'subnet'],
+      [{ subnet: '0x7f000001/32' }, 'subnet'],
       [{ subnet: 'home' }, 'subnet'],
     ]
     for (const [body, word] of cases) {

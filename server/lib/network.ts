@@ -1,0 +1,41 @@
+import ipaddr from 'ipaddr.js'
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** The addresses that begin with so many bits of this one. */
+export interface Network {
+  readonly base: Address
+  readonly bits: number
+}
+
+/**
+ * Reads an address or a CIDR, as whole as people write them; undefined for anything else. Short and octal forms mean
+ * other addresses to some programs than to people: 172.16/12 is 172.0.0.16/12 to inet_aton. IPv4 within IPv6
+ * (::ffff:10.0.0.0/104) is IPv4.
+ */
+export function parseNetwork(text: string): Network | undefined {
+  const [, address = '', length] = /^([^/]+?)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  if (!isWhole(address)) return undefined
+  const base = ipaddr.parse(address)
+  const all = base.kind() === 'ipv4' ? 32 : 128
+  const bits = length === undefined ? all : Number(length)
+  if (bits > all) return undefined
+  const mapped = base as ipaddr.IPv6
+  if (all === 128 && bits >= 96 && mapped.isIPv4MappedAddress())
+    return { base: mapped.toIPv4Address(), bits: bits - 96 }
+  return { base, bits }
+}
+
+/** An address as a socket or a header tells it; IPv4 callers of a socket for both protocols are IPv4. */
+export function parseAddress(text: string): Address | undefined {
+  return isWhole(text) ? ipaddr.process(text) : undefined
+}
+
+function isWhole(address: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
+}
+
+/** Addresses of the two protocols are never in each other's networks. */
+export function isWithin(address: Address, { base, bits }: Network): boolean {
+  return address.kind() === base.kind() && (address as ipaddr.IPv4).match(base as ipaddr.IPv4, bits)
+}
