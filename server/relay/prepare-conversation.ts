@@ -82,7 +82,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...asked,
     model: upstreamModel,
     stream: upstreamCall.stream,
-    wantsStreamUsage: channel.provider.asksForStreamUsage,
+    wantsStreamUsage: channel.provider.asksForStreamUsage && !attempting.withoutUsage,
     ...(capTokens !== undefined && { maxTokens: capTokens }),
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }

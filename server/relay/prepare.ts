@@ -44,6 +44,8 @@ export interface Attempting {
   upstreamCall: UpstreamCall
   /** Most tokens of the answer, where the balance affords less than was asked for. */
   capTokens: number | undefined
+  /** The service refuses to be asked for the usage of a stream. */
+  withoutUsage?: boolean
   /** Access tokens that were kept and go with the call, by their names. */
   lent?: Map<string, string>
 }
@@ -52,7 +54,8 @@ export interface Attempting {
  * The caller's bytes with only what must change: the mapped model, the channel's system prompt, the request for usage,
  * and a cap on the answer where the balance affords less than was asked for.
  */
-export function prepare({ call, channel, endpoint, upstreamModel, upstreamCall, capTokens }: Attempting): Prepared {
+export function prepare(attempting: Attempting): Prepared {
+  const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.body.kind === 'form') {
     const { form: given } = call.body
     // A call that names no model is charged for one by default, so that one is asked for.
@@ -68,12 +71,13 @@ export function prepare({ call, channel, endpoint, upstreamModel, upstreamCall, 
   const { json, text } = call.body
   const edits: JsonObject = {}
   if (upstreamModel !== json['model']) edits['model'] = upstreamModel
-  const askedForUsage = asksForUsage(call, channel)
+  const askedForUsage = asksForUsage(attempting)
   if (askedForUsage) {
     edits['stream_options'] = { ...(isObject(json['stream_options']) && json['stream_options']), include_usage: true }
   }
-  const systemPromptReset = channel.systemPrompt !== '' && call.mode === 'chat'
-  if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], channel.systemPrompt)
+  const { systemPrompt } = attempting.channel
+  const systemPromptReset = systemPrompt !== '' && call.mode === 'chat'
+  if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], systemPrompt)
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
   const translation = 'translation' in endpoint ? endpoint.translation : undefined
   const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request
@@ -110,9 +114,9 @@ export function edited(text: string, json: JsonObject, edits: JsonObject): strin
   }
 }
 
-function asksForUsage(call: RelayCall, channel: Channel): boolean {
-  const streamsChat = call.facts.stream && (call.mode === 'chat' || call.mode === 'completions')
-  return streamsChat && !call.facts.wantsStreamUsage && channel.provider.asksForStreamUsage
+function asksForUsage({ call: { facts, mode }, channel, withoutUsage }: Attempting): boolean {
+  const streamsChat = facts.stream && (mode === 'chat' || mode === 'completions')
+  return streamsChat && !facts.wantsStreamUsage && channel.provider.asksForStreamUsage && !withoutUsage
 }
 
 /** The first message's content is replaced if it is a system message; otherwise one is put in front. */

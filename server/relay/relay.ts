@@ -1,6 +1,6 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
-import { askUpstream, patienceOf } from './ask-upstream.ts'
+import { askUpstream, patienceOf, type Question } from './ask-upstream.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
 import { CallerLeft } from './caller-left.ts'
 import type { Charging } from './charge.ts'
@@ -17,6 +17,7 @@ import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { type OpenCall, settle } from './settlement.ts'
+import { isAboutUsage, noteRefusesUsage, refusesUsage } from './usage-refused.ts'
 
 /**
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when
@@ -239,7 +240,10 @@ export interface Trial {
   attempts: Attempt[]
 }
 
-/** Once more where the service refuses an access token that was kept: it may have taken the token back. */
+/**
+ * Once more where the service refuses an access token that was kept: it may have taken the token back; or to be asked for
+ * the usage of a stream.
+ */
 async function attempt(
   deps: RelayDeps,
   call: RelayCall,
@@ -247,10 +251,17 @@ async function attempt(
   handOver: () => void,
 ): Promise<Response | AttemptFailed> {
   const lent = new Map<string, string>()
-  const failed = await attemptOnce(deps, call, trial, handOver, lent)
-  if (failed instanceof Response || lent.size === 0 || failed.error.status !== 401 || call.signal.aborted) return failed
+  const withoutUsage = call.facts.stream && refusesUsage(deps.missingPlaces, trial.channel)
+  const failed = await attemptOnce(deps, call, trial, handOver, { lent, withoutUsage })
+  if (failed instanceof Response || call.signal.aborted) return failed
+  if (!withoutUsage && isAboutUsage(failed, call, trial.channel)) {
+    const next = await attemptOnce(deps, call, trial, handOver, { lent: new Map(), withoutUsage: true })
+    if (next instanceof Response) noteRefusesUsage(deps.missingPlaces, trial.channel)
+    return next
+  }
+  if (lent.size === 0 || failed.error.status !== 401) return failed
   for (const [name, value] of lent) deps.accessTokens.refused(name, value)
-  return attemptOnce(deps, call, trial, handOver, new Map())
+  return attemptOnce(deps, call, trial, handOver, { lent: new Map(), withoutUsage })
 }
 
 async function attemptOnce(
@@ -258,7 +269,7 @@ async function attemptOnce(
   call: RelayCall,
   trial: Trial,
   handOver: () => void,
-  lent: Map<string, string>,
+  how: Pick<Question, 'lent' | 'withoutUsage'>,
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()
@@ -280,7 +291,7 @@ async function attemptOnce(
       if (tierLost) open.tierLost = true
       sent = open
     }
-    const question = { call, channel, upstreamModel, capTokens, lent }
+    const question = { call, channel, upstreamModel, capTokens, ...how }
     const { prepared, response } = await askUpstream(deps, question, patienceOf(channel, settings), ready)
     const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
       note(response.status, '')

@@ -22,6 +22,7 @@ export class RunningCost {
   #counted = { pieces: 0, characters: 0, extraBytes: 0, tokens: 0 }
   /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
   #paidTokens = -1
+  #isOverdrawn = false
   #deliveredCharacters = 0
   #deliveredMedia: MediaTokens | undefined
   /** What the upstream told of the prompt, once that counts. */
@@ -66,8 +67,15 @@ export class RunningCost {
     return this.units(0) > this.#open.hold.amount
   }
 
+  /** True under one-api's policy, where an answer may cost more than there is; nobody asks for more from then on. */
+  mayOverdraw(): boolean {
+    this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'
+    return this.#isOverdrawn
+  }
+
   /** True when what has come, and half a slice more, costs more than is held. */
   needsMore(): boolean {
+    if (this.#isOverdrawn) return false
     const { PreConsumedQuota } = this.#deps.settings()
     if (this.#prompt) return this.units(PreConsumedQuota / 2) > this.#open.hold.amount
     const tokens = this.#tokens() + Math.ceil(PreConsumedQuota / 2)

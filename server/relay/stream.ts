@@ -69,8 +69,6 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #settling: Promise<void> | undefined
   /** When there was something of the answer for the caller; 0 = not yet. */
   #firstByteMs = 0
-  /** There is no more quota, and the answer goes on in spite of it. */
-  #isOverdrawn = false
   /** The limit for the whole call, which is ours, ended it. */
   #isOverdue = false
   /** What is about to go out begins with the rest of an event of which a part has gone out already. */
@@ -213,7 +211,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
         return this.#chunk(piece.bytes)
       case 'ready':
         this.#begins(piece.bytes)
-        return this.#cost.needsMore() && !this.#isOverdrawn ? this.#extend(piece.bytes) : piece.bytes
+        return this.#cost.needsMore() ? this.#extend(piece.bytes) : piece.bytes
       case 'last':
         return this.#lastPiece(piece.bytes, piece.outcome)
       case 'quiet':
@@ -255,7 +253,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
     const out = joined(whole, block.early)
     this.#begins(out)
-    return this.#cost.needsMore() && !this.#isOverdrawn ? this.#extend(out) : out
+    return this.#cost.needsMore() ? this.#extend(out) : out
   }
 
   #lastPiece(bytes: Uint8Array, outcome: 'done' | 'error' | 'garbage'): Promise<Bytes> {
@@ -279,12 +277,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       () => undefined,
       (error: GatewayError) => error,
     )
-    if (!cost.exceedsHold) return undefined
-    // Under one-api's policy an answer may cost more than there is.
-    if (deps.settings().QuotaPolicy === 'compat') {
-      this.#isOverdrawn = true
-      return undefined
-    }
+    if (!cost.exceedsHold || cost.mayOverdraw()) return undefined
     // The estimate is rather too high: before it ends an answer, what has come is really counted.
     await cost.count()
     if (!cost.exceedsHold) return undefined

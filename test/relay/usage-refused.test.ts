@@ -1,0 +1,76 @@
+// Upstreams from before `stream_options`, which refuse a request that has it.
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chargedUnits, chatStream, expectError, see, startBench } from './setup.ts'
+
+const bench: Bench = await startBench()
+const words = ['word0', ' word1', ' word2', ' word3', ' word4']
+const textTokens = 10
+
+beforeEach(async () => {
+  await bench.clear()
+  await bench.channel()
+  bench.upstream.always(
+    fake.behaviour('knows no stream_options', (exchange) =>
+      exchange.request.fields['stream_options'] === undefined
+        ? fake.okStream({ chunks: words, usage: null }).run(exchange)
+        : sendJson(exchange, 400, {
+            error: { message: 'Unrecognized request argument supplied: stream_options', type: 'invalid_request_error' },
+          }),
+    ),
+  )
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const calls: [dialect: string, path: string, body: object][] = [
+  ["OpenAI's chat", '/v1/chat/completions', chatStream],
+  [
+    'the Gemini API',
+    '/v1beta/models/m:streamGenerateContent?alt=sse',
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+  ['the Messages API', '/v1/messages', { ...chatStream, max_tokens: 20 }],
+]
+describe('a stream is asked for again without its usage, which is counted, for callers of', () => {
+  for (const [dialect, path, body] of calls) {
+    test(dialect, async () => {
+      const caller = await bench.caller()
+      for (const asked of [2, 3]) {
+        const seen = await see(bench.gateway.post(path, body, caller.token))
+        expect([seen.status, seen.error]).toEqual([200, undefined])
+        expect(seen.text).toContain('word4')
+        // The second call knows it from the first.
+        expect(bench.upstream.requests.length).toBe(asked)
+      }
+      const { rows } = await chargedUnits(bench, caller)
+      expect(rows.length).toBe(2)
+      for (const row of rows)
+        expect(row).toMatchObject({ estimated: 1, outcome: 'complete', completion_tokens: textTokens })
+    })
+  }
+})
+
+test('a caller who asks for the usage hears that it is not to be had', async () => {
+  const caller = await bench.caller()
+  const body = { ...chatStream, stream_options: { include_usage: true } }
+  const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+  expectError(seen, 400, null)
+  expect(seen.error?.message).toContain('stream_options')
+  expect(bench.upstream.requests.length).toBe(1)
+  await charged(bench, caller, 0)
+})
+
+test('an upstream that refuses the rest, too, is asked twice and not thought to know no usage', async () => {
+  const echo = fake.behaviour('echoes', (exchange) =>
+    sendJson(exchange, 400, { error: { message: 'what is stream_options?', type: 'invalid_request_error' } }),
+  )
+  bench.upstream.next(echo)
+  bench.upstream.next(echo)
+  const caller = await bench.caller()
+  expectError(await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token)), 400, null)
+  bench.upstream.next(fake.okStream({ chunks: words }))
+  await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+  expect(bench.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
+  await charged(bench, caller, 15)
+})
