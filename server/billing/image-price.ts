@@ -13,10 +13,8 @@ export interface ImageRequest {
   readonly promptBytes: number
   /** Text tokens of the prompt where they were counted; the bytes are the ceiling otherwise. */
   readonly promptTokens?: number
-  /** How many images are sent along. */
-  readonly imagesShown?: number
-  /** The caller asks for a close look at them. */
-  readonly isShownClosely?: boolean
+  /** Tokens of images sent along. */
+  readonly imagePromptTokens?: number
 }
 
 /** A price, or why the request cannot be priced; the codes are those of the error table. */
@@ -150,7 +148,7 @@ function chargedByTokens(sheet: PriceSheet): boolean {
 }
 
 function ceiling(request: ImageRequest, size: string, images: number, sheet: PriceSheet, groupRatio: bigint): number {
-  const imagePromptTokens = (request.imagesShown ?? 0) * shownTokens(request)
+  const imagePromptTokens = request.imagePromptTokens ?? 0
   const completionTokens = images * outputTokens(request.model, size, request.quality)
   return chargeTokens(
     {
@@ -164,9 +162,13 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
   )
 }
 
-/** Tokens of an image that is sent along, at most (OpenAI's guide to image generation, "Input fidelity"). */
-function shownTokens({ model, isShownClosely }: ImageRequest): number {
-  return /^gpt-image-1(?:$|-)/.test(model) && !isShownClosely ? 500 : 6500
+/**
+ * Tokens of an image that is sent along: at most, and as a rule (OpenAI's guide to image generation, "Input fidelity").
+ * Whether one is looked at closely is told by the caller, or known to the model alone.
+ */
+export function shownImageTokens(model: string, isClose: boolean): { most: number; usual: number } {
+  if (isClose) return { most: 6500, usual: 6500 }
+  return { most: /^gpt-image-1(?:$|[-.])/.test(model) ? 500 : 6500, usual: 500 }
 }
 
 function outputTokens(model: string, size: string, quality: string | undefined): number {

@@ -73,7 +73,9 @@ function readParts(raw: JsonObject): Parts {
  */
 function countedBeside(raw: JsonObject, parts: Parts): { prompt: number; completion: number } {
   const { reasoningTokens = 0, audioPromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
+  const { imageCompletionTokens = 0 } = parts
   const rest = countedBeyond(raw)
+  if (imageCompletionTokens > 0 && rest === imageCompletionTokens) return { prompt: 0, completion: rest }
   if (reasoningTokens > 0 && (rest === reasoningTokens || (rest === 0 && raw['market_cost'] !== undefined)))
     return { prompt: 0, completion: reasoningTokens }
   const isPrompt = rest > 0 && (rest === audioPromptTokens || rest === cachedTokens + cacheWriteTokens)

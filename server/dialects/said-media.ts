@@ -4,7 +4,10 @@ export interface MediaTokens {
   readonly images: number
 }
 
-/** 20 a second (OpenAI's pricing of sound), at the 48,000 bytes that a second of pcm16 has, the one form of streams. */
+/**
+ * 20 a second (OpenAI's pricing of sound), at the 48,000 bytes that a second of pcm16 has, the one form of its streams. Of
+ * compressed sound nobody knows the length by its bytes: it counts for less.
+ */
 const audioTokensPerByte = 20 / 48_000
 /** An image of 1024×1024 by Google's models (Gemini API, "Image generation"); what others have can be more. */
 const tokensPerImage = 1_290

@@ -96,7 +96,7 @@ class TokenCharging implements Charging {
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
     this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
-    // Unseen reasoning is held for, and capped, as a plain answer is; so are sound and images, which cannot be counted.
+    // Unseen reasoning is held for, and capped, as a plain answer is; so are sound and images, which come in large pieces.
     this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
     const slice = Math.min(sliceTokens, this.#whole)

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import { imageCharge } from '../billing/image-price.ts'
+import { imageCharge, shownImageTokens } from '../billing/image-price.ts'
 import { chargeTokens, type PriceSheet } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
@@ -25,16 +25,16 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
     ...text('quality'),
     ...(n !== undefined && { n }),
     promptBytes: typeof prompt === 'string' ? Buffer.byteLength(prompt) : 0,
-    imagesShown: imagesShown(call),
-    isShownClosely: field('input_fidelity') === 'high',
   }
   const mostImages = mostImagesOf(n ?? 1, field)
-  const priceOf = (images: number) => {
-    const found = imageCharge({ ...asked, images }, sheet, groupRatio)
+  const shown = imagesShown(call)
+  const shownTokens = shownImageTokens(model, field('input_fidelity') === 'high')
+  const priceOf = (images: number, tokensOfShown: number) => {
+    const found = imageCharge({ ...asked, images, imagePromptTokens: shown * tokensOfShown }, sheet, groupRatio)
     if (found.ok) return found
     throw new GatewayError(found.code, found.message, { param: found.param })
   }
-  const { quota: most, byTokens } = priceOf(mostImages)
+  const { quota: most, byTokens } = priceOf(mostImages, shownTokens.most)
   return fixedCharging(
     sheet,
     groupRatio,
@@ -45,9 +45,7 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
       const reported = byTokens && !estimated && (usage.completionTokens > 0 || images === 0)
       const quota = reported
         ? chargeTokens({ ...usage, imageCompletionTokens: paintedTokens(usage) }, sheet, groupRatio)
-        : images === mostImages
-          ? most
-          : priceOf(images).quota
+        : priceOf(images, shownTokens.usual).quota
       return {
         quota,
         promptTokens: reported ? usage.promptTokens : 0,
@@ -103,6 +101,6 @@ export function imagesAsked({ body }: RelayCall): number {
 }
 
 function wholeNumber(given: unknown): number | undefined {
-  const number = typeof given === 'string' && /^\s*\d{1,9}\s*$/.test(given) ? Number(given) : given
+  const number = typeof given === 'string' && /^\s*-?\d{1,9}\s*$/.test(given) ? Number(given) : given
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined
 }

@@ -3,18 +3,30 @@ import type { Clock } from '../lib/clock.ts'
 import type { SseSplitter } from '../lib/sse.ts'
 import type { StreamReader } from './stream-reader.ts'
 
+/** A stream that nobody is sent any more. */
+interface LateStream {
+  reader: StreamReader
+  splitter: SseSplitter
+  meter: StreamMeter
+  clock: Clock
+  limitMs: number
+}
+
 /** Reads what the upstream still has to say to an answer that is complete, or about to be, for no longer than `limitMs`. */
-export async function readLateUsage(
-  reader: StreamReader,
-  splitter: SseSplitter,
-  meter: StreamMeter,
-  clock: Clock,
-  limitMs: number,
-): Promise<void> {
+export function readLateUsage(stream: LateStream): Promise<void> {
+  const { meter } = stream
+  return readOn(stream, () => meter.finished && (meter.usage ?? meter.reported) !== undefined)
+}
+
+/** Reads an event of which a part has gone out to its end: what is in it, an image say, is known only then. */
+export function readOpenEvent(stream: LateStream): Promise<void> {
+  return readOn(stream, () => !stream.splitter.partlySent)
+}
+
+async function readOn({ reader, splitter, meter, clock, limitMs }: LateStream, isEnough: () => boolean): Promise<void> {
   const untilMs = clock.nowMs() + limitMs
   reader.hurry(limitMs)
-  const isTold = () => meter.finished && (meter.usage ?? meter.reported) !== undefined
-  while (!isTold() && clock.nowMs() < untilMs) {
+  while (!isEnough() && clock.nowMs() < untilMs) {
     const piece = await reader.next()
     // What it says has been metered by who read it.
     if (piece.kind === 'ready') continue

@@ -38,7 +38,7 @@ export const nothingCame: Measured = {
 
 /** The upstream's usage when it can be believed, at once; else our own count. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
-  const reported = answer.reported ?? readUsage(answer.usage)
+  const reported = withMedia(answer.reported ?? readUsage(answer.usage), answer.media)
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
   const seconds = secondsOf(answer.usage)
   const images = imagesOf(answer.usage)
@@ -86,8 +86,20 @@ async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage,
   return counted.completionTokens > reported.completionTokens ? { ...reported, ...counted } : reported
 }
 
+/** A report that does not tell what of its total is sound or images, where some came. */
+function withMedia(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
+  if (!reported || !media || reported.audioCompletionTokens || reported.imageCompletionTokens) return reported
+  const images = Math.min(media.images, reported.completionTokens - (reported.reasoningTokens ?? 0))
+  const audio = Math.min(media.audio, reported.completionTokens - (reported.reasoningTokens ?? 0) - images)
+  return {
+    ...reported,
+    ...(images > 0 && { imageCompletionTokens: images }),
+    ...(audio > 0 && { audioCompletionTokens: audio }),
+  }
+}
+
 /** So many tokens of text, and the sound and images beside it. */
-function completionOf(textTokens: number, media: MediaTokens | undefined) {
+export function completionOf(textTokens: number, media: MediaTokens | undefined) {
   return {
     completionTokens: textTokens + mediaTotal(media),
     ...(media?.audio && { audioCompletionTokens: media.audio }),

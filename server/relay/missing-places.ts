@@ -1,4 +1,4 @@
-/** Remembers for a while which dialects services do not offer, so that each call need not find out. */
+/** Remembers for a while what services do not offer, dialects and the usage of streams, so that each call need not find out. */
 export interface MissingPlaces {
   has(place: string): boolean
   note(place: string): void

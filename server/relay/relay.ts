@@ -251,12 +251,15 @@ async function attempt(
   handOver: () => void,
 ): Promise<Response | AttemptFailed> {
   const lent = new Map<string, string>()
-  const withoutUsage = call.facts.stream && refusesUsage(deps.missingPlaces, trial.channel)
+  const { channel } = trial
+  const upstreamModel = mappedModel(channel, call.facts.model)
+  const withoutUsage = call.facts.stream && refusesUsage(deps.missingPlaces, channel, upstreamModel)
   const failed = await attemptOnce(deps, call, trial, handOver, { lent, withoutUsage })
   if (failed instanceof Response || call.signal.aborted) return failed
-  if (!withoutUsage && isAboutUsage(failed, call, trial.channel)) {
+  if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
     const next = await attemptOnce(deps, call, trial, handOver, { lent: new Map(), withoutUsage: true })
-    if (next instanceof Response) noteRefusesUsage(deps.missingPlaces, trial.channel)
+    // One who leaves has an answer, too.
+    if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel)
     return next
   }
   if (lent.size === 0 || failed.error.status !== 401) return failed

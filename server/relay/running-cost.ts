@@ -1,9 +1,9 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/dialect.ts'
-import { type MediaTokens, mediaTotal } from '../dialects/said-media.ts'
+import type { MediaTokens } from '../dialects/said-media.ts'
 import { quickTokens } from './count-tokens.ts'
 import type { RelayDeps } from './deps.ts'
-import { countUsage, measure, promptReport } from './measure.ts'
+import { completionOf, countUsage, measure, promptReport } from './measure.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 
 /** What of an answer has gone out to the caller. */
@@ -51,10 +51,12 @@ export class RunningCost {
   /** Units for what has come and so many tokens more. */
   units(marginTokens: number): number {
     if (this.#reported !== undefined) return this.#reported
-    const completionTokens = this.#tokens() + Math.ceil(marginTokens)
-    if (this.#prompt)
-      return chargeOf(this.#open, { usage: { ...this.#prompt, completionTokens }, estimated: true }).quota
-    return this.#open.charging.soFar(this.#promptTokens, completionTokens)
+    const textTokens = this.#tokens() + Math.ceil(marginTokens)
+    const { media } = this.#meter
+    const prompt = this.#prompt ?? { promptTokens: this.#promptTokens }
+    const usage = { ...prompt, ...completionOf(textTokens, media) }
+    if (this.#prompt || media) return chargeOf(this.#open, { usage, estimated: true }).quota
+    return this.#open.charging.soFar(this.#promptTokens, textTokens)
   }
 
   /** True when some of what has come has not gone out. */
@@ -77,7 +79,7 @@ export class RunningCost {
   needsMore(): boolean {
     if (this.#isOverdrawn) return false
     const { PreConsumedQuota } = this.#deps.settings()
-    if (this.#prompt) return this.units(PreConsumedQuota / 2) > this.#open.hold.amount
+    if (this.#prompt || this.#meter.media) return this.units(PreConsumedQuota / 2) > this.#open.hold.amount
     const tokens = this.#tokens() + Math.ceil(PreConsumedQuota / 2)
     if (tokens <= this.#paidTokens) return false
     const { charging, hold } = this.#open
@@ -114,6 +116,6 @@ export class RunningCost {
     const { pieces, characters, extraBytes, tokens } = this.#counted
     const meter = this.#meter
     const said = quickTokens(meter.characters - characters, meter.extraBytes - extraBytes)
-    return tokens + Math.max(meter.pieces - pieces, said) + mediaTotal(meter.media)
+    return tokens + Math.max(meter.pieces - pieces, said)
   }
 }

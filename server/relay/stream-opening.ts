@@ -84,6 +84,7 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
       case 'chunk': {
         const block = splitter.push(piece.bytes)
         const begun = someEvent(block, ({ data }) => data !== undefined && isSpeaking(opening, meter, data))
+        if (block.early && !begun) refuseNoEvents([...pieces, piece], status)
         if (begun || block.early || opening.clock.nowMs() >= opening.untilMs) return [...pieces, piece]
         // The runtime may reuse the memory of a piece when the next is read.
         pieces.push({ kind: 'chunk', bytes: piece.bytes.slice() })
@@ -107,6 +108,17 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
         )
     }
   }
+}
+
+/** What begins so long a line, and with no name of a field, is a page or a file and no stream (HTML standard, 9.2.6). */
+function refuseNoEvents(pieces: readonly UpstreamPiece[], status: number): void {
+  const head = Buffer.concat(pieces.flatMap((each) => (each.kind === 'chunk' ? [each.bytes] : []))).toString(
+    'utf8',
+    0,
+    64,
+  )
+  if (!/^[\s\ufeff]*[\w-]*:/.test(head))
+    throw badBody('the upstream began its answer with something that cannot be read', status)
 }
 
 function emptyStream(status: number): AttemptFailed {

@@ -8,7 +8,7 @@ import { describeFault } from './describe-fault.ts'
 import { failureInStream, withoutKey } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
-import { readLateUsage } from './late-usage.ts'
+import { readLateUsage, readOpenEvent } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
 import { settleStream } from './settle-stream.ts'
@@ -196,8 +196,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       const meter = this.#meter
       const { finished } = meter
       // After the last word little but the usage is missing: what the model did unseen is in it, and must be paid.
-      if (finished || meter.answered)
-        await readLateUsage(this.#reader, this.#splitter, meter, this.#deps.clock, drainMs)
+      const late = { reader: this.#reader, splitter: this.#splitter, meter, clock: this.#deps.clock, limitMs: drainMs }
+      if (finished || meter.answered) await readLateUsage(late)
+      else if (this.#splitter.partlySent) await readOpenEvent(late)
       this.#reader.cancel()
       await this.#settle(finished ? 'complete' : 'aborted', '')
     }

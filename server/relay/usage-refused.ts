@@ -1,28 +1,38 @@
+import { reasonsUnseen } from '../billing/model-limits.ts'
 import type { RelayCall } from './call.ts'
 import type { MissingPlaces } from './missing-places.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
 
-/** Services that came before OpenAI's `stream_options` refuse it: Azure's older API versions, older servers of open models. */
+const names = /stream_options|include_usage/
+const refusal =
+  /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
+
+/**
+ * True where a service refuses that it is asked for the usage of a stream, as those do that came before OpenAI's
+ * `stream_options`: Azure's older API versions, older servers of open models. Never where the words may be the caller's,
+ * and not for models that reason unseen: without the usage nobody would know of that.
+ */
 export function isAboutUsage(
   { status, error }: AttemptFailed,
-  { dialect, facts }: RelayCall,
+  { facts, mode, body }: RelayCall,
   { provider }: Channel,
+  upstreamModel: string,
 ): boolean {
-  const isOurs = dialect !== 'openai-chat' || !facts.wantsStreamUsage
-  const isAsked = facts.stream && isOurs && provider.asksForStreamUsage
-  return isAsked && (status === 400 || status === 422) && /stream_options|include_usage/.test(error.message)
+  const isAsked = facts.stream && (mode === 'chat' || mode === 'completions') && provider.asksForStreamUsage
+  if (!isAsked || (status !== 400 && status !== 422) || reasonsUnseen(upstreamModel)) return false
+  return names.test(error.message) && refusal.test(error.message) && body.kind === 'json' && !names.test(body.text)
 }
 
-/** True for a channel that was found to refuse it not long ago: its streams are counted here. */
-export function refusesUsage(places: MissingPlaces, channel: Channel): boolean {
-  return places.has(placeOf(channel))
+/** True for a model of a channel that was found to refuse it not long ago: its streams are counted here. */
+export function refusesUsage(places: MissingPlaces, channel: Channel, upstreamModel: string): boolean {
+  return places.has(placeOf(channel, upstreamModel))
 }
 
-export function noteRefusesUsage(places: MissingPlaces, channel: Channel): void {
-  places.note(placeOf(channel))
+export function noteRefusesUsage(places: MissingPlaces, channel: Channel, upstreamModel: string): void {
+  places.note(placeOf(channel, upstreamModel))
 }
 
-function placeOf({ id, upstream }: Channel): string {
-  return `${id} ${upstream.baseUrl} usage of streams`
+function placeOf({ id, upstream }: Channel, upstreamModel: string): string {
+  return `${id} ${upstream.baseUrl} usage of ${upstreamModel}`
 }

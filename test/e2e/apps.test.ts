@@ -18,7 +18,8 @@ beforeAll(async () => {
   upstream = await startFakeUpstream()
   upstream.always(ok({ text: 'hello' }))
   const channel = { type: 8, key: 'k', name: 'one', group: 'default', base_url: upstream.url }
-  await site.api('POST', '/api/channel/', { ...channel, models: 'gpt-4o-mini' })
+  // A model to talk to is offered, though another stands before it.
+  await site.api('POST', '/api/channel/', { ...channel, models: 'dall-e-2,gpt-4o-mini' })
   owner = await site.addUser('owner', { quota: 10_000_000 })
   const fields = { name: 'laptop', remain_quota: 0, unlimited_quota: true, expired_time: -1 }
   const made = await site.apiAs<{ id: number; key: string }>(owner, 'POST', '/api/token/', fields)

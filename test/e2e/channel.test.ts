@@ -448,6 +448,28 @@ describe('the form of a channel', () => {
     await eventually(() => box.inputValue()).toBe('Anthropic Claude')
   })
 
+  test('who clicks the box of the type and types finds what is typed, clicked before it is loaded or after', async () => {
+    for (const early of [true, false]) {
+      await using visit = await site.visit({ as: rootAccount })
+      const { page } = visit
+      const letGo = await openHeld(page, '/channel/add', '**/assets/combobox-control-*.js')
+      const box = page.getByLabel('Type', { exact: true })
+      if (early) await box.click()
+      await letGo()
+      await page.waitForLoadState('networkidle')
+      await eventually(() => box.getAttribute('aria-busy')).toBe(null)
+      if (!early) await box.click()
+      await page.keyboard.type('custom')
+      await page.getByRole('option', { name: 'Custom', exact: true }).waitFor()
+      await page.keyboard.press('Enter')
+      await eventually(() => box.inputValue()).toBe('Custom')
+      // A second click puts the caret where it is made.
+      await box.click({ position: { x: 20, y: 10 } })
+      const selected = () => box.evaluate((it: HTMLInputElement) => (it.selectionEnd ?? 0) - (it.selectionStart ?? 0))
+      expect(await selected()).toBe(0)
+    }
+  })
+
   test('of a channel whose type stands far down the list, the list opens at that type, clicked early or later', async () => {
     const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
     const { type, label } = types.at(-1) ?? { type: 0, label: 'no type' }

@@ -3,7 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { sendEvents } from '../helpers/fake-upstream/sse.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, chat, expectError, promptTokens, see, startBench, until } from './setup.ts'
+import {
+  type Bench,
+  charged,
+  chargedUnits,
+  chat,
+  expectError,
+  expectErrorEvent,
+  promptTokens,
+  see,
+  startBench,
+  until,
+} from './setup.ts'
 
 const painter = 'gemini-2.5-flash-image'
 let bench: Bench
@@ -11,7 +22,7 @@ let bench: Bench
 beforeAll(async () => {
   // Text costs one unit, sound eight. The painter's prompt costs 0.15, its text 1.25 and its images 15.
   bench = await startBench({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
-  await bench.channel({ models: `m,gpt-image-1,${painter}` })
+  await bench.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
   await bench.channel({ type: 24, models: 'gemini-3.1-flash-image' })
 })
 afterAll(() => bench[Symbol.asyncDispose]())
@@ -51,10 +62,28 @@ describe('an image that the upstream tells of', () => {
   test('costs what text does where it cannot be within the total', async () => {
     const caller = await bench.caller()
     const absurd = { ...usage, completion_tokens_details: { image_tokens: 1351 } }
-    answers(whole({ content: 'Here it is.', images: [image] }, absurd))
+    answers(whole({ content: 'Here it is.' }, absurd))
     expect((await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
     await charged(bench, caller, Math.ceil(10 * 0.15 + 1350 * 1.25))
   })
+})
+
+test('an image that the upstream counts, but does not call one, costs what images do', async () => {
+  const caller = await bench.caller()
+  answers(
+    whole({ content: 'Here.', images: [image] }, { prompt_tokens: 10, completion_tokens: 1300, total_tokens: 1310 }),
+  )
+  await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
+  await charged(bench, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
+})
+
+test('an image that the upstream counts beside the total of its words is paid, too', async () => {
+  const caller = await bench.caller()
+  const details = { completion_tokens_details: { image_tokens: 1290 } }
+  const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
+  answers(whole({ content: 'Here.', images: [image] }, usage))
+  await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
+  await charged(bench, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
 })
 
 describe('what the upstream does not tell is counted:', () => {
@@ -148,6 +177,66 @@ describe('a caller who leaves pays for', () => {
   })
 })
 
+test('a caller who leaves in the middle of a large image pays for it', async () => {
+  const caller = await bench.caller()
+  const large = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(600_000)}` } }
+  const text = `data: ${JSON.stringify(delta({ images: [large] }))}\n\n`
+  const left = Promise.withResolvers<void>()
+  bench.upstream.next(
+    fake.behaviour('a large image', async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      await exchange.write(text.slice(0, -10))
+      await left.promise
+      await exchange.write(text.slice(-10))
+      return exchange.hang()
+    }),
+  )
+  const controller = new AbortController()
+  const body = { ...chat, model: painter, stream: true }
+  const response = await bench.gateway.post(path, body, caller.token, { signal: controller.signal })
+  let bytes = 0
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length
+    if (bytes >= text.length - 10) break
+  }
+  controller.abort()
+  left.resolve()
+  const { units, rows } = await chargedUnits(bench, caller)
+  expect(rows[0]).toMatchObject({ outcome: 'aborted', completion_tokens: 1290 })
+  expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
+})
+
+describe('an upstream that answers with more than can be paid is stopped:', () => {
+  const stopped = async (user: number, body: object, events: readonly object[]) => {
+    const caller = await bench.caller({ user, token: user })
+    bench.upstream.next(
+      fake.behaviour('ignores the limit', async (exchange) => {
+        exchange.head(200, fake.streamHeaders())
+        await sendEvents(exchange, [...events], {}, { delayMs: 20 })
+        exchange.end()
+      }),
+    )
+    const seen = await see(bench.gateway.post(path, { ...chat, ...body, stream: true }, caller.token))
+    expectErrorEvent(seen, 'quota_exhausted_mid_stream')
+    return { seen, units: (await chargedUnits(bench, caller, user)).units }
+  }
+
+  test.each([{}, { modalities: ['text'] }])('images, asked for as %p', async (asked) => {
+    const images = [1, 2, 3].map(() => delta({ images: [image] }))
+    const { seen, units } = await stopped(25_000, { model: painter, ...asked }, images)
+    expect(seen.text.split('image_url":{').length - 1).toBe(1)
+    expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
+  })
+
+  test('sound', async () => {
+    const sound = Array.from({ length: 40 }, () => delta({ audio: { data: second.slice(0, 6400) } }))
+    const { units } = await stopped(200, { modalities: ['text', 'audio'] }, sound)
+    // 0.1 s is two tokens of eight units.
+    expect(units).toBeGreaterThan(100)
+    expect(units).toBeLessThanOrEqual(200)
+  })
+})
+
 describe('an endpoint for images', () => {
   const form = (fields: Record<string, string>) => {
     const body = new FormData()
@@ -169,6 +258,7 @@ describe('an endpoint for images', () => {
   test.each<[string, Record<string, string>, number]>([
     ['images that are sent along', {}, 2 * 500 * 5],
     ['images that are to be looked at closely', { input_fidelity: 'high' }, 2 * 6500 * 5],
+    ['images sent to a model of the same family', { model: 'gpt-image-1.5' }, 2 * 500 * 4 - 272 * 4],
   ])('holds for %s', async (_, fields, more) => {
     const poor = await bench.caller({ user: least + more - 1 })
     const refused = await see(send(form({ ...asked, ...fields }), poor.token))

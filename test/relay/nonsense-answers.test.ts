@@ -57,6 +57,20 @@ for (const [name, status, body, seenStatus, code] of cases) {
   })
 }
 
+test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'.repeat(1_000_000)}`])(
+  'a megabyte on one line that is no event, in place of a stream: 502, nothing charged',
+  async (text) => {
+    const caller = await bench.caller()
+    bench.upstream.next(says(200, text, 'text/event-stream'))
+    expectError(
+      await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token)),
+      502,
+      'bad_response_body',
+    )
+    await charged(bench, caller, 0)
+  },
+)
+
 test('an error event that is a list nested 100,000 deep: 502, nothing charged', async () => {
   const caller = await bench.caller()
   bench.upstream.next(says(200, `data: {"error":${nested}}\n\n`, 'text/event-stream'))

@@ -133,6 +133,13 @@ describe('an upload', () => {
     expect(seen.error).toMatchObject({ param: 'size' })
   })
 
+  test('of an image whose n is negative → 400, as in JSON', async () => {
+    const image = form(part('model', 'gpt-image-1'), part('prompt', 'x'), part('n', '-1'), file())
+    const { seen } = await call(image, { path: '/v1/images/edits' })
+    expectError(seen, 400, 'n_not_within_range')
+    expect(seen.error?.message).toStartWith('n must be from 1 to 10 for gpt-image-1')
+  })
+
   test('in many small pieces, without a length', async () => {
     const body = form(part('model', 'speech'), file(soundBytes(3_000)))
     const pieces = new ReadableStream<Uint8Array>({

@@ -61,12 +61,53 @@ test('a caller who asks for the usage hears that it is not to be had', async () 
   await charged(bench, caller, 0)
 })
 
-test('an upstream that refuses the rest, too, is asked twice and not thought to know no usage', async () => {
-  const echo = fake.behaviour('echoes', (exchange) =>
-    sendJson(exchange, 400, { error: { message: 'what is stream_options?', type: 'invalid_request_error' } }),
+const refuses = (message: string) =>
+  fake.behaviour('refuses', (exchange) =>
+    sendJson(exchange, 400, { error: { message, type: 'invalid_request_error' } }),
   )
-  bench.upstream.next(echo)
-  bench.upstream.next(echo)
+
+test('words of the caller that an upstream repeats mean nothing', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(refuses("Invalid value: 'include_usage'. Supported values are: 'system' and 'user'."))
+  const body = { ...chatStream, messages: [{ role: 'include_usage', content: 'Hi' }] }
+  expectError(await see(bench.gateway.post('/v1/chat/completions', body, caller.token)), 400, null)
+  expect(bench.upstream.requests.length).toBe(1)
+})
+
+test('what a model refuses is asked of the others, and a model that reasons unseen is not called without', async () => {
+  const caller = await bench.caller()
+  await bench.channel({ models: 'm2,o3', priority: -1 })
+  const post = (model: string) =>
+    see(bench.gateway.post('/v1/chat/completions', { ...chatStream, model }, caller.token))
+  expect((await post('m')).status).toBe(200)
+  bench.upstream.always(fake.okStream({ chunks: words }))
+  await post('m2')
+  expect(bench.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
+  bench.upstream.next(refuses('Unrecognized request argument supplied: stream_options'))
+  const before = bench.upstream.requests.length
+  expectError(await post('o3'), 400, null)
+  expect(bench.upstream.requests.length).toBe(before + 1)
+})
+
+test('one who leaves has not heard that it is so', async () => {
+  const caller = await bench.caller()
+  const leave = new AbortController()
+  bench.upstream.next(refuses('Unrecognized request argument supplied: stream_options'))
+  bench.upstream.next(fake.neverAnswers())
+  const init = { signal: leave.signal }
+  const gone = bench.gateway.post('/v1/chat/completions', chatStream, caller.token, init).catch(() => undefined)
+  await bench.upstream.received(2)
+  leave.abort()
+  await gone
+  await chargedUnits(bench, caller)
+  bench.upstream.next(fake.okStream({ chunks: words }))
+  await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+  expect(bench.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
+})
+
+test('an upstream that refuses the rest, too, is asked twice and not thought to know no usage', async () => {
+  bench.upstream.next(refuses('Unknown parameter: stream_options'))
+  bench.upstream.next(refuses('Unknown parameter: messages'))
   const caller = await bench.caller()
   expectError(await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token)), 400, null)
   bench.upstream.next(fake.okStream({ chunks: words }))

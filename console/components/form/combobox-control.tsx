@@ -67,7 +67,9 @@ function useOpen({ id, reached, options }: ControlProps) {
     const box = document.getElementById(id)
     if (reached.current.how === 'not' || !(box instanceof HTMLInputElement)) return
     box.focus()
-    box.setSelectionRange(box.value.length, box.value.length)
+    // What is shown gives way to what is typed next; words that were typed go on.
+    if (reached.current.typed === '') box.select()
+    else box.setSelectionRange(box.value.length, box.value.length)
   }, [reached, id])
   useEffect(() => {
     if (reached.current.how !== 'open' || !hasOptions) return
@@ -229,6 +231,8 @@ export function SearchSelect(props: SearchSelectProps) {
   const { options, value, onChange, creatable = false } = props
   const t = useText()
   const [open, setOpen] = useOpen(props)
+  /** Who is in the box has just come. */
+  const isNew = useRef(false)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
   return (
     <Combobox.Root
@@ -240,6 +244,8 @@ export function SearchSelect(props: SearchSelectProps) {
       disabled={props.disabled ?? false}
       open={open}
       onOpenChange={setOpen}
+      // Where what is typed may be meant as it is, Enter takes no other.
+      autoHighlight={!creatable}
       onInputValueChange={(typed, details) => {
         if (creatable && details.reason === 'input-change') onChange(typed.trim())
       }}
@@ -248,12 +254,23 @@ export function SearchSelect(props: SearchSelectProps) {
         <Combobox.Input
           id={props.id}
           ref={props.inputRef}
+          onFocus={() => {
+            isNew.current = true
+          }}
+          // A press puts the caret into what is chosen, and what is typed then would be looked for behind it.
+          onClick={({ currentTarget }) => {
+            if (isNew.current) currentTarget.select()
+            isNew.current = false
+          }}
           onBlur={props.onBlur}
           placeholder={props.placeholder}
           aria-invalid={props.invalid || undefined}
           aria-describedby={props.describedBy}
           className={`${inputClass} pr-8`}
-          onKeyDown={keepOnEscape}
+          onKeyDown={(event) => {
+            isNew.current = false
+            keepOnEscape(event)
+          }}
         />
         <Combobox.Trigger
           aria-label={t('do.open')}

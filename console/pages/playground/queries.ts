@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
 import { logApi } from '../../../contract/api/log.ts'
-import { optionApi } from '../../../contract/api/option.ts'
 import { type Token, tokenApi } from '../../../contract/api/token.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
@@ -28,33 +27,6 @@ export const modelsQuery = (token: Token) =>
       return data.map(({ id }) => id).sort((one, other) => one.localeCompare(other))
     },
   })
-
-const patienceMs = 2000
-
-/**
- * Models that a call can be charged for: those with a price, which admins are told; for others those that their newest
- * calls were charged for. Empty where nothing is known.
- */
-export const chargeableQuery = (admin: boolean) =>
-  queryOptions({
-    queryKey: ['playground', 'chargeable', admin],
-    queryFn: async ({ signal }) => {
-      // It is for a good beginning alone: who waits longer begins with another model.
-      const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
-      const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
-      return new Set(names)
-    },
-  })
-
-async function pricedModels(signal: AbortSignal): Promise<string[]> {
-  const prices = await call(optionApi.prices, {}, { signal, quiet: true })
-  return prices.filter(({ source }) => source !== 'none').map(({ model }) => model)
-}
-
-async function chargedModels(signal: AbortSignal): Promise<string[]> {
-  const query = { p: 0, size: newestCalls, type: logType.consume }
-  return (await call(logApi.self, { query }, { signal, quiet: true })).map(({ model_name }) => model_name)
-}
 
 /** The model that answered last in this browser. */
 export const lastModel = () => readStored('ui.model')

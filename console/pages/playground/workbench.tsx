@@ -2,18 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { Code, Eraser } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { Token } from '../../../contract/api/token.ts'
-import { isChatModel } from '../../../contract/model-kinds.ts'
 import { tokenStatus } from '../../../contract/statuses.ts'
 import { Button } from '../../components/ui/button.tsx'
-import { isAdmin, useSessionUser } from '../../lib/session.ts'
-import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { useUrlState } from '../../lib/url-state.ts'
+import { useUsualModel } from '../../lib/usual-model.ts'
 import { Composer } from './composer.tsx'
 import { requestFor, useConversation } from './conversation.ts'
 import { ConversationView } from './conversation-view.tsx'
 import { emptySettings, isTemperature, isTokenLimit, parametersOf } from './parameters.ts'
-import { chargeableQuery, lastModel, modelsQuery } from './queries.ts'
+import { lastModel, modelsQuery } from './queries.ts'
 import { parsePlaygroundSearch } from './search.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 
@@ -21,20 +19,12 @@ const CodeDialog = lazy(() => import('./code-dialog.tsx').then((it) => ({ defaul
 
 const isUsable = (token: Token) => token.status === tokenStatus.enabled
 
-/**
- * The model to begin with: the one that answered last, else the first to talk to whose calls can be charged, else the
- * first to talk to, else the first.
- */
-function useUsualModel(models: readonly string[] | undefined, wanted: boolean): string | undefined {
-  // A server of fewer calls tells nobody its prices.
-  const classic = useClassicServer()
-  const admin = isAdmin(useSessionUser()) && !classic
+/** The model to begin with: the one that answered last, else the usual one. */
+function useFirstModel(models: readonly string[] | undefined, wanted: boolean): string | undefined {
   const [last] = useState(lastModel)
   const remembered = models?.find((model) => model === last)
-  const chargeable = useQuery({ ...chargeableQuery(admin), enabled: wanted && models !== undefined && !remembered })
-  if (remembered !== undefined || chargeable.isLoading) return remembered
-  const talking = models?.filter(isChatModel) ?? []
-  return talking.find((model) => chargeable.data?.has(model)) ?? talking[0] ?? models?.[0]
+  const usual = useUsualModel(wanted && remembered === undefined ? models : undefined)
+  return usual.isLoading ? undefined : (remembered ?? usual.model)
 }
 
 /** Settings at the side, the conversation beside them. */
@@ -46,8 +36,8 @@ export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest
   const [code, setCode] = useState(false)
   const token = tokens.find(({ id }) => id === search.token) ?? tokens.find(isUsable) ?? newest
   const models = useQuery(modelsQuery(token))
-  const usual = useUsualModel(models.data, search.model === undefined)
-  const model = search.model ?? usual
+  const first = useFirstModel(models.data, search.model === undefined)
+  const model = search.model ?? first
   const chosen = [model, search.compare].filter((each) => each !== undefined)
   const parameters = parametersOf(settings)
   const conversation = useConversation(token, parameters)

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Token } from '../../../contract/api/token.ts'
+import { useUsualModel } from '../../lib/usual-model.ts'
 import { availableModelsQuery } from './queries.ts'
 
-/** A model that the token may use; a common name while that is not known. */
+/** A model that the token may use, one to talk to where there is one; a common name while that is not known. */
 export function useModel(token: Token): string {
   const known = useQuery(availableModelsQuery)
-  const own = token.models?.split(',')[0]?.trim()
-  return own || known.data?.[0] || 'gpt-4o-mini'
+  const own = token.models?.split(',').flatMap((name) => name.trim() || [])
+  const { model } = useUsualModel(own?.length ? own : known.data)
+  return model ?? 'gpt-4o-mini'
 }

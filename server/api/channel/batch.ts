@@ -39,7 +39,7 @@ export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<
     for (const id of ids) {
       const channel = await lockChannel(trx, id)
       if (!channel) continue
-      if (action === 'edit') limit.take({ ...channel, ...fields })
+      if (fields.models !== undefined || fields.group !== undefined) limit.take({ ...channel, ...fields })
       await changeOne(trx, { id, status: channel.status }, action, fields)
       const change = describeOne(channel, action, fields)
       changes.set(change, [...(changes.get(change) ?? []), id])

@@ -79,7 +79,7 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
   await store.write(async (trx) => {
     const before = await lockChannel(trx, id)
     if (!before) throw new ApiFailure('This channel does not exist.')
-    new AbilityLimit().take({ ...before, ...sent })
+    if (sent.models !== undefined || sent.group !== undefined) new AbilityLimit().take({ ...before, ...sent })
     const keys = await changedKeys(trx, secrets, body)
     const fields = { ...sent, ...keys }
     const type = sent.type ?? before.type

@@ -271,6 +271,11 @@ forEachDatabase((_, openFresh) => {
     expect(many.message).toBe('A channel may have 50000 pairs of a model and a group; these would be 50100.')
     const id = (await create({ models })).data[0]
     expect((await put({ id, group })).message).toContain('may have 50000 pairs')
+    // One that came with more from elsewhere can still be switched off.
+    await api.store.write((trx) => trx.updateTable('channels').set({ group }).where('id', '=', id).execute())
+    expect((await put({ id, name: 'large' })).success).toBe(true)
+    await api.store.write((trx) => trx.updateTable('channels').set({ group: 'default' }).where('id', '=', id).execute())
+    expect((await put({ id, name: 'small' })).success).toBe(true)
     const keys = Array.from({ length: 1000 }, (_, i) => `key-${i}`).join('\n')
     expect((await create({ models, key: keys })).message).toContain('may have 500000 pairs')
     expect(await abilities(id)).toHaveLength(501)
