@@ -470,6 +470,28 @@ describe('the form of a channel', () => {
     }
   })
 
+  test('what is looked for in the box of the type is not lost when the types arrive', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/channel/types', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await visit.open('/channel/add')
+    const box = page.getByLabel('Type', { exact: true })
+    await box.fill('360')
+    held.resolve()
+    await page.getByRole('option', { name: '360', exact: true }).waitFor()
+    expect(await box.inputValue()).toBe('360')
+    await page.keyboard.press('Escape')
+    await eventually(() => box.inputValue()).toBe('OpenAI')
+    await box.fill('360')
+    await page.getByRole('option', { name: '360', exact: true }).waitFor()
+    await page.getByLabel('Name', { exact: true }).click()
+    await eventually(() => box.inputValue()).toBe('OpenAI')
+  })
+
   test('of a channel whose type stands far down the list, the list opens at that type, clicked early or later', async () => {
     const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
     const { type, label } = types.at(-1) ?? { type: 0, label: 'no type' }

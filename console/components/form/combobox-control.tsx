@@ -234,20 +234,31 @@ export function SearchSelect(props: SearchSelectProps) {
   /** Who is in the box has just come. */
   const isNew = useRef(false)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
+  /** What is looked for; undefined = what is chosen is shown. The control itself would drop it when the options come. */
+  const [typed, setTyped] = useState<string>()
   return (
     <Combobox.Root
       items={options}
       value={chosen}
-      onValueChange={(next: Choice | null) => onChange(next?.value ?? '')}
+      onValueChange={(next: Choice | null) => {
+        setTyped(undefined)
+        onChange(next?.value ?? '')
+      }}
+      inputValue={typed ?? chosen?.label ?? ''}
       itemToStringLabel={label}
       isItemEqualToValue={same}
       disabled={props.disabled ?? false}
       open={open}
-      onOpenChange={setOpen}
+      onOpenChange={(next) => {
+        setOpen(next)
+        if (!next) setTyped(undefined)
+      }}
       // Where what is typed may be meant as it is, Enter takes no other.
       autoHighlight={!creatable}
-      onInputValueChange={(typed, details) => {
-        if (creatable && details.reason === 'input-change') onChange(typed.trim())
+      onInputValueChange={(next, { reason }) => {
+        if (reason !== 'input-change') return
+        setTyped(next)
+        if (creatable) onChange(next.trim())
       }}
     >
       <div className="relative">
@@ -262,7 +273,10 @@ export function SearchSelect(props: SearchSelectProps) {
             if (isNew.current) currentTarget.select()
             isNew.current = false
           }}
-          onBlur={props.onBlur}
+          onBlur={() => {
+            setTyped(undefined)
+            props.onBlur()
+          }}
           placeholder={props.placeholder}
           aria-invalid={props.invalid || undefined}
           aria-describedby={props.describedBy}
