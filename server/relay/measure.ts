@@ -38,7 +38,7 @@ export const nothingCame: Measured = {
 
 /** The upstream's usage when it can be believed, at once; else our own count. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
-  const reported = withMedia(answer.reported ?? readUsage(answer.usage), answer.media)
+  const reported = withImages(answer.reported ?? readUsage(answer.usage), answer.media)
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
   const seconds = secondsOf(answer.usage)
   const images = imagesOf(answer.usage)
@@ -86,16 +86,12 @@ async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage,
   return counted.completionTokens > reported.completionTokens ? { ...reported, ...counted } : reported
 }
 
-/** A report that does not tell what of its total is sound or images, where some came. */
-function withMedia(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
-  if (!reported || !media || reported.audioCompletionTokens || reported.imageCompletionTokens) return reported
-  const images = Math.min(media.images, reported.completionTokens - (reported.reasoningTokens ?? 0))
-  const audio = Math.min(media.audio, reported.completionTokens - (reported.reasoningTokens ?? 0) - images)
-  return {
-    ...reported,
-    ...(images > 0 && { imageCompletionTokens: images }),
-    ...(audio > 0 && { audioCompletionTokens: audio }),
-  }
+/** A report that does not tell what of its total is images, where some came. Whoever sells sound tells of it. */
+function withImages(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
+  if (!reported || !media || reported.imageCompletionTokens) return reported
+  const { completionTokens, reasoningTokens = 0, audioCompletionTokens = 0 } = reported
+  const images = Math.min(media.images, completionTokens - reasoningTokens - audioCompletionTokens)
+  return images > 0 ? { ...reported, imageCompletionTokens: images } : reported
 }
 
 /** So many tokens of text, and the sound and images beside it. */
