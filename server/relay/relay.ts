@@ -254,17 +254,18 @@ async function attempt(
   const { channel } = trial
   const upstreamModel = mappedModel(channel, call.facts.model)
   const withoutUsage = call.facts.stream && refusesUsage(deps.missingPlaces, channel, upstreamModel)
-  const failed = await attemptOnce(deps, call, trial, handOver, { lent, withoutUsage })
+  const failed = await attemptOnce(deps, call, trial, handOver, { upstreamModel, lent, withoutUsage })
   if (failed instanceof Response || call.signal.aborted) return failed
   if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
-    const next = await attemptOnce(deps, call, trial, handOver, { lent: new Map(), withoutUsage: true })
+    const again = { upstreamModel, lent: new Map<string, string>(), withoutUsage: true }
+    const next = await attemptOnce(deps, call, trial, handOver, again)
     // One who leaves has an answer, too.
     if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel)
     return next
   }
   if (lent.size === 0 || failed.error.status !== 401) return failed
   for (const [name, value] of lent) deps.accessTokens.refused(name, value)
-  return attemptOnce(deps, call, trial, handOver, { lent: new Map(), withoutUsage })
+  return attemptOnce(deps, call, trial, handOver, { upstreamModel, lent: new Map(), withoutUsage })
 }
 
 async function attemptOnce(
@@ -272,12 +273,12 @@ async function attemptOnce(
   call: RelayCall,
   trial: Trial,
   handOver: () => void,
-  how: Pick<Question, 'lent' | 'withoutUsage'>,
+  how: Pick<Question, 'upstreamModel' | 'lent' | 'withoutUsage'>,
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()
   const startedAtMs = deps.clock.nowMs()
-  const upstreamModel = mappedModel(channel, call.facts.model)
+  const { upstreamModel } = how
   const note = (status: number, error: string) =>
     void attempts.push({
       channelId: channel.id,
@@ -294,7 +295,7 @@ async function attemptOnce(
       if (tierLost) open.tierLost = true
       sent = open
     }
-    const question = { call, channel, upstreamModel, capTokens, ...how }
+    const question = { call, channel, capTokens, ...how }
     const { prepared, response } = await askUpstream(deps, question, patienceOf(channel, settings), ready)
     const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
       note(response.status, '')

@@ -53,10 +53,10 @@ export class RunningCost {
     if (this.#reported !== undefined) return this.#reported
     const textTokens = this.#tokens() + Math.ceil(marginTokens)
     const { media } = this.#meter
+    if (!this.#prompt && !media) return this.#open.charging.soFar(this.#promptTokens, textTokens)
     const prompt = this.#prompt ?? { promptTokens: this.#promptTokens }
     const usage = { ...prompt, ...completionOf(textTokens, media) }
-    if (this.#prompt || media) return chargeOf(this.#open, { usage, estimated: true }).quota
-    return this.#open.charging.soFar(this.#promptTokens, textTokens)
+    return chargeOf(this.#open, { usage, estimated: true }).quota
   }
 
   /** True when some of what has come has not gone out. */
