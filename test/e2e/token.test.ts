@@ -678,6 +678,20 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
   })
 
+  test('what is typed into the box of models when it is loaded and not shown yet is kept', async () => {
+    await using visit = await site.visit({ as: await site.addUser('typer') })
+    const { page } = visit
+    const box = page.getByLabel('Models')
+    await page.goto('/token/add', { waitUntil: 'commit' })
+    await box.waitFor()
+    await box.focus()
+    await page.keyboard.type('my-')
+    await eventually(() => box.getAttribute('role')).toBe('combobox')
+    await page.keyboard.type('model')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Remove my-model', exact: true }).waitFor()
+  })
+
   test('editing keeps the models as they were, offered or not; none at all means every model', async () => {
     await serve('gpt-4o')
     const user = await site.addUser('keeper')

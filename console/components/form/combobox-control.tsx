@@ -67,9 +67,8 @@ function useOpen({ id, reached, options }: ControlProps) {
     const box = document.getElementById(id)
     if (reached.current.how === 'not' || !(box instanceof HTMLInputElement)) return
     box.focus()
-    // What is shown gives way to what is typed next; words that were typed go on.
-    if (reached.current.typed === '') box.select()
-    else box.setSelectionRange(box.value.length, box.value.length)
+    // What is shown gives way to what is typed next.
+    box.select()
   }, [reached, id])
   useEffect(() => {
     if (reached.current.how !== 'open' || !hasOptions) return
@@ -117,8 +116,10 @@ interface MultiProps extends ControlProps {
 export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
-  const [typed, setTyped] = useState(() => props.reached.current.typed)
+  const [typed, setTyped] = useState('')
   const [open, setOpen] = useOpen(props)
+  // Not where the state begins: React may show this up to 300 ms after it drew it, and the box before it is typed into until then.
+  useLayoutEffect(() => setTyped(props.reached.current.typed), [props.reached])
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
   const word = typed.trim()
