@@ -254,18 +254,18 @@ async function attempt(
   const { channel } = trial
   const upstreamModel = mappedModel(channel, call.facts.model)
   const withoutUsage = call.facts.stream && refusesUsage(deps.missingPlaces, channel, upstreamModel)
-  const failed = await attemptOnce(deps, call, trial, handOver, { upstreamModel, lent, withoutUsage })
+  const how = { upstreamModel, lent, withoutUsage }
+  const failed = await attemptOnce(deps, call, trial, handOver, how)
   if (failed instanceof Response || call.signal.aborted) return failed
   if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
-    const again = { upstreamModel, lent: new Map<string, string>(), withoutUsage: true }
-    const next = await attemptOnce(deps, call, trial, handOver, again)
+    const next = await attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map(), withoutUsage: true })
     // One who leaves has an answer, too.
     if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel)
     return next
   }
   if (lent.size === 0 || failed.error.status !== 401) return failed
   for (const [name, value] of lent) deps.accessTokens.refused(name, value)
-  return attemptOnce(deps, call, trial, handOver, { upstreamModel, lent: new Map(), withoutUsage })
+  return attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map() })
 }
 
 async function attemptOnce(

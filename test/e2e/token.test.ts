@@ -685,7 +685,8 @@ describe('the form of a token', () => {
     await page.goto('/token/add', { waitUntil: 'commit' })
     await box.waitFor()
     await box.focus()
-    await page.keyboard.type('my-')
+    // So slowly that the control is drawn before the last of it in all likelihood, and shown after it.
+    await page.keyboard.type('my-', { delay: 40 })
     await eventually(() => box.getAttribute('role')).toBe('combobox')
     await page.keyboard.type('model')
     await page.keyboard.press('Enter')
