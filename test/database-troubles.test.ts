@@ -31,6 +31,7 @@ test('while another program holds the lock for writing, streams go on, and calls
   expect(await heard()).toContain('before')
 
   using other = new Database(installation.databaseUrl)
+  other.run('PRAGMA busy_timeout = 5000')
   other.run('BEGIN IMMEDIATE')
   const call = gateway.post('/v1/chat/completions', { model, messages }, key)
   let isAnswered = false

@@ -1,10 +1,9 @@
 // Specification: 2 (register screen), 5 (registration), 8 (messages), 9 (resend countdown).
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { type MailServer, startMailServer } from '../helpers/mail-server.ts'
 import { openConsole } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
 
@@ -158,7 +157,7 @@ describe('a forgotten password', () => {
   test('spec 2, 8: asking for the mail, and the new password by its link', async () => {
     await site.addUser('forgetful')
     // Accounts have addresses by binding one, or from an import; mails to one address have a pause between them.
-    using database = new Database(join(site.folder, 'tollgate.db'))
+    using database = openDatabase(site)
     database.run("update users set email = 'forgetful@example.com' where username = 'forgetful'")
     await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: site.gateway.url })
     const before = mail.mails.length
