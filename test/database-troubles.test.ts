@@ -1,8 +1,8 @@
 // A SQLite database that another program locks, or that takes no writes: what can go on goes on, and is told truly.
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import * as fake from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
+import { openServerDatabase } from './helpers/server-database.ts'
 import { installFor, messages, model, newToken } from './money/installed.ts'
 import { until } from './relay/setup.ts'
 
@@ -30,8 +30,7 @@ test('while another program holds the lock for writing, streams go on, and calls
   const heard = async () => new TextDecoder().decode((await reader?.read())?.value)
   expect(await heard()).toContain('before')
 
-  using other = new Database(installation.databaseUrl)
-  other.run('PRAGMA busy_timeout = 5000')
+  using other = openServerDatabase(installation.databaseUrl)
   other.run('BEGIN IMMEDIATE')
   const call = gateway.post('/v1/chat/completions', { model, messages }, key)
   let isAnswered = false
@@ -52,8 +51,7 @@ test('a server that cannot write is not ready', async () => {
   const gateway = await installation.start()
   const ready = () => fetch(`${gateway.url}/readyz`).then(async (response) => [response.status, await response.json()])
   expect(await ready()).toEqual([200, { status: 'ready' }])
-  using other = new Database(installation.databaseUrl)
-  other.run('PRAGMA busy_timeout = 5000')
+  using other = openServerDatabase(installation.databaseUrl)
   for (const change of ['INSERT', 'UPDATE'])
     other.run(`CREATE TRIGGER no_${change} BEFORE ${change} ON nodes BEGIN SELECT RAISE(ABORT, 'full'); END`)
   await until(async () => (await ready())[0] === 503)

@@ -1,7 +1,7 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { openSession, response, startRealtimeUpstream, textUsage } from '../helpers/realtime-upstream.ts'
+import { openServerDatabase } from '../helpers/server-database.ts'
 import {
   type Bench,
   charged,
@@ -25,8 +25,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 
 /** Takes a table away under the running gateway, and gives it back. */
 function without(table: string): Disposable {
-  const database = new Database(bench.gateway.config.databaseUrl)
-  database.run('PRAGMA busy_timeout = 5000')
+  const database = openServerDatabase(bench.gateway.config.databaseUrl)
   database.run('PRAGMA legacy_alter_table = ON')
   database.run(`ALTER TABLE ${table} RENAME TO ${table}_gone`)
   return {
