@@ -73,7 +73,7 @@ function useOpen({ id, reached, options }: ControlProps) {
   useEffect(() => {
     if (reached.current.how !== 'open' || !hasOptions) return
     const frame = requestAnimationFrame(() => {
-      if (document.activeElement?.id === id) setOpen(true)
+      if (reached.current.how === 'open' && document.activeElement?.id === id) setOpen(true)
     })
     return () => cancelAnimationFrame(frame)
   }, [reached, hasOptions, id])
@@ -129,6 +129,8 @@ export function MultiCombobox(props: MultiProps) {
       ? [{ value: word, label: word }, ...options]
       : options
   const add = (text: string) => {
+    // As in the box before: no list that is not open yet opens over what was added.
+    props.reached.current.how = 'focused'
     onChange(withWords(value, text))
     setTyped('')
   }

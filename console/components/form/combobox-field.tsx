@@ -38,7 +38,10 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
         onKeyDown: (event) => {
           if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
           event.preventDefault()
-          if (words.creatable) endWord(event.currentTarget)
+          if (!words.creatable) return
+          // A list that opens after a word was added would hide it from who hears the page.
+          reached.current.how = 'focused'
+          endWord(event.currentTarget)
         },
       }
     : { readOnly: true, value: shown }
