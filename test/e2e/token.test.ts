@@ -2,7 +2,7 @@
 // (messages, clipboard), 9 (page size, default quota, presets, quota and time display).
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { refuseClipboard } from './support/clipboard.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
@@ -33,6 +33,13 @@ const serve = (models: string) =>
 const tokensOf = (account: Account) => site.apiAs<Token[]>(account, 'GET', '/api/token/?p=0&size=100')
 const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr')
 const row = (page: Page, name: string) => rows(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+/** Ends when a list would have opened, which would hide what stands beside it from who hears the page. */
+async function staysShut(box: Locator) {
+  await box.page().evaluate(async () => {
+    for (let frame = 0; frame < 5; frame++) await new Promise(requestAnimationFrame)
+  })
+  expect(await box.getAttribute('aria-expanded')).toBe('false')
+}
 const names = (page: Page) => page.locator('.data-table tbody th').allTextContents()
 
 describe('the list of tokens', () => {
@@ -649,11 +656,7 @@ describe('the form of a token', () => {
     expect(await isWaiting()).toBe('true')
     await added()
     await page.getByRole('button', { name: 'Remove early-word', exact: true }).waitFor()
-    // The list would open in the next frame, and hide what stands beside it from who hears the page.
-    await page.evaluate(async () => {
-      for (let frame = 0; frame < 5; frame++) await new Promise(requestAnimationFrame)
-    })
-    expect(await box.getAttribute('aria-expanded')).toBe('false')
+    await staysShut(box)
     expect(await page.getByRole('button', { name: 'Remove early-word', exact: true }).count()).toBe(1)
     await page.keyboard.type('gpt')
     await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
@@ -676,6 +679,29 @@ describe('the form of a token', () => {
     expect(await isWaiting()).toBe('true')
     await left()
     await page.getByRole('button', { name: 'Remove left-early', exact: true }).waitFor()
+  })
+
+  test('a list that was waited for does not open by itself once a model is added', async () => {
+    await using visit = await site.visit({ as: await site.addUser('no-models'), expectedErrors: /status of 5/ })
+    const { page } = visit
+    const box = page.getByLabel('Models')
+    const chip = page.getByRole('button', { name: 'Remove my-model', exact: true })
+    await page.route('**/api/user/available_models', (route) => route.fulfill({ status: 500 }))
+    const clicked = await openHeld(page, '/token/add', '**/assets/combobox-control-*.js')
+    await box.click()
+    await clicked()
+    await eventually(() => box.getAttribute('role')).toBe('combobox')
+    await page.keyboard.type('my-model')
+    await page.getByRole('option', { name: 'Add “my-model”', exact: true }).click()
+    await chip.waitFor()
+    await staysShut(box)
+    const ended = await openHeld(page, '/token/add', '**/assets/combobox-control-*.js')
+    await box.pressSequentially('my-model')
+    await ended()
+    await eventually(() => box.getAttribute('role')).toBe('combobox')
+    await page.keyboard.press('Enter')
+    await chip.waitFor()
+    await staysShut(box)
   })
 
   test('who presses the box of models when it is loaded and not shown yet finds it open', async () => {

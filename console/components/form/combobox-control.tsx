@@ -22,8 +22,9 @@ export interface ChoiceProps {
   keepsTyped?: boolean
 }
 
-/** How far somebody had come with the box that stood here before the control was loaded. */
+/** How far somebody has come with the box that stands here before the control is loaded. */
 export interface Reached {
+  /** 'open' = the list is waited for, before and after the control is there. */
   how: 'not' | 'focused' | 'open'
   /** '' also where the box takes no words. */
   typed: string
@@ -32,7 +33,6 @@ export interface Reached {
 /** What a control is given by its field. */
 interface ControlProps extends ChoiceProps {
   id: string
-  /** As it was when the control took the place of that box. */
   reached: RefObject<Reached>
   inputRef: Ref<HTMLInputElement>
   disabled?: boolean | undefined
@@ -57,8 +57,10 @@ const keepOnEscape: KeyDown = (event) => {
 }
 
 /**
- * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked and has not left
- * it, the list opens a frame after the options are there: only what was found among them while it was closed is where it begins.
+ * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked or typed there,
+ * the list opens a frame after the options are there: only what was found among them while it was closed is where it begins.
+ * `endWait` for who did something else since: a list that opens by itself after that would come unasked, and hide what was
+ * added from who hears the page.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
@@ -77,7 +79,14 @@ function useOpen({ id, reached, options }: ControlProps) {
     })
     return () => cancelAnimationFrame(frame)
   }, [reached, hasOptions, id])
-  return [open, setOpen] as const
+  const endWait = () => {
+    if (reached.current.how === 'open') reached.current.how = 'focused'
+  }
+  const change = (next: boolean) => {
+    endWait()
+    setOpen(next)
+  }
+  return { open, change, endWait }
 }
 
 function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
@@ -117,7 +126,7 @@ export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const t = useText()
   const [typed, setTyped] = useState('')
-  const [open, setOpen] = useOpen(props)
+  const list = useOpen(props)
   // Not where the state begins: React may show this up to 300 ms after it drew it, and the box before it is typed into until then.
   useLayoutEffect(() => setTyped(props.reached.current.typed), [props.reached])
   const known = new Map(options.map((option) => [option.value, option]))
@@ -129,14 +138,13 @@ export function MultiCombobox(props: MultiProps) {
       ? [{ value: word, label: word }, ...options]
       : options
   const add = (text: string) => {
-    // As in the box before: no list that is not open yet opens over what was added.
-    props.reached.current.how = 'focused'
+    list.endWait()
     onChange(withWords(value, text))
     setTyped('')
   }
   // The list, which adds what was typed when it closes, is not open for words that were typed before this control was here.
   const addLeft = () => {
-    if (props.keepsTyped && !open && word !== '') add(word)
+    if (props.keepsTyped && !list.open && word !== '') add(word)
   }
   // The list may be a moment behind what is typed; Enter adds the words as they are unless an entry was gone to.
   const wentTo = useRef(false)
@@ -165,9 +173,9 @@ export function MultiCombobox(props: MultiProps) {
         wentTo.current = false
         setTyped(next)
       }}
-      open={open}
+      open={list.open}
       onOpenChange={(next, { reason }) => {
-        setOpen(next)
+        list.change(next)
         // The list takes the words away when it closes. Escape and a choice mean just that; leaving the field does not.
         const leaves = reason === 'focus-out' || reason === 'outside-press'
         if (!next && leaves && props.keepsTyped && word !== '') add(word)
@@ -233,7 +241,7 @@ interface SearchSelectProps extends ControlProps {
 export function SearchSelect(props: SearchSelectProps) {
   const { options, value, onChange, creatable = false } = props
   const t = useText()
-  const [open, setOpen] = useOpen(props)
+  const list = useOpen(props)
   /** Who is in the box has just come. */
   const isNew = useRef(false)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
@@ -251,9 +259,9 @@ export function SearchSelect(props: SearchSelectProps) {
       itemToStringLabel={label}
       isItemEqualToValue={same}
       disabled={props.disabled ?? false}
-      open={open}
+      open={list.open}
       onOpenChange={(next) => {
-        setOpen(next)
+        list.change(next)
         if (!next) setTyped(undefined)
       }}
       // Where what is typed may be meant as it is, Enter takes no other.
