@@ -704,6 +704,34 @@ describe('the form of a token', () => {
     await staysShut(box)
   })
 
+  test('a list that was waited for does not open by itself for who left the box, or pressed Escape', async () => {
+    await serve('gpt-4o')
+    await using visit = await site.visit({ as: await site.addUser('comes-back') })
+    const { page } = visit
+    const box = page.getByLabel('Models')
+    for (const keys of [['Tab', 'Shift+Tab'], ['Escape']]) {
+      const asked = Promise.withResolvers<void>()
+      const models = '**/api/user/available_models'
+      await page.route(models, async (route) => {
+        await asked.promise
+        await route.continue()
+      })
+      const loaded = await openHeld(page, '/token/add', '**/assets/combobox-control-*.js')
+      await box.click()
+      await loaded()
+      await eventually(() => box.getAttribute('role')).toBe('combobox')
+      for (const key of keys) await page.keyboard.press(key)
+      expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
+      const told = page.waitForResponse(models)
+      asked.resolve()
+      await (await told).finished()
+      await staysShut(box)
+      await page.keyboard.press('ArrowDown')
+      await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
+      await page.unroute(models)
+    }
+  })
+
   test('who presses the box of models when it is loaded and not shown yet finds it open', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('between') })

@@ -24,7 +24,7 @@ export interface ChoiceProps {
 
 /** How far somebody has come with the box that stands here before the control is loaded. */
 export interface Reached {
-  /** 'open' = the list is waited for, before and after the control is there. */
+  /** 'open' = the list is waited for; also when the control is there and its options are not. */
   how: 'not' | 'focused' | 'open'
   /** '' also where the box takes no words. */
   typed: string
@@ -59,8 +59,8 @@ const keepOnEscape: KeyDown = (event) => {
 /**
  * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked or typed there,
  * the list opens a frame after the options are there: only what was found among them while it was closed is where it begins.
- * `endWait` for who did something else since: a list that opens by itself after that would come unasked, and hide what was
- * added from who hears the page.
+ * Who has done something else since calls `endWait`: a list that opens by itself after that comes unasked, and hides what
+ * was added from who hears the page.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
@@ -116,6 +116,24 @@ function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
   )
 }
 
+function Chip({ name }: { name: string }) {
+  const t = useText()
+  return (
+    <Combobox.Chip
+      aria-label={name}
+      className="flex min-h-6 max-w-full items-center gap-0.5 rounded-sm bg-active pr-0.5 pl-1.5 text-sm outline-none focus-within:bg-tint"
+    >
+      <span className="truncate">{name}</span>
+      <Combobox.ChipRemove
+        aria-label={t('form.remove', { name })}
+        className="grid size-6 place-items-center rounded-sm text-muted hover:text-fg"
+      >
+        <X className="size-3" />
+      </Combobox.ChipRemove>
+    </Combobox.Chip>
+  )
+}
+
 interface MultiProps extends ControlProps {
   value: readonly string[]
   onChange(value: string[]): void
@@ -124,7 +142,6 @@ interface MultiProps extends ControlProps {
 /** The control of `ComboboxField`; loaded when a form has one. */
 export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
-  const t = useText()
   const [typed, setTyped] = useState('')
   const list = useOpen(props)
   // Not where the state begins: React may show this up to 300 ms after it drew it, and the box before it is typed into until then.
@@ -137,18 +154,21 @@ export function MultiCombobox(props: MultiProps) {
     creatable && word !== '' && !known.has(word) && !value.includes(word)
       ? [{ value: word, label: word }, ...options]
       : options
-  const add = (text: string) => {
+  const choose = (next: string[]) => {
     list.endWait()
-    onChange(withWords(value, text))
+    onChange(next)
     setTyped('')
   }
+  const add = (text: string) => choose(withWords(value, text))
   // The list, which adds what was typed when it closes, is not open for words that were typed before this control was here.
-  const addLeft = () => {
+  const onBlur = () => {
+    list.endWait()
     if (props.keepsTyped && !list.open && word !== '') add(word)
   }
   // The list may be a moment behind what is typed; Enter adds the words as they are unless an entry was gone to.
   const wentTo = useRef(false)
   const onKeyDown: KeyDown = (event) => {
+    list.endWait()
     keepOnEscape(event)
     // With Ctrl the form would be sent: first of all what is typed is added.
     const gone = wentTo.current && !event.ctrlKey && !event.metaKey
@@ -164,10 +184,7 @@ export function MultiCombobox(props: MultiProps) {
       items={offered}
       multiple
       value={chosen}
-      onValueChange={(next: Choice[]) => {
-        onChange(next.map((choice) => choice.value))
-        setTyped('')
-      }}
+      onValueChange={(next: Choice[]) => choose(next.map((choice) => choice.value))}
       inputValue={typed}
       onInputValueChange={(next) => {
         wentTo.current = false
@@ -194,19 +211,7 @@ export function MultiCombobox(props: MultiProps) {
       >
         <Combobox.Chips className="flex w-full flex-wrap items-center gap-1">
           {chosen.map((choice) => (
-            <Combobox.Chip
-              key={choice.value}
-              aria-label={choice.label}
-              className="flex min-h-6 max-w-full items-center gap-0.5 rounded-sm bg-active pr-0.5 pl-1.5 text-sm outline-none focus-within:bg-tint"
-            >
-              <span className="truncate">{choice.label}</span>
-              <Combobox.ChipRemove
-                aria-label={t('form.remove', { name: choice.label })}
-                className="grid size-6 place-items-center rounded-sm text-muted hover:text-fg"
-              >
-                <X className="size-3" />
-              </Combobox.ChipRemove>
-            </Combobox.Chip>
+            <Chip key={choice.value} name={choice.label} />
           ))}
           <Combobox.Input
             id={id}
@@ -216,7 +221,7 @@ export function MultiCombobox(props: MultiProps) {
             aria-describedby={describedBy}
             className="h-6 min-w-16 flex-1 bg-transparent outline-none"
             onKeyDown={onKeyDown}
-            onBlur={addLeft}
+            onBlur={onBlur}
             onPaste={(event) => {
               const pasted = event.clipboardData.getData('text')
               if (!creatable || !/[,\n]/.test(pasted)) return
@@ -285,6 +290,7 @@ export function SearchSelect(props: SearchSelectProps) {
             isNew.current = false
           }}
           onBlur={() => {
+            list.endWait()
             setTyped(undefined)
             props.onBlur()
           }}
@@ -294,6 +300,7 @@ export function SearchSelect(props: SearchSelectProps) {
           className={`${inputClass} pr-8`}
           onKeyDown={(event) => {
             isNew.current = false
+            list.endWait()
             keepOnEscape(event)
           }}
         />
