@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { control, staysShut } from './support/boxes.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
 import { openHeld } from './support/held.ts'
@@ -439,7 +440,7 @@ describe('the form of a channel', () => {
   test('who clicks the box of the type before it is loaded finds all types open below it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    const letGo = await openHeld(page, '/channel/add', '**/assets/combobox-control-*.js')
+    const letGo = await openHeld(page, '/channel/add', control)
     const box = page.getByLabel('Type', { exact: true })
     await box.click()
     expect(await box.getAttribute('aria-busy')).toBe('true')
@@ -448,11 +449,35 @@ describe('the form of a channel', () => {
     await eventually(() => box.inputValue()).toBe('Anthropic Claude')
   })
 
+  test('a list that was waited for does not open by itself for who left the box, or pressed Escape', async () => {
+    for (const keys of [['Tab', 'Shift+Tab'], ['Escape']]) {
+      await using visit = await site.visit({ as: rootAccount })
+      const { page } = visit
+      const held = Promise.withResolvers<void>()
+      await page.route('**/api/channel/models', async (route) => {
+        await held.promise
+        await route.continue()
+      })
+      const letGo = await openHeld(page, '/channel/add', control)
+      const box = page.getByLabel('Models', { exact: true })
+      await box.click()
+      await letGo()
+      await eventually(() => box.getAttribute('role')).toBe('combobox')
+      for (const key of keys) await page.keyboard.press(key)
+      expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
+      held.resolve()
+      await page.getByRole('button', { name: 'Fill all', disabled: false }).waitFor()
+      await staysShut(box)
+      await page.keyboard.press('ArrowDown')
+      await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
+    }
+  })
+
   test('who clicks the box of the type and types finds what is typed, clicked before it is loaded or after', async () => {
     for (const early of [true, false]) {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
-      const letGo = await openHeld(page, '/channel/add', '**/assets/combobox-control-*.js')
+      const letGo = await openHeld(page, '/channel/add', control)
       const box = page.getByLabel('Type', { exact: true })
       if (early) await box.click()
       await letGo()
@@ -510,7 +535,7 @@ describe('the form of a channel', () => {
       await held.promise
       await route.continue()
     })
-    const letGo = await openHeld(page, `/channel/edit/${id}`, '**/assets/combobox-control-*.js')
+    const letGo = await openHeld(page, `/channel/edit/${id}`, control)
     await box.click()
     expect(await box.getAttribute('aria-busy')).toBe('true')
     await letGo()

@@ -50,11 +50,6 @@ const sought = (choice: Choice) => `${choice.label} ${choice.words ?? ''}`
 const same = (a: Choice, b: Choice) => a.value === b.value
 
 type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
-/** A second Escape would take away all that was chosen. */
-const keepOnEscape: KeyDown = (event) => {
-  if (event.key === 'Escape' && event.currentTarget.getAttribute('aria-expanded') !== 'true')
-    event.preventBaseUIHandler()
-}
 
 /**
  * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked or typed there,
@@ -86,7 +81,13 @@ function useOpen({ id, reached, options }: ControlProps) {
     endWait()
     setOpen(next)
   }
-  return { open, change, endWait }
+  const keepOnEscape: KeyDown = (event) => {
+    if (event.key !== 'Escape') return
+    endWait()
+    // A second Escape would take away all that was chosen.
+    if (event.currentTarget.getAttribute('aria-expanded') !== 'true') event.preventBaseUIHandler()
+  }
+  return { open, change, endWait, keepOnEscape }
 }
 
 function Options({ creating }: { creating?: (choice: Choice) => boolean }) {
@@ -160,16 +161,15 @@ export function MultiCombobox(props: MultiProps) {
     setTyped('')
   }
   const add = (text: string) => choose(withWords(value, text))
-  // The list, which adds what was typed when it closes, is not open for words that were typed before this control was here.
   const onBlur = () => {
     list.endWait()
+    // The list, which adds what was typed when it closes, is not open for words that were typed before this control was here.
     if (props.keepsTyped && !list.open && word !== '') add(word)
   }
   // The list may be a moment behind what is typed; Enter adds the words as they are unless an entry was gone to.
   const wentTo = useRef(false)
   const onKeyDown: KeyDown = (event) => {
-    list.endWait()
-    keepOnEscape(event)
+    list.keepOnEscape(event)
     // With Ctrl the form would be sent: first of all what is typed is added.
     const gone = wentTo.current && !event.ctrlKey && !event.metaKey
     if (event.key !== 'Enter' || !creatable || gone || event.nativeEvent.isComposing) return
@@ -300,8 +300,7 @@ export function SearchSelect(props: SearchSelectProps) {
           className={`${inputClass} pr-8`}
           onKeyDown={(event) => {
             isNew.current = false
-            list.endWait()
-            keepOnEscape(event)
+            list.keepOnEscape(event)
           }}
         />
         <Combobox.Trigger
