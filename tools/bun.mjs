@@ -49,7 +49,8 @@ export const bunEnvironment = {
 }
 
 /** npm runs scripts under a shell, and one told to end may die without telling its child; this notices. */
-function endWithParent(end) {
+export function endWithParent(end) {
+  if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
   const watch = setInterval(() => {
     if (process.ppid === parent) return
@@ -67,7 +68,7 @@ export function runBun(args, options = {}) {
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
-  if (process.env.npm_lifecycle_event !== undefined) endWithParent(() => pass('SIGTERM'))
+  endWithParent(() => pass('SIGTERM'))
   return new Promise((done, fail) => {
     child.on('error', fail)
     child.on('exit', (code, signal) => done(code ?? 128 + (constants.signals[signal] ?? 0)))

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bunEnvironment, findBun, root } from './bun.mjs'
+import { bunEnvironment, endWithParent, findBun, root } from './bun.mjs'
 import { ensureChromium, howToInstall } from './chromium.mjs'
 import { buildConsoleIfStale } from './console-build.mjs'
 import { ensureInstalled } from './install.mjs'
@@ -31,6 +31,10 @@ function runBunTest() {
   })
   // Bun reports on stderr; what the tests print themselves goes to stdout and is no part of the report.
   let output = ''
+  // The browser library of the tests takes SIGTERM for itself; SIGINT ends them as Ctrl-C does.
+  const end = () => child.kill('SIGINT')
+  process.on('SIGTERM', end)
+  endWithParent(end)
   child.stdout.pipe(process.stdout)
   child.stderr.on('data', (chunk) => {
     output += chunk

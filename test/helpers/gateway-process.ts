@@ -94,7 +94,8 @@ export class Installation implements AsyncDisposable {
     return spawn(process.execPath, [serverProgram(), ...args], {
       cwd: this.folder,
       env: { ...this.#env, ...env },
-      stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
+      // The 'ipc' slot closes when the tests are ended, by whatever: no server outlives them.
+      stdio: ['ignore', stdout ?? 'pipe', 'pipe', 'ipc'],
     })
   }
 
