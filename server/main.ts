@@ -69,6 +69,8 @@ function supervise(count: number, launch: Launch): void {
       for (const child of children) child.kill('SIGTERM')
     })
   }
+  // The launcher was killed: the workers hear by their own channels that this process is gone, and give the port back.
+  process.on('disconnect', () => process.exit(1))
   for (let index = 0; index < count; index++) start(index)
 }
 

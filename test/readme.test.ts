@@ -69,7 +69,8 @@ beforeAll(async () => {
       INITIAL_ROOT_PASSWORD: password,
       INITIAL_ROOT_ACCESS_TOKEN: accessToken,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // The 'ipc' slot closes when the tests are ended, by whatever: the server does not outlive them.
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const lines = createInterface({ input: server.stdout as NodeJS.ReadableStream })
   for await (const line of lines) {

@@ -79,6 +79,11 @@ forEachDatabaseUrl((name, freshUrl) => {
     await until(() => gateway.said().split('listens on').length === 3, 100_000)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
     expect(await gateway.stop()).toBe(0)
+    const next = await installation.start()
+    await until(() => next.said().split('listens on').length === 3, 100_000)
+    expect(await next.orphan()).toBe(1)
+    const isServed = async () => (await fetch(`${next.url}/healthz`).catch(() => undefined)) !== undefined
+    await until(async () => !(await isServed()), 100_000)
   }, 120_000)
 
   test('a port in use is said once, before anything is made', async () => {

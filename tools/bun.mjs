@@ -48,10 +48,12 @@ export const bunEnvironment = {
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',
 }
 
+// Read at the start: what is installed and built meanwhile takes long enough for the parent to end.
+const parent = process.ppid
+
 /** npm runs scripts under a shell, and one told to end may die without telling its child; this notices. */
 export function endWithParent(end) {
   if (process.env.npm_lifecycle_event === undefined) return
-  const parent = process.ppid
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)

@@ -22,6 +22,22 @@ const patience = given.some((argument) => argument.startsWith('--timeout')) ? []
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 const report = join(scratch, 'junit.xml')
 
+/** Ends the tests with this program, however that ends. */
+function endTogether(child) {
+  // The browser library of the tests takes the other signals for itself; SIGINT ends them as Ctrl-C does.
+  const end = () => {
+    child.kill('SIGINT')
+    // A program that a test started may live on and hold the pipes open.
+    child.once('exit', () => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    })
+  }
+  process.on('SIGTERM', end).on('SIGHUP', end)
+  process.on('exit', () => child.kill('SIGINT'))
+  endWithParent(end)
+}
+
 function runBunTest() {
   const args = ['test', ...patience, '--reporter=junit', `--reporter-outfile=${report}`, ...given, ...where]
   const child = spawn(findBun(), args, {
@@ -31,15 +47,12 @@ function runBunTest() {
   })
   // Bun reports on stderr; what the tests print themselves goes to stdout and is no part of the report.
   let output = ''
-  // The browser library of the tests takes SIGTERM for itself; SIGINT ends them as Ctrl-C does.
-  const end = () => child.kill('SIGINT')
-  process.on('SIGTERM', end)
-  endWithParent(end)
   child.stdout.pipe(process.stdout)
   child.stderr.on('data', (chunk) => {
     output += chunk
     process.stderr.write(chunk)
   })
+  endTogether(child)
   return new Promise((done, fail) => {
     child.on('error', fail)
     child.on('close', (code, signal) => done({ code, signal, output }))

@@ -136,6 +136,12 @@ export class GatewayProcess {
     return this.#exited
   }
 
+  /** What happens when the program that started it is killed; resolves with the exit code. */
+  async orphan(): Promise<number | null> {
+    this.#child.disconnect()
+    return this.#exited
+  }
+
   /** Calls the management API as root; throws when the answer is not a success. */
   async api<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.url + path, {

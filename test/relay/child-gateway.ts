@@ -40,6 +40,8 @@ export async function startChildGateway(
     cwd: folder,
     stdout: 'pipe',
     stderr: 'inherit',
+    // Closes when the tests are ended, by whatever: the gateway does not outlive them.
+    ipc() {},
     env: {
       PATH: process.env['PATH'] ?? '',
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',

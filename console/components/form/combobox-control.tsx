@@ -54,8 +54,8 @@ type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
 /**
  * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked or typed there,
  * the list opens a frame after the options are there: only what was found among them while it was closed is where it begins.
- * Who has done something else since calls `endWait`: a list that opens by itself after that comes unasked, and hides what
- * was added from who hears the page.
+ * Escape, leaving the box, a choice, and a list that opened or closed meanwhile end that: a list that opens by itself
+ * afterwards comes unasked, and hides what was added from who hears the page.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)

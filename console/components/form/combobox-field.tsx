@@ -1,4 +1,12 @@
-import { type InputHTMLAttributes, lazy, type ReactNode, type RefObject, Suspense, useRef } from 'react'
+import {
+  type InputHTMLAttributes,
+  type KeyboardEvent,
+  lazy,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useRef,
+} from 'react'
 import type { FieldValues } from 'react-hook-form'
 import { inputClass } from '../ui/input.tsx'
 import type { ChoiceProps, Reached } from './combobox-control.tsx'
@@ -29,6 +37,9 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
     reached.current.typed = ''
     words?.add(typed)
   }
+  const endWait = ({ key }: KeyboardEvent) => {
+    if (key === 'Escape' && reached.current.how === 'open') reached.current.how = 'focused'
+  }
   const takesWords: InputHTMLAttributes<HTMLInputElement> = words
     ? {
         placeholder: shown,
@@ -36,6 +47,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           reached.current = { how: 'open', typed: currentTarget.value }
         },
         onKeyDown: (event) => {
+          endWait(event)
           if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
           event.preventDefault()
           if (!words.creatable) return
@@ -44,7 +56,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           endWord(event.currentTarget)
         },
       }
-    : { readOnly: true, value: shown }
+    : { readOnly: true, value: shown, onKeyDown: endWait }
   const waiting = (
     <input
       id={id}
