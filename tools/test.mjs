@@ -22,7 +22,7 @@ const patience = given.some((argument) => argument.startsWith('--timeout')) ? []
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 const report = join(scratch, 'junit.xml')
 
-/** Ends the tests with this program, however that ends. */
+/** Ends the tests when this program is told to end, or ends. Ctrl-C in a terminal reaches them by itself. */
 function endTogether(child) {
   // The browser library of the tests takes the other signals for itself; SIGINT ends them as Ctrl-C does.
   const end = () => {

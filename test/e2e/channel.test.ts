@@ -5,7 +5,7 @@ import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstre
 import { control, staysShut } from './support/boxes.ts'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
-import { openHeld } from './support/held.ts'
+import { hold, openHeld } from './support/held.ts'
 import { choose, rowOf } from './support/lists.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
@@ -333,15 +333,11 @@ describe('the form of a channel', () => {
   test('what fills in models waits until they are known', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    const held = Promise.withResolvers<void>()
-    await page.route('**/api/channel/models', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await hold(page, '**/api/channel/models')
     await visit.open('/channel/add')
     const names = ['Fill basic', 'Fill all']
     for (const name of names) await eventually(() => page.getByRole('button', { name }).isDisabled()).toBe(true)
-    held.resolve()
+    release()
     for (const name of names) await eventually(() => page.getByRole('button', { name }).isEnabled()).toBe(true)
   })
 
@@ -457,11 +453,7 @@ describe('the form of a channel', () => {
     ]) {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
-      const held = Promise.withResolvers<void>()
-      await page.route('**/api/channel/models', async (route) => {
-        await held.promise
-        await route.continue()
-      })
+      const release = await hold(page, '**/api/channel/models')
       const letGo = await openHeld(page, '/channel/add', control)
       const box = page.getByLabel('Models', { exact: true })
       const press = async () => {
@@ -475,7 +467,7 @@ describe('the form of a channel', () => {
       await page.getByRole('button', { name: 'Fill defaults of the type', disabled: false }).waitFor()
       if (!early) await press()
       expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
-      held.resolve()
+      release()
       await page.getByRole('button', { name: 'Fill all', disabled: false }).waitFor()
       await staysShut(box)
       await page.keyboard.press('ArrowDown')
@@ -508,15 +500,11 @@ describe('the form of a channel', () => {
   test('what is looked for in the box of the type is not lost when the types arrive', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    const held = Promise.withResolvers<void>()
-    await page.route('**/api/channel/types', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await hold(page, '**/api/channel/types')
     await visit.open('/channel/add')
     const box = page.getByLabel('Type', { exact: true })
     await box.fill('360')
-    held.resolve()
+    release()
     await page.getByRole('option', { name: '360', exact: true }).waitFor()
     expect(await box.inputValue()).toBe('360')
     await page.keyboard.press('Escape')
@@ -540,17 +528,13 @@ describe('the form of a channel', () => {
         const [own, list] = [option, option.closest('.ui-popup')].map((each) => each?.getBoundingClientRect())
         return own && list && own.top >= list.top && own.bottom <= list.bottom
       })
-    const held = Promise.withResolvers<void>()
-    await page.route('**/api/channel/types', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await hold(page, '**/api/channel/types')
     const letGo = await openHeld(page, `/channel/edit/${id}`, control)
     await box.click()
     expect(await box.getAttribute('aria-busy')).toBe('true')
     await letGo()
     await eventually(() => box.getAttribute('role')).toBe('combobox')
-    held.resolve()
+    release()
     await eventually(isInSight).toBe(true)
     await page.keyboard.press('Escape')
     await eventually(() => box.getAttribute('aria-expanded')).toBe('false')

@@ -5,6 +5,7 @@ import { type FakeUpstream, ok, startFakeUpstream, status } from '../helpers/fak
 import { type Account, openConsole, rootAccount } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
+import { hold } from './support/held.ts'
 import { rowsOf } from './support/lists.ts'
 import { logWriter } from './support/log-rows.ts'
 
@@ -179,11 +180,7 @@ describe('the logs', () => {
   test('a row that is written while the live connection is being made is shown, too', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
-    const held = Promise.withResolvers<void>()
-    await page.route('**/api/log/self/stream*', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await hold(page, '**/api/log/self/stream*')
     await visit.open('/log?type=2')
     await rowWith(page, 'laptop').waitFor()
     const asked = page.waitForRequest('**/api/log/self/stream*')
@@ -191,7 +188,7 @@ describe('the logs', () => {
     await asked
     await call(caller, 'meanwhile', 'gpt-4o')
     expect(await page.getByText('New rows appear as they are written.').count()).toBe(0)
-    held.resolve()
+    release()
     await page.getByText('New rows appear as they are written.').waitFor()
     await rowWith(page, 'meanwhile').waitFor()
   })

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { endsEarly, type FakeUpstream, ok, stallsStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
+import { hold } from './support/held.ts'
 
 const site = openConsole()
 let upstream: FakeUpstream
@@ -206,15 +207,11 @@ describe('a call', () => {
   test('a second model is chosen once the models are known', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
-    const held = Promise.withResolvers<void>()
-    await page.route('**/v1/models', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await hold(page, '**/v1/models')
     await visit.open(path())
     const compare = page.getByLabel('Compare two models')
     await eventually(() => compare.isDisabled()).toBe(true)
-    held.resolve()
+    release()
     await compare.check()
     await page.waitForURL('**compare=gpt-4o')
   })

@@ -8,7 +8,7 @@ import { refuseClipboard } from './support/clipboard.ts'
 import { type Account, openConsole } from './support/console.ts'
 import { openDatabase } from './support/database.ts'
 import { eventually, untilItPasses } from './support/eventually.ts'
-import { openHeld } from './support/held.ts'
+import { hold, openHeld } from './support/held.ts'
 import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
@@ -702,17 +702,13 @@ describe('the form of a token', () => {
     await using visit = await site.visit({ as: await site.addUser('modifier') })
     const { page } = visit
     const box = page.getByLabel('Models')
-    const held = Promise.withResolvers<void>()
-    await page.route('**/api/user/available_models', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await hold(page, '**/api/user/available_models')
     const load = await openHeld(page, '/token/add', control)
     await box.click()
     await load()
     await eventually(() => box.getAttribute('role')).toBe('combobox')
     await page.keyboard.press('Control')
-    held.resolve()
+    release()
     await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
   })
 

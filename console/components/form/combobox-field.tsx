@@ -37,7 +37,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
     reached.current.typed = ''
     words?.add(typed)
   }
-  const endWait = ({ key }: KeyboardEvent) => {
+  const endWaitOnEscape = ({ key }: KeyboardEvent) => {
     if (key === 'Escape' && reached.current.how === 'open') reached.current.how = 'focused'
   }
   const takesWords: InputHTMLAttributes<HTMLInputElement> = words
@@ -47,7 +47,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           reached.current = { how: 'open', typed: currentTarget.value }
         },
         onKeyDown: (event) => {
-          endWait(event)
+          endWaitOnEscape(event)
           if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
           event.preventDefault()
           if (!words.creatable) return
@@ -56,7 +56,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           endWord(event.currentTarget)
         },
       }
-    : { readOnly: true, value: shown, onKeyDown: endWait }
+    : { readOnly: true, value: shown, onKeyDown: endWaitOnEscape }
   const waiting = (
     <input
       id={id}
