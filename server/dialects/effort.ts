@@ -16,6 +16,17 @@ export function budgetOf({ effort, budgetTokens }: ReasoningWish): number | unde
   return budgetTokens ?? (effort && budgets[effort])
 }
 
+/**
+ * A budget of thought that stays below a limit which thought counts toward, so that what is sent never allows more than
+ * was asked and held for: one that does not fit leaves a fifth of the limit for the answer. undefined = not even the
+ * least that the service takes fits.
+ */
+export function budgetWithin(limit: number | undefined, budget: number, least = 1): number | undefined {
+  if (limit === undefined || budget < limit) return budget
+  const fitted = Math.max(least, Math.floor(limit * 0.8))
+  return fitted < limit ? fitted : undefined
+}
+
 /** The effort asked for; undefined = left to the model. */
 export function effortOf({ effort, budgetTokens }: ReasoningWish): Effort | undefined {
   if (effort || budgetTokens === undefined) return effort

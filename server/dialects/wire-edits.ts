@@ -1,5 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { leastBudget } from './anthropic-messages/thinking.ts'
 import type { DialectName } from './conversation.ts'
+import { budgetWithin } from './effort.ts'
 
 /** What changes in a request that is otherwise passed on as it came. */
 export interface WireEdits {
@@ -19,10 +21,10 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
     ...(systemPrompt !== undefined && { instructions: systemPrompt }),
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
   }),
-  'anthropic-messages': (_body, { model, systemPrompt, maxTokens }) => ({
+  'anthropic-messages': (body, { model, systemPrompt, maxTokens }) => ({
     ...(model !== undefined && { model }),
     ...(systemPrompt !== undefined && { system: systemPrompt }),
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens, ...thinkingWithin(maxTokens, body['thinking']) }),
   }),
   // The model stands in the address. Google takes both spellings of a name; the caller's own is the one that is set.
   gemini: (body, { systemPrompt, maxTokens }) => {
@@ -35,4 +37,12 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
       ...(maxTokens !== undefined && { [config]: { ...settings, [limit]: maxTokens } }),
     }
   },
+}
+
+/** The budget of thought must be below max_tokens (Anthropic docs, "Extended thinking"); where none is, there is no thought. */
+function thinkingWithin(maxTokens: number, thinking: unknown): JsonObject {
+  if (!isObject(thinking) || typeof thinking['budget_tokens'] !== 'number') return {}
+  const budget = budgetWithin(maxTokens, thinking['budget_tokens'], leastBudget)
+  if (budget === thinking['budget_tokens']) return {}
+  return { thinking: budget === undefined ? { type: 'disabled' } : { ...thinking, budget_tokens: budget } }
 }

@@ -12,7 +12,7 @@ import { CallerLeft } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Attempting, Prepared } from './prepare.ts'
 import type { Channel } from './routing-table.ts'
-import { send } from './send.ts'
+import { leftUnsent, send } from './send.ts'
 import { shuttingDown } from './shutting-down.ts'
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
@@ -174,7 +174,8 @@ async function opened(
   { firstByteTimeoutMs }: Patience,
 ): Promise<Response> {
   const { leaving } = call
-  if (leaving.hasLeft) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
+  if (leaving.hasLeft) throw leftUnsent()
+  let isAsked = false
   const controller = new AbortController()
   leaving.action = () => controller.abort()
   const wait = {
@@ -196,6 +197,8 @@ async function opened(
   deps.idleWatch.add(wait)
   try {
     await deps.guard.check(target.url)
+    if (leaving.hasLeft) throw leftUnsent()
+    isAsked = true
     const response = await endpoint.open?.(target, typeof body === 'string' ? body : '', {
       call: upstreamCall,
       upstream: channel.upstream,
@@ -207,7 +210,7 @@ async function opened(
     return response
   } catch (error) {
     if (wait.lost) throw wait.lost
-    if (leaving.hasLeft) throw new CallerLeft()
+    if (leaving.hasLeft) throw isAsked ? new CallerLeft() : leftUnsent()
     if (error instanceof GatewayError) throw error
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {

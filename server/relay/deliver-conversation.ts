@@ -9,7 +9,7 @@ import { isEventStream } from '../lib/sse.ts'
 import { forgetBody } from './check-usage.ts'
 import type { RelayDeps } from './deps.ts'
 import { droppedHeader, droppedNames } from './dropped-names.ts'
-import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer } from './error-answer.ts'
+import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } from './error-answer.ts'
 import { streamHeaders } from './headers.ts'
 import { keeperOf, keepingEncoder } from './kept-items.ts'
 import type { Codec } from './prepare.ts'
@@ -19,6 +19,7 @@ import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
 import { openStream } from './stream-opening.ts'
 import { TranslatingReader } from './translating-reader.ts'
+import { WholeReader } from './whole-reader.ts'
 
 /**
  * Turns an answer to a conversation into the caller's, where one of the two speaks another dialect than OpenAI's chat.
@@ -34,8 +35,8 @@ export async function deliverConversation(
 ): Promise<Response> {
   const isStream = isEventStream(response.headers)
   const { stream } = open.call.facts
-  if (isStream && !stream) throw badBody('the upstream streamed although it was not asked to', response.status)
-  if (stream && !isStream && !codec.to) throw badBody('the upstream did not stream', response.status)
+  if (isStream && !stream) throw await unread(response, 'the upstream streamed although it was not asked to')
+  if (stream && !isStream && !codec.to) throw await unread(response, 'the upstream did not stream')
   const answer = isStream
     ? await deliverEvents(deps, open, response, codec, sentAtMs, handOver)
     : await deliverWhole(deps, open, response, codec, sentAtMs, handOver)
@@ -71,9 +72,25 @@ async function deliverWhole(
     return settleWhole(deps, open, response, said, measured, handOver, true)
   }
   const encoder = encoderFor(deps, open, to)
-  const events = madeOf(() => replyEvents(reply).map((event) => encoder.push(event)), status).join('')
-  const answer = await settleWhole(deps, open, response, events, measured, handOver, false)
-  return new Response(answer.body, { status: 200, headers: streamHeaders(response.headers, open.call.requestId) })
+  const events = replyEvents(from.billsPromptAlone ? silent(reply) : reply)
+  const told = madeOf(() => replyEvents(reply).map((event) => encoder.push(event)), status).join('')
+  handOver()
+  forgetBody(open.call)
+  const reader = new WholeReader(events, told)
+  return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
+}
+
+/** What a service that charges for the prompt alone has said that costs something: nothing. */
+function silent(reply: Reply): Reply {
+  return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: [] })) }
+}
+
+async function streamed(response: Response, options: ConstructorParameters<typeof RelayStream>[0]): Promise<Response> {
+  const stream = new RelayStream(options)
+  return new Response(await stream.body(), {
+    status: 200,
+    headers: streamHeaders(response.headers, options.open.call.requestId),
+  })
 }
 
 function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['to']>): StreamEncoder {
@@ -108,16 +125,7 @@ async function deliverEvents(
   const encoder = to && encoderFor(deps, open, to)
   forgetBody(open.call)
   const options = { deps, open, withholdUsage: false }
-  let stream: RelayStream
-  if (encoder) {
-    const decoder = from.streamDecoder(requestId)
-    const translating = new TranslatingReader(reader, decoder, encoder, opening)
-    stream = new RelayStream({ ...options, reader: translating, meter: translating.meter, opening: [] })
-  } else {
-    stream = new RelayStream({ ...options, reader, meter: newMeter(), opening })
-  }
-  return new Response(await stream.body(), {
-    status: 200,
-    headers: streamHeaders(response.headers, open.call.requestId),
-  })
+  if (!encoder) return streamed(response, { ...options, reader, meter: newMeter(), opening })
+  const translating = new TranslatingReader(reader, from.streamDecoder(requestId), encoder, opening)
+  return streamed(response, { ...options, reader: translating, meter: translating.meter, opening: [] })
 }

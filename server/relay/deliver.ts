@@ -10,7 +10,7 @@ import type { RelayCall } from './call.ts'
 import { forgetBody } from './check-usage.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import type { RelayDeps } from './deps.ts'
-import { badBody, errorWithin, madeOf, statusFailure } from './error-answer.ts'
+import { badBody, errorWithin, madeOf, statusFailure, unread } from './error-answer.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
 import { imagesAsked } from './image-charging.ts'
 import type { Prepared } from './prepare.ts'
@@ -49,12 +49,12 @@ export async function deliver(
   if (response.status < 200 || response.status > 299)
     throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs(), codec?.from)
   if (response.status === 204 || response.status === 205)
-    throw badBody('the upstream sent an empty answer', response.status)
+    throw await unread(response, 'the upstream sent an empty answer')
   if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   const { mode, facts } = open.call
   if (type.startsWith('text/event-stream')) {
-    if (!mayStream(open.call)) throw badBody('the upstream streamed although it was not asked to', response.status)
+    if (!mayStream(open.call)) throw await unread(response, 'the upstream streamed although it was not asked to')
     return deliverStream(deps, open, response, prepared.askedForUsage, sentAtMs, handOver)
   }
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)

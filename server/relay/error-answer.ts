@@ -46,6 +46,12 @@ export function badBody(message: string, status: number): AttemptFailed {
   return failedAttempt(new GatewayError('bad_response_body', message), status)
 }
 
+/** The same of an answer whose body nobody reads: an upstream that goes on making it is told to stop. */
+export async function unread(response: Response, message: string): Promise<AttemptFailed> {
+  await response.body?.cancel().catch(() => undefined)
+  return badBody(message, response.status)
+}
+
 /** What is made of an answer. Throws AttemptFailed where its JSON is too deep to be read or written again. */
 export function madeOf<T>(make: () => T, status: number): T {
   try {

@@ -48,10 +48,12 @@ export async function readForm(
   if (!body || mark === undefined)
     throw new GatewayError('invalid_multipart', 'the form has no boundary in its Content-Type')
   const scanner = new FormScanner(mark)
-  const source = await inTime(spool(body, scanner, limits.bytes, spoolDir), limits.timeMs, tooSlow)
-  const dispose = async () => {
-    if (source.file !== undefined) await rm(source.file, { force: true })
-  }
+  const spooling = spool(body, scanner, limits.bytes, spoolDir)
+  const source = await inTime(spooling, limits.timeMs, tooSlow).catch((error: unknown) => {
+    // One that is whole after its time is over is nobody's.
+    spooling.then(remove).catch(() => undefined)
+    throw error
+  })
   return {
     fields: scanner.fields,
     names: scanner.names,
@@ -61,8 +63,12 @@ export async function readForm(
     length: source.length,
     withField: (name, value) =>
       outgoing(source, value === undefined ? undefined : replacement(mark, name, value, scanner)),
-    dispose,
+    dispose: () => remove(source),
   }
+}
+
+async function remove({ file }: Source): Promise<void> {
+  if (file !== undefined) await rm(file, { force: true })
 }
 
 /** What parts a form (RFC 2046, 5.1.1), of characters that need no escaping; undefined when there is none. */

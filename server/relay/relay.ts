@@ -8,6 +8,7 @@ import { chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
+import { withoutKey } from './error-answer.ts'
 import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
@@ -332,7 +333,8 @@ export function toFailure(error: unknown): AttemptFailed {
 /** True when the fault is of the channel's key alone, and the channel has others. */
 function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
-  if (call.signal.aborted) {
+  // Who left tells nothing of the channel, unless that could not even be reached.
+  if (call.signal.aborted && failed.error.code !== 'upstream_timeout') {
     noteHealth(deps, { channel, call }, 'undecided')
     return false
   }
@@ -349,7 +351,8 @@ function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: A
     model,
     status: failed.status,
     reason: failed.error.code,
-    cause: failed.error.cause instanceof Error ? failed.error.cause.message : '',
+    // What the network says may repeat the address or a header, and with it the key.
+    cause: failed.error.cause instanceof Error ? withoutKey(failed.error.cause.message, channel.upstream.key) : '',
   })
   if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
     // With the key that failed, so that one put in its place meanwhile is not blamed.

@@ -28,6 +28,7 @@ export interface Sending {
 }
 
 const never = Number.POSITIVE_INFINITY
+const unreachable = 'the upstream cannot be reached'
 
 /** Bun's additions to fetch's options (Bun documentation, "fetch"). */
 interface BunRequestInit extends RequestInit {
@@ -42,26 +43,33 @@ interface BunRequestInit extends RequestInit {
  */
 export async function send(sending: Sending): Promise<Response> {
   const { leaving, watch } = sending
-  if (leaving.hasLeft) throw new GatewayError('do_request_failed', 'the caller left before the request was sent')
+  if (leaving.hasLeft) throw leftUnsent()
   const controller = new AbortController()
   const patience = new Patience(sending, controller)
+  let isAsked = false
   leaving.action = () => controller.abort()
   watch.add(patience)
   try {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
+    isAsked = true
     const response = await fetch(sending.target.url, requestInit(sending, controller.signal))
     // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
     if (isEventStream(response.headers)) leaving.action = undefined
     return response
   } catch (error) {
     if (patience.lost) throw patience.lost
-    if (leaving.hasLeft) throw new CallerLeft()
+    if (leaving.hasLeft) throw isAsked ? await patience.callerLeft() : leftUnsent()
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
     patience.isOver = true
     watch.remove(patience)
   }
+}
+
+/** Nobody has been asked anything yet, so that there is nothing to charge. */
+export function leftUnsent(): GatewayError {
+  return new GatewayError('do_request_failed', 'the caller left before the request was sent')
 }
 
 /** How long an answer's head is waited for. */
@@ -101,10 +109,20 @@ class Patience implements IdleWait {
     this.#controller.abort()
   }
 
+  /** What a caller who left while it was waited has come to: an upstream that nothing can reach has done nothing for it. */
+  async callerLeft(): Promise<CallerLeft | GatewayError> {
+    if (this.#connectAtMs === never || (await this.#isReachable())) return new CallerLeft()
+    return new GatewayError('upstream_timeout', unreachable)
+  }
+
   async #checkConnection(): Promise<void> {
+    const reachable = await this.#isReachable()
+    if (!reachable && !this.isOver) this.#giveUp(unreachable)
+  }
+
+  #isReachable(): Promise<boolean> {
     const { target, connectTimeoutMs } = this.#sending
-    const reachable = await isReachable(target.url, connectTimeoutMs)
-    if (!reachable && !this.isOver) this.#giveUp('the upstream cannot be reached')
+    return isReachable(target.url, connectTimeoutMs)
   }
 
   #giveUp(why: string): void {

@@ -193,17 +193,22 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async return(): Promise<Step> {
     if (!this.#ended) {
       this.#ended = true
-      const meter = this.#meter
-      const { finished } = meter
-      // After the last word little but the usage is missing: what the model did unseen is in it, and must be paid.
-      const late = { reader: this.#reader, splitter: this.#splitter, meter, clock: this.#deps.clock, limitMs: drainMs }
-      if (finished || meter.answered) await readLateUsage(late)
-      else if (this.#splitter.partlySent) await readOpenEvent(late)
+      const { finished } = this.#meter
+      // What cannot be read any more keeps nobody from paying for what came before.
+      await this.#readLate().catch(this.#warn)
       this.#reader.cancel()
       await this.#settle(finished ? 'complete' : 'aborted', '')
     }
     await this.#settling
     return atEnd
+  }
+
+  /** After the last word little but the usage is missing: what the model did unseen is in it, and must be paid. */
+  async #readLate(): Promise<void> {
+    const meter = this.#meter
+    const late = { reader: this.#reader, splitter: this.#splitter, meter, clock: this.#deps.clock, limitMs: drainMs }
+    if (meter.finished || meter.answered) await readLateUsage(late)
+    else if (this.#splitter.partlySent) await readOpenEvent(late)
   }
 
   #take(piece: StreamPiece): Promise<Bytes> | Bytes {

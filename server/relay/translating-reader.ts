@@ -1,10 +1,10 @@
-import type { StreamDecoder, StreamEncoder, StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import type { StreamDecoder, StreamEncoder } from '../dialects/dialect.ts'
 import { EventTally } from '../dialects/event-tally.ts'
 import { brokenOff, decoded, unreadable } from '../dialects/failure.ts'
 import type { StreamEvent } from '../dialects/reply.ts'
-import type { JsonObject } from '../lib/json.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
 import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import { TalliedMeter } from './tallied-meter.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 const encoder = new TextEncoder()
@@ -122,67 +122,4 @@ export class TranslatingReader implements StreamReader {
 
 function ready(text: string): StreamPiece[] {
   return text === '' ? [] : [{ kind: 'ready', bytes: encoder.encode(text) }]
-}
-
-/** What a translated stream has said, as the charge asks for it. */
-class TalliedMeter implements StreamMeter {
-  /** The upstream went without its dialect's end: a reason to stop alone does not make the answer whole. */
-  isCut = false
-  readonly endMark = ''
-  readonly usage: JsonObject | undefined = undefined
-  readonly error: JsonObject | undefined = undefined
-  readonly #tally: EventTally
-
-  constructor(tally: EventTally) {
-    this.#tally = tally
-  }
-
-  get reported() {
-    return this.#tally.usage
-  }
-
-  get failure() {
-    return this.#tally.failure
-  }
-
-  get pieces(): number {
-    return this.#tally.pieces
-  }
-
-  get characters(): number {
-    return this.#tally.characters
-  }
-
-  get extraBytes(): number {
-    return this.#tally.extraBytes
-  }
-
-  get media() {
-    return this.#tally.media
-  }
-
-  get finished(): boolean {
-    return this.#tally.stopped && !this.isCut
-  }
-
-  get isReportEarly(): boolean {
-    return this.#tally.isUsageEarly
-  }
-
-  get answered(): boolean {
-    return this.#tally.answered
-  }
-
-  output(): string {
-    return this.#tally.output()
-  }
-
-  skim(_text: string, from: number): number {
-    return from
-  }
-
-  /** Everything comes through the reader. */
-  feed(): StreamSignal {
-    return 'garbage'
-  }
 }

@@ -101,11 +101,15 @@ describe('a request', () => {
   })
 
   test('asks each family to think in its own way', () => {
-    const fields = (model: string) =>
-      bedrockConverse.encodeRequest(chat({ reasoning_effort: 'high', max_tokens: 100 }, model)).body[
+    const fields = (model: string, limit = 30_000) =>
+      bedrockConverse.encodeRequest(chat({ reasoning_effort: 'high', max_tokens: limit }, model)).body[
         'additionalModelRequestFields'
       ]
     expect(fields(claude)).toEqual({ thinking: { type: 'enabled', budget_tokens: 24_576 } })
+    expect(fields(claude, 10_000)).toEqual({ thinking: { type: 'enabled', budget_tokens: 8000 } })
+    const { body, dropped } = bedrockConverse.encodeRequest(chat({ reasoning_effort: 'high', max_tokens: 100 }, claude))
+    expect(body['inferenceConfig']).toEqual({ maxTokens: 100 })
+    expect([body['additionalModelRequestFields'], dropped]).toEqual([undefined, ['reasoning_effort']])
     expect(fields('us.anthropic.claude-opus-4-6-v1')).toEqual({
       thinking: { type: 'adaptive' },
       output_config: { effort: 'high' },

@@ -73,6 +73,11 @@ describe('a request', () => {
     expect(body['messages']).toEqual([{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }])
     expect(body['response_format']).toEqual({ type: 'json_object', json_schema: { type: 'object' } })
     expect(body['thinking']).toEqual({ type: 'enabled', token_budget: 1024 })
+    const short = { model: 'command-a-plus-05-2026', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 500 }
+    expect(encode({ ...short, reasoning_effort: 'high' }).body['thinking']).toEqual({
+      type: 'enabled',
+      token_budget: 400,
+    })
   })
 
   test('a document of text stands beside the messages; another is refused', () => {

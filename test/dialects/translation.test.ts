@@ -202,11 +202,25 @@ describe('thinking', () => {
   const claude = (model: string, effort: string, more: JsonObject = {}) =>
     translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
 
-  test('an effort is a budget for older models of Anthropic, which max_tokens must exceed, and takes no temperature', () => {
-    const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium')
-    expect(body).toMatchObject({ max_tokens: 9192, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
+  test('an effort is a budget for older models of Anthropic, and takes no temperature', () => {
+    const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium', { max_tokens: 9000 })
+    expect(body).toMatchObject({ max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
     expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)
     expect(claude('claude-3-7-sonnet-latest', 'none').body).toMatchObject({ thinking: { type: 'disabled' } } as never)
+  })
+
+  test('a budget keeps below the limit that was named, and raises only one that nobody named', () => {
+    const sent = (limit: JsonObject, effort = 'high', model = 'claude-sonnet-4-5') => {
+      const ask = { messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: effort, ...limit }
+      const { body, dropped } = translated('openai-chat', 'anthropic-messages', ask, model)
+      return [body['max_tokens'], body['thinking']?.['budget_tokens'], dropped] as unknown
+    }
+    expect(sent({ max_tokens: 10_000 })).toEqual([10_000, 8000, []])
+    expect(sent({ max_completion_tokens: 1100 })).toEqual([1100, 1024, []])
+    expect(sent({ max_completion_tokens: 1024 })).toEqual([1024, undefined, ['reasoning_effort']])
+    expect(sent({})).toEqual([32_000, 24_576, []])
+    expect(sent({}, 'max')).toEqual([32_000, 25_600, []])
+    expect(sent({}, 'medium', 'a-name-of-ones-own')).toEqual([12_288, 8192, []])
   })
 
   test('newer ones get the effort itself, and the newest no temperature at all', () => {

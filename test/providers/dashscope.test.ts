@@ -66,6 +66,7 @@ test('tools, thinking, search and plugins have their places', async () => {
     tools: [weather],
     tool_choice: 'auto',
     reasoning_effort: 'medium',
+    max_tokens: 5000,
   })
   expect(got).toMatchObject({ reason: 'tool_calls', calls: [{ id: 'c1', name: 'weather', input: '{"place":"Bern"}' }] })
   const { model, input, parameters } = lastBody(bench) as Record<string, Record<string, unknown>>
@@ -82,7 +83,8 @@ test('tools, thinking, search and plugins have their places', async () => {
     tool_choice: 'auto',
     enable_search: true,
     enable_thinking: true,
-    thinking_budget: 8192,
+    thinking_budget: 4000,
+    max_tokens: 5000,
   })
   expect(bench.upstream.requests[0]?.headers.get('x-dashscope-plugin')).toBe('pdf_extracter')
 })

@@ -251,3 +251,31 @@ describe('a prompt that was reported at the start', () => {
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, cached_tokens: cached })
   })
 })
+
+test('what comes after a caller has left and cannot be read keeps nothing held', async () => {
+  const deep = `${'{"text":['.repeat(90_000)}"x"${']}'.repeat(90_000)}`
+  const caller = await bench.caller()
+  const left = Promise.withResolvers<void>()
+  bench.upstream.next(
+    fake.behaviour('says something unreadable when the caller has left', async (exchange) => {
+      exchange.head(200, fake.streamHeaders())
+      const stop = { choices: [{ index: 0, delta: { content: answer }, finish_reason: 'stop' }] }
+      await exchange.write(`data: ${JSON.stringify(stop)}\n\n`)
+      await left.promise
+      await exchange.write(`data: {"choices":[{"index":0,"delta":{"content":[${deep}]}}]}\n\n`)
+      exchange.hang()
+    }),
+  )
+  const controller = new AbortController()
+  const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }
+  const response = await bench.gateway.post('/v1/chat/completions', body, caller.token, { signal: controller.signal })
+  await response.body?.getReader().read()
+  stoppedAtMs = Date.now()
+  controller.abort()
+  left.resolve()
+  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  stoppedAtMs = undefined
+  const { rows } = await chargedUnits(bench, caller)
+  expect(rows).toHaveLength(1)
+  expect(rows[0]).toMatchObject({ outcome: 'complete', estimated: 1 })
+})

@@ -5,7 +5,7 @@ import { type Bench, charged, chat, expectError, type Seen, see, startBench, unt
 
 let bench: Bench
 /** What the name service says of the upstream's name now. */
-let addresses: readonly string[]
+let addresses: readonly string[] | Promise<readonly string[]>
 let lookups: number
 let aheadMs = 0
 
@@ -109,4 +109,20 @@ test('a name that comes to lead there is noticed, and forgiven when it leads els
   const before = bench.upstream.requests.length
   expectError(await call(), 502, 'do_request_failed')
   expect(bench.upstream.requests.length).toBe(before)
+})
+
+test('a caller who leaves while the name is looked up pays nothing: nobody was asked', async () => {
+  await bench.channel({ base_url: named() })
+  const found = Promise.withResolvers<readonly string[]>()
+  addresses = found.promise
+  const caller = await bench.caller()
+  const asked = bench.upstream.requests.length
+  const leave = new AbortController()
+  const answer = bench.gateway.post('/v1/chat/completions', chat, caller.token, { signal: leave.signal })
+  await until(() => lookups > 0)
+  leave.abort()
+  await answer.catch(() => undefined)
+  expect(await charged(bench, caller, 0)).toEqual([])
+  found.resolve(['127.0.0.1'])
+  expect(bench.upstream.requests.length).toBe(asked)
 })

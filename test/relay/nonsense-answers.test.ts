@@ -1,6 +1,6 @@
 // Upstreams put anything where a word or a text belongs; that is their failure, never the gateway's.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { behaviour, streamHeaders } from '../helpers/fake-upstream.ts'
+import { behaviour, endlessStream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
 
 let bench: Bench
@@ -193,3 +193,18 @@ test('a text that is a list nested 100,000 deep ends a stream with an error even
   expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
   expect(rows[0]?.content).toContain('ended: upstream_stream_error')
 })
+
+for (const [name, body] of [
+  ['is passed on', chat],
+  ['is translated', { ...chat, model: 'm2' }],
+] as const) {
+  test(`an endless stream that nobody asked for is ended upstream, too, where the answer ${name}`, async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(endlessStream())
+    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    expectError(seen, 502, 'bad_response_body')
+    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    expect(bench.upstream.last.aborted).toBe(true)
+    await charged(bench, caller, 0)
+  })
+}

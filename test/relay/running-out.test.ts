@@ -208,3 +208,83 @@ describe('a call that costs more than there is', () => {
     expect(bench.upstream.requests).toHaveLength(10)
   })
 })
+
+describe('an answer that comes whole although a stream was asked for', () => {
+  const body = { ...chatStream, model: 'claude-whole' }
+  const usage = { input_tokens: 10, output_tokens: 50 }
+  const whole = fake.behaviour('answers whole', async (exchange) => {
+    exchange.head(200, [['content-type', 'application/json']])
+    const content = [{ type: 'text', text: 'word '.repeat(50) }]
+    const message = { id: 'msg', type: 'message', role: 'assistant', model: 'claude', content, stop_reason: 'end_turn' }
+    await exchange.write(JSON.stringify({ ...message, usage }))
+    exchange.end()
+  })
+
+  beforeAll(async () => {
+    await bench.channel({ models: 'claude-whole', type: 14, key: 'whole' })
+    await bench.gateway.setOption('ModelRatio', '{"m":1,"claude-whole":1}')
+    await bench.gateway.setOption('CompletionRatio', '{"m":1,"claude-whole":1}')
+  })
+
+  test('is told as a stream and charged by its usage', async () => {
+    const caller = await bench.caller()
+    bench.upstream.next(whole)
+    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    expect(textOf(seen.text)).toBe('word '.repeat(50))
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    const [row] = await charged(bench, caller, 60)
+    expect(row).toMatchObject({ outcome: 'complete', is_stream: 1, estimated: 0 })
+  })
+
+  test('does not go out when it cannot be paid', async () => {
+    const caller = await bench.caller({ user: 1000, token: promptTokens + 20 })
+    bench.upstream.next(whole)
+    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    expectErrorEvent(seen, 'quota_exhausted_mid_stream')
+    expect(seen.text).not.toContain('word')
+    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    expect(balances).toMatchObject({ used: 10, holds: 0 })
+  })
+})
+
+describe('a budget of thought', () => {
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const claude = 'claude-sonnet-4-5'
+  type Sent = { max_tokens: number; thinking?: { type: string; budget_tokens?: number } }
+
+  beforeAll(async () => {
+    await bench.channel({ models: claude, type: 14, key: 'thinks' })
+    await bench.gateway.setOption('ModelRatio', `{"m":1,"${claude}":1}`)
+    await bench.gateway.setOption('CompletionRatio', `{"m":1,"${claude}":1}`)
+  })
+
+  /** What is asked of the upstream for somebody who can pay for so many tokens beyond the prompt. */
+  async function sent(path: string, fields: object, units: number): Promise<Sent> {
+    const caller = await bench.caller({ user: 1_000_000, token: promptTokens + units })
+    bench.upstream.next(fake.status(400))
+    const before = bench.upstream.requests.length
+    await see(bench.gateway.post(path, { model: claude, messages, ...fields }, caller.token))
+    expect(bench.upstream.requests.length).toBe(before + 1)
+    return bench.upstream.last.json as Sent
+  }
+
+  test('allows no more than the limit that is held for', async () => {
+    const one = await sent('/v1/chat/completions', { max_completion_tokens: 1, reasoning_effort: 'high' }, 50)
+    expect(one).toMatchObject({ max_tokens: 1 })
+    expect(one.thinking).toBeUndefined()
+  })
+
+  for (const [path, fields] of [
+    ['/v1/chat/completions', { reasoning_effort: 'high' }],
+    ['/v1/messages', { max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 24_576 } }],
+  ] as const) {
+    test(`keeps below what the balance affords at ${path}`, async () => {
+      const many = await sent(path, fields, 5000)
+      expect(many.max_tokens).toBeWithin(4900, 5010)
+      expect(many.thinking).toEqual({ type: 'enabled', budget_tokens: Math.floor(many.max_tokens * 0.8) })
+      const few = await sent(path, fields, 500)
+      expect(few.max_tokens).toBeWithin(400, 510)
+      expect(few.thinking?.budget_tokens).toBeUndefined()
+    })
+  }
+})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, expectError, see, startBench } from './setup.ts'
+import { type Bench, charged, chat, chatStream, expectError, see, startBench, until } from './setup.ts'
 
 let bench: Bench
 let silent: SilentHost
@@ -67,6 +67,17 @@ describe('ConnectTimeout', () => {
       expect(await charged(bench, caller, 0)).toEqual([])
     }, 120_000)
   }
+
+  test('a host that does not answer is charged to nobody who leaves before that is known', async () => {
+    const caller = await bench.caller()
+    const leave = new AbortController()
+    const body = { ...chat, model: 'm2' }
+    const answer = bench.gateway.post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
+    await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 1)
+    leave.abort()
+    await answer.catch(() => undefined)
+    expect(await charged(bench, caller, 0)).toEqual([])
+  }, 120_000)
 
   test('an upstream that is there and thinks is waited for', async () => {
     const caller = await bench.caller()

@@ -7,7 +7,7 @@ import { spokenSystem } from '../system-words.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { blocksOut, cacheOut } from './parts-out.ts'
 import { closedSchema } from './schema.ts'
-import { mustCall, thinkingOf } from './thinking.ts'
+import { mustCall, thinkingOf, usualRoom } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -17,8 +17,9 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
   const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
-  // The budget counts toward max_tokens and must be below it.
-  const maxTokens = thinking.budget !== undefined && thinking.budget >= asked ? thinking.budget + asked : asked
+  // Thought has its place beside the usual length of an answer where nobody named a limit; one that was named stands.
+  const room = Math.min((thinking.budget ?? 0) + asked, usualRoom)
+  const maxTokens = thinking.budget !== undefined && thinking.budget >= asked ? room : asked
   const tools = allowedTools(conversation).flatMap((tool) => toolOut(tool, losses))
   const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, losses) }
   const body: JsonObject = {

@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelTraits } from '../claude-model.ts'
 import type { Conversation, Effort } from '../conversation.ts'
-import { budgetOf, effortOf } from '../effort.ts'
+import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
 
 const dialect = 'anthropic-messages'
 /** Least budget that the API takes. */
-const leastBudget = 1024
+export const leastBudget = 1024
+/** Most tokens of thought and answer together where nobody says: every model that thinks by a budget can make them. */
+export const usualRoom = 32_000
 
 interface Thinking {
   thinking?: JsonObject
@@ -18,7 +20,7 @@ interface Thinking {
 export function thinkingOf(conversation: Conversation, traits: ModelTraits, losses: Losses): Thinking {
   const { reasoning, from } = conversation
   if (!reasoning) return { outputConfig: {} }
-  if (from === dialect) return asItWas(conversation)
+  if (from === dialect) return asItWas(conversation, losses)
   const effort = effortOf(reasoning)
   if (!traits.thinks) {
     losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
@@ -43,22 +45,26 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
     losses.lose('reasoning', reasoning)
     return { outputConfig: {} }
   }
-  const budget = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
-  return { thinking: { type: 'enabled', budget_tokens: budget }, budget, outputConfig: {} }
+  return byBudget(conversation, Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget), losses)
 }
 
-function asItWas({ reasoning }: Conversation): Thinking {
+/** The budget counts toward max_tokens and must be below it; where it cannot be, the model is not asked to think. */
+function byBudget({ maxTokens, reasoning }: Conversation, wanted: number, losses: Losses, display = {}): Thinking {
+  const budget = budgetWithin(maxTokens ?? usualRoom, wanted, leastBudget)
+  if (budget !== undefined) {
+    return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, budget, outputConfig: {} }
+  }
+  losses.lose('reasoning', reasoning)
+  return { outputConfig: {} }
+}
+
+function asItWas(conversation: Conversation, losses: Losses): Thinking {
+  const { reasoning } = conversation
   const { effort, budgetTokens, adaptive, visible } = reasoning ?? {}
   const display = visible === undefined ? {} : { display: visible ? 'summarized' : 'omitted' }
   const outputConfig = effort && effort !== 'none' ? { effort } : {}
   if (effort === 'none') return { thinking: { type: 'disabled' }, outputConfig }
-  if (budgetTokens !== undefined) {
-    return {
-      thinking: { type: 'enabled', budget_tokens: budgetTokens, ...display },
-      budget: budgetTokens,
-      outputConfig,
-    }
-  }
+  if (budgetTokens !== undefined) return { ...byBudget(conversation, budgetTokens, losses, display), outputConfig }
   return { ...(adaptive && { thinking: { type: 'adaptive', ...display } }), outputConfig }
 }
 

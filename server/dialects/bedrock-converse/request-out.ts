@@ -54,11 +54,9 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
 
 function inferenceOut(
   { maxTokens, temperature, topP, stop }: Conversation,
-  { on, budget }: { on: boolean; budget?: number },
+  { on }: { on: boolean },
   { losses, traits }: BlockContext,
 ): JsonObject {
-  // A budget of thought counts toward the limit and must be below it.
-  const limit = budget !== undefined && maxTokens !== undefined && budget >= maxTokens ? budget + maxTokens : maxTokens
   const isFixed = traits.isClaude && (on || traits.claude.fixedSampling)
   if (isFixed) {
     losses.lose('temperature', temperature === 1 ? undefined : temperature)
@@ -69,7 +67,7 @@ function inferenceOut(
   const isTooHot = temperature !== undefined && temperature > 1
   if (isTooHot && !isFixed) losses.lose('temperature', temperature)
   return {
-    ...(limit !== undefined && { maxTokens: limit }),
+    ...(maxTokens !== undefined && { maxTokens }),
     ...(!isFixed && temperature !== undefined && { temperature: Math.min(1, temperature) }),
     ...(!isFixed && takesTopP && topP !== undefined && { topP }),
     ...(stop && stop.length > 0 && { stopSequences: stop }),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation } from '../conversation.ts'
-import { budgetOf, effortOf } from '../effort.ts'
+import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { BlockContext } from './parts-out.ts'
 
 const leastBudget = 1024
@@ -9,7 +9,6 @@ interface Thinking {
   readonly fields: JsonObject
   /** The model thinks, as far as the request says. */
   readonly on: boolean
-  readonly budget?: number
 }
 
 const off: Thinking = { fields: {}, on: false }
@@ -63,6 +62,10 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
     const wish = effort === undefined ? {} : { output_config: { effort: effort === 'minimal' ? 'low' : effort } }
     return { fields: { thinking: { type: 'adaptive', ...display }, ...wish }, on: true }
   }
-  const budget = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
-  return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true, budget }
+  // The budget counts toward the limit and must be below it; where it cannot be, the model is not asked to think.
+  const wanted = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
+  const budget = budgetWithin(conversation.maxTokens, wanted, leastBudget)
+  if (budget !== undefined) return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true }
+  losses.lose('reasoning', reasoning)
+  return off
 }

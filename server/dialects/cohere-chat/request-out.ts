@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, MediaPart, Message, Part, ToolChoice, ToolResultPart } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
-import { budgetOf, effortOf } from '../effort.ts'
+import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { addressOf, fromBase64 } from '../media.ts'
 import { plainTools } from '../plain-tools.ts'
@@ -163,13 +163,14 @@ function formatOut({ format }: Conversation): JsonObject {
   return { response_format: { type: 'json_object', json_schema: format.schema } }
 }
 
-function thinkingOut({ reasoning, model }: Conversation, losses: Losses): JsonObject {
+function thinkingOut({ reasoning, model, maxTokens }: Conversation, losses: Losses): JsonObject {
   if (!reasoning) return {}
   if (!/reasoning|command-a-plus/.test(model)) {
     losses.lose('reasoning', reasoning)
     return {}
   }
   if (effortOf(reasoning) === 'none') return { thinking: { type: 'disabled' } }
-  const budget = budgetOf(reasoning)
-  return { thinking: { type: 'enabled', ...(budget !== undefined && budget > 0 && { token_budget: budget }) } }
+  const wanted = budgetOf(reasoning)
+  const budget = wanted !== undefined && wanted > 0 ? budgetWithin(maxTokens, wanted) : undefined
+  return { thinking: { type: 'enabled', ...(budget !== undefined && { token_budget: budget }) } }
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-kin.ts'
 import { type Effort, efforts } from '../conversation.ts'
-import { budgetOf } from '../effort.ts'
+import { budgetOf, budgetWithin } from '../effort.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
 import { textOf } from '../plain-turns.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
@@ -55,10 +55,10 @@ export function requestOut(asked: ChatRequest): JsonObject {
 function thinkingOut(asked: ChatRequest): JsonObject {
   const effort = efforts.find((each): each is Effort => each === asked.take('reasoning_effort'))
   if (!effort) return {}
-  const budget = budgetOf({ effort })
-  return effort === 'none'
-    ? { enable_thinking: false }
-    : { enable_thinking: true, ...(budget !== undefined && { thinking_budget: budget }) }
+  if (effort === 'none') return { enable_thinking: false }
+  const wanted = budgetOf({ effort })
+  const budget = wanted === undefined ? undefined : budgetWithin(asked.maxTokens, wanted)
+  return { enable_thinking: true, ...(budget !== undefined && { thinking_budget: budget }) }
 }
 
 function choiceOut(choice: unknown, asked: ChatRequest): JsonObject {

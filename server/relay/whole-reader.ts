@@ -1,0 +1,34 @@
+import { EventTally } from '../dialects/event-tally.ts'
+import type { StreamEvent } from '../dialects/reply.ts'
+import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import { TalliedMeter } from './tallied-meter.ts'
+
+/**
+ * An answer that came whole, for a caller who asked for a stream and for whom no more was held than a stream begins with:
+ * one last piece, which goes out when it is paid.
+ */
+export class WholeReader implements StreamReader {
+  readonly meter: TalliedMeter
+  readonly #piece: StreamPiece
+
+  /** `text`: the events in the caller's dialect. */
+  constructor(events: readonly StreamEvent[], text: string) {
+    const tally = new EventTally()
+    for (const event of events) tally.take(event)
+    this.meter = new TalliedMeter(tally)
+    this.#piece = { kind: 'last', bytes: new TextEncoder().encode(text), outcome: 'done' }
+  }
+
+  ask(answer: (piece: StreamPiece) => void): void {
+    answer(this.#piece)
+  }
+
+  async next(): Promise<StreamPiece> {
+    return this.#piece
+  }
+
+  /** Everything has been read. */
+  cancel(): void {}
+  drain(): void {}
+  hurry(): void {}
+}
