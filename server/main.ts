@@ -12,6 +12,8 @@ import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
+/** Signals that come so soon after the first are the same one: a group gets it, and each process in it passes it on. */
+const sameSignalMs = 2000
 /** How long callers have to read what their calls ended with. */
 const lastWordsMs = 5000
 
@@ -23,7 +25,11 @@ async function main(): Promise<void> {
   }
   const config = read(loadConfig)
   const launch = readLaunch()
-  if (launch.isWorker || (config.workers === 1 && launch.isComplete)) return serve(config)
+  if (launch.isWorker || (config.workers === 1 && launch.isComplete)) {
+    await serve(config)
+    if (launch.isWorker) process.send?.('serves')
+    return
+  }
   // Said once, not by every worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
   supervise(config.workers, launch)
@@ -39,36 +45,46 @@ function read<T>(load: () => T): T {
   }
 }
 
-/** Starts the workers, all on one port, and passes signals on. A worker that dies is replaced. */
+/**
+ * Starts the workers, all on one port, and passes signals on. A worker that dies is replaced, as often as it takes; but
+ * where none has served yet, none will.
+ */
 function supervise(count: number, launch: Launch): void {
   let ending = false
+  let hasServed = false
+  let exitCode = 0
   const children = new Set<ReturnType<typeof spawn>>()
   const start = (index: number) => {
+    if (ending) return
     const child = spawn(process.execPath, process.argv.slice(1), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: launch.forWorker(index),
     })
     children.add(child)
-    const startedAtMs = Date.now()
+    child.once('message', () => {
+      hasServed = true
+    })
     child.on('exit', (code) => {
       children.delete(child)
-      const failedAtStart = code !== 0 && Date.now() - startedAtMs < 5 * restartDelayMs
-      if (!ending && count > 1 && !failedAtStart) setTimeout(() => start(index), restartDelayMs)
-      else if (children.size === 0 || failedAtStart) end(code ?? 1)
+      if (!ending && hasServed && count > 1) {
+        setTimeout(() => start(index), restartDelayMs)
+        return
+      }
+      // The first failure says how it ended, whatever ends well after it.
+      exitCode ||= code ?? 1
+      if (ending) leaveWhenAlone()
+      else end()
     })
   }
-  const end = (code: number) => {
+  const end = () => {
     ending = true
     for (const child of children) child.kill('SIGTERM')
-    if (children.size === 0) process.exit(code)
-    process.exitCode = code
+    leaveWhenAlone()
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      ending = true
-      for (const child of children) child.kill('SIGTERM')
-    })
+  const leaveWhenAlone = () => {
+    if (children.size === 0) process.exit(exitCode)
   }
+  process.on('SIGTERM', end).on('SIGINT', end)
   // The launcher was killed: the workers hear by their own channels that this process is gone, and give the port back.
   process.on('disconnect', () => process.exit(1))
   for (let index = 0; index < count; index++) start(index)
@@ -191,11 +207,9 @@ interface Running {
 }
 
 function endGracefully(config: Config, log: Logger, { context, server, claim }: Running): void {
-  let ending = false
+  let endingSinceMs: number | undefined
   const end = async (drainTimeoutMs: number) => {
-    // A second signal means: now.
-    if (ending) process.exit(1)
-    ending = true
+    endingSinceMs = performance.now()
     context.drain()
     log.info('shutting down: open calls may finish')
     const finished = server.stop(false)
@@ -223,10 +237,18 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
       process.exit(code)
     }
   }
-  process.on('SIGTERM', () => void endNow(config.drainTimeoutMs))
-  process.on('SIGINT', () => void endNow(config.drainTimeoutMs))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (endingSinceMs === undefined) void endNow(config.drainTimeoutMs)
+      // One more means: now.
+      else if (performance.now() - endingSinceMs >= sameSignalMs) process.exit(1)
+    })
+  }
   // The parent was killed: it is not waited for as long as for a person who ends the program.
-  process.on('disconnect', () => void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs)))
+  process.on('disconnect', () => {
+    if (endingSinceMs !== undefined) process.exit(1)
+    void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs))
+  })
 }
 
 function faultOf(error: unknown): string {

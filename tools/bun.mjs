@@ -65,12 +65,15 @@ export function endWithParent(end) {
 /** Runs Bun with the terminal shared, passes signals on, and gives back the code to exit with. */
 export function runBun(args, options = {}) {
   const child = spawn(findBun(), args, { cwd: root, env: bunEnvironment, stdio: 'inherit', ...options })
+  let isTold = false
   const pass = (signal) => {
+    isTold = true
     // A terminal sends Ctrl-C to the whole group; passed on, it would reach the child twice.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
-  endWithParent(() => pass('SIGTERM'))
+  // A second signal would end at once what the first one lets finish.
+  endWithParent(() => isTold || pass('SIGTERM'))
   return new Promise((done, fail) => {
     child.on('error', fail)
     child.on('exit', (code, signal) => done(code ?? 128 + (constants.signals[signal] ?? 0)))

@@ -1,7 +1,7 @@
 // The launcher is run as a user runs it, with a small server in place of ours.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -85,6 +85,37 @@ describe('start', () => {
       await new Promise((done) => shell.stdout.once('data', done))
       shell.kill('SIGTERM')
       expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
+    },
+  )
+
+  test.skipIf(process.platform === 'win32')(
+    'tells a server once that it should end, also when npm ends after it has (not on Windows: no signals)',
+    async () => {
+      rmSync(join(base, 'gone'), { force: true })
+      const counting = `
+        let told = 0
+        process.on('exit', () => require('node:fs').writeFileSync('gone', String(told)))
+        process.on('SIGTERM', () => {
+          told++
+          console.log('told')
+          if (told === 1) setTimeout(() => process.exit(), 1000)
+        })
+        setInterval(() => {}, 1000)
+        console.log(process.ppid)`
+      writeFileSync(join(base, 'server/main.ts'), counting)
+      const shell = spawn('sh', ['-c', 'node tools/start.mjs; true'], {
+        cwd: base,
+        env: { ...process.env, npm_lifecycle_event: 'start' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const said = () => new Promise<string>((done) => shell.stdout.once('data', (bytes) => done(String(bytes))))
+      const launcher = Number(await said())
+      process.kill(launcher, 'SIGTERM')
+      expect(await said()).toBe('told\n')
+      shell.kill('SIGKILL')
+      const counted = () => (existsSync(join(base, 'gone')) ? readFileSync(join(base, 'gone'), 'utf8') : '')
+      expect(await eventually(() => counted() !== '')).toBe(true)
+      expect(counted()).toBe('1')
     },
   )
 

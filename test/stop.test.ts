@@ -1,0 +1,263 @@
+// How a service of several processes ends, and what does not end it: launcher, supervisor, server, workers.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { serverProgram } from '../tools/server-build.mjs'
+import { forEachDatabaseUrl } from './helpers/databases.ts'
+import { behaviour, closedPort, type FakeUpstream, startFakeUpstream, streamHeaders } from './helpers/fake-upstream.ts'
+import { Installation } from './helpers/gateway-process.ts'
+import { installFor, messages, model, newToken } from './money/installed.ts'
+import { until } from './relay/setup.ts'
+
+const secret = { SECRET_KEY: 'secret key of a service that ends' }
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-stop-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs code in every Bun of a service before anything else there; `role` is what the process has been started as. */
+function preloaded(name: string, code: string): Record<string, string> {
+  const file = join(folder, `${name}.ts`)
+  writeFileSync(file, `const role = process.env['TOLLGATE_WORKER'] ?? 'first'\n${code}\nexport {}`)
+  return { BUN_OPTIONS: `--preload ${file}` }
+}
+
+const saysSignals = preloaded(
+  'signals',
+  `for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => console.log('process', role, 'hears', name))`,
+)
+
+const eventOf = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+
+/** Streams whose second half waits for a word. */
+function halfStream(upstream: FakeUpstream): () => void {
+  const { promise: told, resolve: goOn } = Promise.withResolvers<void>()
+  upstream.forModel(
+    model,
+    behaviour('in two halves', async (exchange) => {
+      exchange.head(200, streamHeaders())
+      await exchange.write(eventOf('before'))
+      await told
+      await exchange.write(`${eventOf(' and after')}data: [DONE]\n\n`)
+      exchange.end()
+    }),
+  )
+  return goOn
+}
+
+/** As a person starts it: without what the tests themselves run in. */
+const unset = {
+  BUN_CONFIG_MAX_HTTP_REQUESTS: undefined,
+  BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: undefined,
+  DATABASE_URL: undefined,
+  SQL_DSN: undefined,
+}
+
+/** A service in a process group of its own, as a terminal or a service manager has it. */
+class Group implements AsyncDisposable {
+  said = ''
+  readonly port: number
+  readonly ended: Promise<number | null>
+  readonly #leader: ChildProcess
+
+  constructor(command: readonly string[], port: number, env: Record<string, string>) {
+    this.port = port
+    const [program = '', ...args] = command
+    this.#leader = spawn(program, args, {
+      // The name of a script of npm makes the launcher end with the tests, whatever ends them; the 'ipc' slot, the server.
+      env: {
+        ...process.env,
+        ...unset,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        LOG_LEVEL: 'info',
+        npm_lifecycle_event: 'test',
+        ...secret,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      detached: true,
+    })
+    if (this.#leader.stdout) {
+      createInterface({ input: this.#leader.stdout }).on('line', (line) => {
+        this.said += `${line}\n`
+      })
+    }
+    this.ended = new Promise((resolve) => this.#leader.once('exit', resolve))
+  }
+
+  /** How many of its lines have these words. */
+  count(words: string): number {
+    return this.said.split(words).length - 1
+  }
+
+  signalAll(signal: NodeJS.Signals): void {
+    process.kill(-(this.#leader.pid ?? 0), signal)
+  }
+
+  signalLeader(signal: NodeJS.Signals): void {
+    this.#leader.kill(signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { exitCode, signalCode } = this.#leader
+    if (exitCode === null && signalCode === null) this.signalAll('SIGKILL')
+    await this.ended
+  }
+}
+
+async function startGroup(command: readonly string[], env: Record<string, string>): Promise<Group> {
+  const group = new Group(command, await closedPort(), env)
+  await until(() => group.count('listens on') === Number(env['WORKERS']), 100_000)
+  return group
+}
+
+/** Opens a stream and reads its beginning; `text` is what has come by its end, or by its breaking off. */
+async function openStream(group: Group, key: string): Promise<{ text: Promise<string> }> {
+  const response = await fetch(`http://127.0.0.1:${group.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages, stream: true }),
+  })
+  const reader = response.body?.getReader()
+  let text = new TextDecoder().decode((await reader?.read())?.value)
+  const readRest = async () => {
+    for (let step = await reader?.read(); step && !step.done; step = await reader?.read())
+      text += new TextDecoder().decode(step.value)
+  }
+  const given = () => text
+  return { text: readRest().then(given, given) }
+}
+
+/** Whether there is such a process that nobody has taken leave of. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const program = serverProgram()
+const bare = [process.execPath, program]
+const launched = ['node', resolve(import.meta.dir, '../tools/bun.mjs'), program]
+
+forEachDatabaseUrl((name, freshUrl) => {
+  const workers = name === 'sqlite' ? 1 : 2
+
+  async function install(upstream: FakeUpstream) {
+    const installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, secret)
+    const gateway = await installation.start()
+    await installFor(gateway, upstream.url)
+    const { key } = await newToken(gateway)
+    await gateway.stop()
+    const env: Record<string, string> = {
+      ...saysSignals,
+      DATA_DIR: installation.folder,
+      WORKERS: String(workers),
+      ...(name === 'postgres' && { DATABASE_URL: installation.databaseUrl }),
+    }
+    return { env, key, [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose]() }
+  }
+
+  describe('open calls may finish', () => {
+    test('when a service manager tells every process of the service to end, launcher and server', async () => {
+      await using upstream = await startFakeUpstream()
+      const goOn = halfStream(upstream)
+      await using installed = await install(upstream)
+      await using group = await startGroup(launched, installed.env)
+      const stream = await openStream(group, installed.key)
+      const servers = workers === 1 ? ['first'] : ['0', '1']
+      const heard = (times: number) => servers.every((each) => group.count(`process ${each} hears SIGTERM`) >= times)
+      group.signalAll('SIGTERM')
+      await until(() => heard(1))
+      // As "timeout" does, which tells the process that it started besides its group.
+      group.signalLeader('SIGTERM')
+      await until(() => heard(2))
+      goOn()
+      expect(await stream.text).toEndWith('data: [DONE]\n\n')
+      expect(await group.ended).toBe(0)
+    }, 120_000)
+
+    test('when Ctrl-C reaches workers by the terminal and by their supervisor', async () => {
+      await using upstream = await startFakeUpstream()
+      const goOn = halfStream(upstream)
+      await using installed = await install(upstream)
+      await using group = await startGroup(bare, installed.env)
+      const stream = await openStream(group, installed.key)
+      group.signalAll('SIGINT')
+      await until(() => group.count('hears SIGTERM') === workers && group.count('hears SIGINT') === workers + 1)
+      goOn()
+      expect(await stream.text).toEndWith('data: [DONE]\n\n')
+      expect(await group.ended).toBe(0)
+    }, 120_000)
+
+    test('until Ctrl-C comes again two seconds later', async () => {
+      await using upstream = await startFakeUpstream()
+      halfStream(upstream)
+      await using installed = await install(upstream)
+      await using group = await startGroup(bare, installed.env)
+      const stream = await openStream(group, installed.key)
+      group.signalAll('SIGINT')
+      await until(() => group.count('shutting down') === workers)
+      await Bun.sleep(2100)
+      group.signalAll('SIGINT')
+      expect(await group.ended).toBe(1)
+      expect(await stream.text).not.toContain('and after')
+    }, 120_000)
+  })
+
+  if (name === 'sqlite') return
+
+  async function startWorkers(code: string): Promise<Group> {
+    const settings = { DATABASE_URL: await freshUrl(), WORKERS: '2' }
+    return new Group(bare, await closedPort(), { ...settings, DATA_DIR: folder, ...preloaded('worker', code) })
+  }
+  const saysNumber = `if (role !== 'first') console.log('worker has number', process.pid)`
+  const numbersIn = (said: string) => [...said.matchAll(/worker has number (\d+)/g)].map(([, pid]) => Number(pid))
+
+  test('a worker whose replacement fails takes no other one along, and is replaced as soon as that can be', async () => {
+    const fails = join(folder, 'fails')
+    await using group = await startWorkers(`
+      ${saysNumber}
+      if (role !== 'first' && require('node:fs').existsSync('${fails}')) process.exit(1)`)
+    await until(() => group.count('listens on') === 2, 100_000)
+    writeFileSync(fails, '')
+    const [killed = 0, other = 0] = numbersIn(group.said)
+    process.kill(killed, 'SIGKILL')
+    // Tried, and tried again.
+    await until(() => group.count('worker has number') === 4)
+    expect(isAlive(other)).toBe(true)
+    rmSync(fails)
+    await until(() => group.count('listens on') === 3, 100_000)
+    group.signalLeader('SIGTERM')
+    expect(await group.ended).toBe(0)
+  }, 120_000)
+
+  test('a worker that fails before any has served ends the others, and the service with its code', async () => {
+    const waits = join(folder, 'waits')
+    await using group = await startWorkers(`
+      const { existsSync, writeFileSync } = require('node:fs')
+      if (role === '0') {
+        process.on('SIGTERM', () => process.exit(0))
+        writeFileSync('${waits}', '')
+        await new Promise(() => setInterval(() => undefined, 1000))
+      }
+      while (role === '1' && !existsSync('${waits}')) await Bun.sleep(5)
+      if (role === '1') process.exit(3)`)
+    expect(await group.ended).toBe(3)
+    expect(existsSync(waits)).toBe(true)
+  }, 120_000)
+
+  test('a service that is told to end while no worker lives ends, and starts none', async () => {
+    await using group = await startWorkers(saysNumber)
+    await until(() => group.count('listens on') === 2, 100_000)
+    const numbers = numbersIn(group.said)
+    for (const pid of numbers) process.kill(pid, 'SIGTERM')
+    await until(() => !numbers.some(isAlive))
+    group.signalLeader('SIGTERM')
+    // Whatever the code: on a slow machine it may be told while new ones start.
+    expect(await group.ended).toBeNumber()
+  }, 60_000)
+})
