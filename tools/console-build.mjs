@@ -1,37 +1,43 @@
-// Builds console/ into dist/console when a source is newer than the last build; with --force in any case.
+// Builds console/ into dist/console when the sources are others than those of the last build; with --force in any
+// case.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bunEnvironment, findBun, root } from './bun.mjs'
+import { fingerprint } from './fingerprint.mjs'
 import { ensureInstalled } from './install.mjs'
-import { newest } from './newest.mjs'
 
 const sources = [
   'console',
   'contract',
   'vite.config.ts',
+  'tools/console-build.mjs',
   'tools/vite-plugins.ts',
   'tools/first-script.ts',
   'tools/first-parts.ts',
   'tools/load-fresh.ts',
   'server/version.ts',
   'package-lock.json',
+  'tsconfig.base.json',
+  'tsconfig.console.json',
 ]
-const built = 'dist/console/index.html'
+const output = 'dist/console'
+/** Holds the fingerprint of the sources; lies in the build, so that both take their place together. */
+const mark = 'built-from'
 
 export function consoleIsStale(base = root) {
   if (!existsSync(join(base, 'console/index.html'))) return false
-  const output = join(base, built)
-  if (!existsSync(output)) return true
-  return Math.max(...sources.map((path) => newest(join(base, path)))) > statSync(output).mtimeMs
+  const built = join(base, output, mark)
+  return !existsSync(built) || readFileSync(built, 'utf8') !== fingerprint(base, sources)
 }
 
 /** Builds beside the last build and then takes its place, so that nobody sees half of one. */
 export async function buildConsole(base = root) {
-  const target = join(base, 'dist/console')
+  const target = join(base, output)
   mkdirSync(dirname(target), { recursive: true })
-  const startedAt = new Date()
+  // Made before the build, so that what is changed meanwhile is built the next time.
+  const made = fingerprint(base, sources)
   const folder = mkdtempSync(join(dirname(target), '.console-'))
   const vite = join(base, 'node_modules/vite/bin/vite.js')
   const child = spawn(findBun(base), ['--bun', vite, 'build', '--logLevel', 'warn'], {
@@ -44,8 +50,7 @@ export async function buildConsole(base = root) {
     rmSync(folder, { recursive: true, force: true })
     throw new Error('The console build failed; its message is above.')
   }
-  // What was changed while it was built counts as newer.
-  utimesSync(join(folder, 'index.html'), startedAt, startedAt)
+  writeFileSync(join(folder, mark), made)
   takePlace(folder, target)
 }
 

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findBun } from './bun.mjs'
-import { consoleIsStale } from './console-build.mjs'
 import { missingPackages } from './install.mjs'
 
 const base = mkdtempSync(join(tmpdir(), 'tollgate-install-'))
@@ -67,22 +66,5 @@ describe('findBun', () => {
 
   test('says so when there is none', () => {
     expect(() => findBun(base)).toThrow('npm install')
-  })
-})
-
-describe('consoleIsStale', () => {
-  test('not while there is no console', () => {
-    expect(consoleIsStale(base)).toBe(false)
-  })
-
-  test('until it is built, and again when a source changes', async () => {
-    write('console/index.html', 'a')
-    expect(consoleIsStale(base)).toBe(true)
-    await Bun.sleep(10)
-    write('dist/console/index.html', 'a')
-    expect(consoleIsStale(base)).toBe(false)
-    await Bun.sleep(10)
-    write('contract/roles.ts', 'export const a = 1')
-    expect(consoleIsStale(base)).toBe(true)
   })
 })

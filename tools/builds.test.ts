@@ -1,0 +1,116 @@
+// What was built is built again when, and only when, its sources are others; here with sources of a few lines.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { bunSync } from './bun.mjs'
+import { buildConsole, consoleIsStale } from './console-build.mjs'
+import { serverProgram } from './server-build.mjs'
+
+const root = resolve(import.meta.dir, '..')
+let base: string
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'tollgate-builds-'))
+  symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'))
+  cpSync(join(root, 'package.json'), join(base, 'package.json'))
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+/** As from an archive, which keeps times. */
+function unpack(path: string, text: string, time = new Date('2020-01-01')): void {
+  const file = join(base, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  utimesSync(file, time, time)
+}
+
+interface Build {
+  /** A source that the build goes through. */
+  source: string
+  textOf(version: string): string
+  /** Builds if need be; the version that was built, and whether that was now. */
+  bringUp(): Promise<{ version: string; isNew: boolean }>
+}
+
+const server: Build = {
+  source: 'server/main.ts',
+  textOf: (version) => `console.log('${version}')`,
+  async bringUp() {
+    const program = join(base, 'dist/main.js')
+    const before = statSync(program, { throwIfNoEntry: false })?.ino
+    const { stdout } = bunSync([serverProgram(base)])
+    return { version: stdout.trim(), isNew: statSync(program).ino !== before }
+  },
+}
+
+const page: Build = {
+  source: 'console/index.html',
+  textOf: (version) => `<title>${version}</title>`,
+  async bringUp() {
+    const isNew = consoleIsStale(base)
+    if (isNew) await buildConsole(base)
+    const built = readFileSync(join(base, 'dist/console/index.html'), 'utf8')
+    return { version: /<title>(.*)<\/title>/.exec(built)?.[1] ?? '', isNew }
+  },
+}
+
+describe.each([
+  ['the server', server],
+  ['the console', page],
+])('%s', (_name, { source, textOf, bringUp }) => {
+  beforeEach(() => {
+    const config = { root: join(base, 'console'), build: { emptyOutDir: true } }
+    unpack(
+      'vite.config.ts',
+      `const config = ${JSON.stringify(config)}
+config.build.outDir = process.env['CONSOLE_OUT']
+export default config`,
+    )
+    unpack('contract/roles.ts', 'export const roles = 1')
+    unpack(source, textOf('one'))
+  })
+
+  test('is built of sources that are older than the last build', async () => {
+    expect(await bringUp()).toEqual({ version: 'one', isNew: true })
+    unpack(source, textOf('two'))
+    expect(await bringUp()).toEqual({ version: 'two', isNew: true })
+    unpack(source, textOf('one'))
+    expect(await bringUp()).toEqual({ version: 'one', isNew: true })
+  })
+
+  test('is built again when a source is gone, or packages are others', async () => {
+    await bringUp()
+    rmSync(join(base, 'contract/roles.ts'))
+    expect(await bringUp()).toMatchObject({ isNew: true })
+    unpack('package-lock.json', '{}')
+    expect(await bringUp()).toMatchObject({ isNew: true })
+  })
+
+  test('is not built again of the same sources, whatever their times', async () => {
+    await bringUp()
+    expect(await bringUp()).toEqual({ version: 'one', isNew: false })
+    unpack(source, textOf('one'), new Date(Date.now() + 60_000))
+    expect(await bringUp()).toEqual({ version: 'one', isNew: false })
+  })
+
+  test('is built again when the last build is gone', async () => {
+    await bringUp()
+    rmSync(join(base, 'dist'), { recursive: true })
+    expect(await bringUp()).toEqual({ version: 'one', isNew: true })
+  })
+})
+
+test('a console that is not there is not built', () => {
+  expect(consoleIsStale(base)).toBe(false)
+})

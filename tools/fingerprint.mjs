@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The files that a path under `base` stands for, always in the same order. */
+function filesAt(base, path) {
+  const entry = statSync(join(base, path), { throwIfNoEntry: false })
+  if (!entry?.isDirectory()) return entry ? [path] : []
+  const names = readdirSync(join(base, path)).toSorted()
+  return names.flatMap((name) => filesAt(base, `${path}/${name}`))
+}
+
+/**
+ * Differs when a file or folder of these differs, is missing or is new. Goes by contents: an archive that is unpacked over
+ * an installation brings files that are older than what was built there.
+ */
+export function fingerprint(base, paths) {
+  const hash = createHash('sha256')
+  for (const path of paths.flatMap((each) => filesAt(base, each))) {
+    const content = readFileSync(join(base, path))
+    hash.update(`${path}\0${content.length}\0`).update(content)
+  }
+  return hash.digest('hex')
+}
