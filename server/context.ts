@@ -16,8 +16,9 @@ import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
+import { createPulse, type Pulse } from './jobs/pulse.ts'
 import { type Job, startJobs } from './jobs/scheduler.ts'
-import { heartbeat, type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
+import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets, type Secrets } from './lib/secrets.ts'
 import type { Logger } from './log.ts'
@@ -48,7 +49,6 @@ import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
-const heartbeatMs = 5_000
 const sweepMs = 10_000
 /** How long the end of the process waits for calls that were cut off to be charged. */
 const lastSettlesMs = 5_000
@@ -103,9 +103,12 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const secrets = createSecrets(config.secretKey)
   const metrics = createMetrics(log)
   const sweep = { store, clock, nodeId: randomUUID(), events: metrics.events }
-  const generatedPassword = await bringUpToDate(sweep, secrets, config)
+  const pulse = createPulse(sweep)
+  const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
+  // The last thing that is waited for: whatever held the start up, no call is taken by a process that looks dead.
+  await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
     settings,
@@ -121,14 +124,12 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
   const notifyRoot = createNotifyRoot({ settings: settings.current, mailRoot, warn })
-  const { events } = metrics
-  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events, notifyRoot })
+  const care = createChannelCare({ store, relay, routing, settings, secrets, clock, events: sweep.events, notifyRoot })
   const tokens = createTokenCache(store, secrets, nowMs)
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
   let draining = false
-  const pulse = createPulse(sweep)
   bindGauges(metrics, batcher, relay)
   const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }), warn)
   const mark = marker(store, warn)
@@ -188,16 +189,26 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
 }
 
 /** Everything that a start does to what earlier ones left. Returns the password of a root account made just now. */
-async function bringUpToDate(sweep: SweepDeps, secrets: Secrets, config: Config): Promise<string | undefined> {
+async function bringUpToDate(
+  { sweep, pulse, warn }: Pick<JobParts, 'sweep' | 'pulse' | 'warn'>,
+  secrets: Secrets,
+  config: Config,
+): Promise<string | undefined> {
   const { store, clock } = sweep
   await migrate(store)
   const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
   await sealPlainOptions(store, secrets)
-  await heartbeat(sweep)
-  await sweepHolds(sweep)
-  // Before anybody asks: a version without sums may have left millions of rows.
-  await countUsage(sweep)
-  await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
+  await pulse.beat()
+  // What follows may take minutes, and others take off the list who is silent for that long.
+  const stopBeating = startJobs([pulse.job], warn)
+  try {
+    await sweepHolds(sweep)
+    // Before anybody asks: a version without sums may have left millions of rows.
+    await countUsage(sweep)
+    await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
+  } finally {
+    stopBeating()
+  }
   return generatedPassword
 }
 
@@ -226,35 +237,11 @@ function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: Rel
   })
 }
 
-interface Pulse {
-  /** The last heartbeat has reached the database. */
-  readonly isFelt: boolean
-  beat(): Promise<void>
-}
-
-function createPulse(sweep: SweepDeps): Pulse {
-  let isFelt = true
-  return {
-    get isFelt() {
-      return isFelt
-    },
-    async beat() {
-      isFelt = await heartbeat(sweep).then(
-        () => true,
-        (error: unknown) => {
-          isFelt = false
-          throw error
-        },
-      )
-    },
-  }
-}
-
 /** What runs by the clock. */
 function jobsOf({ sweep, pulse, relay: { ledger, breaker }, care, settings, routing, mailer, warn }: JobParts): Job[] {
   const { store, clock } = sweep
   return [
-    { name: 'heartbeat', everyMs: heartbeatMs, run: pulse.beat },
+    pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },

@@ -38,13 +38,12 @@ function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
  */
 export function beat(store: Store, node: { id: string; host: string; pid: number }): Promise<void> {
   const now = databaseNow(store)
-  return store.write(async (trx) => {
-    await trx
+  return store.writeSoon((db) =>
+    db
       .insertInto('nodes')
       .values({ ...node, started_at: now, heartbeat_at: now })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now }))
-      .execute()
-  })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now })),
+  )
 }
 
 export async function removeNodes(trx: Trx, ids: readonly string[]): Promise<void> {

@@ -46,6 +46,10 @@ function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
     dialect: 'sqlite',
     read: readDb,
     write: (work) => queue.run(() => writeDb.transaction().execute(work)),
+    writeSoon: (statement) =>
+      queue.run(async () => {
+        await writeDb.executeQuery(statement(writeDb))
+      }),
     ledger: sqliteLedger(writer, queue),
     notices: localNotices(),
     async close() {
@@ -114,6 +118,7 @@ function kyselyOn(database: Database): Kysely<Tables> {
 /** A database that does not answer is a failure, not a wait. */
 const limits = { connectionTimeoutMillis: 5_000, query_timeout: 120_000, keepAlive: true }
 const ledgerTimeoutMs = 10_000
+const soonTimeoutMs = 5_000
 
 function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
   // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.
@@ -128,14 +133,29 @@ function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
     },
   })
   const ledgerPool = new pg.Pool({ connectionString: url, max: 2, ...limits, query_timeout: ledgerTimeoutMs })
-  // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
-  for (const each of [pool, ledgerPool]) each.on('error', () => undefined)
+  // A connection that breaks is replaced by the pool, and what was asked on it fails; without listeners the events would
+  // be faults that nobody catches.
+  for (const each of [pool, ledgerPool]) {
+    each.on('error', () => undefined)
+    each.on('connect', (client) => client.on('error', () => undefined))
+  }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const notices = postgresNotices(url, pool)
   return {
     dialect: 'postgres',
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
+    // Beside the ledger's short calls: the other connections may all be in long questions, or hang for longer.
+    async writeSoon(statement) {
+      const { sql: text, parameters } = statement(db).compile()
+      // A limit of one query, which the driver has and its types have not.
+      const query: pg.QueryConfig & { query_timeout: number } = {
+        text,
+        values: [...parameters],
+        query_timeout: soonTimeoutMs,
+      }
+      await ledgerPool.query(query)
+    },
     ledger: postgresLedger(ledgerPool),
     notices,
     async close() {

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Compilable, Kysely, Transaction } from 'kysely'
 import type { LedgerStore } from './ledger-store.ts'
 import type { Tables } from './tables.ts'
 
@@ -33,6 +33,11 @@ export interface Store {
    * locked before those of their sessions, rows of one table in the order of their ids.
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /**
+   * Carries out one statement that must arrive soon or not at all: PostgreSQL has five seconds to answer, and a connection
+   * on which it does not is given up, so that the next statement gets another.
+   */
+  writeSoon(statement: (db: Db) => Compilable): Promise<void>
   readonly ledger: LedgerStore
   readonly notices: Notices
   close(): Promise<void>

@@ -1,0 +1,110 @@
+// Others close the calls of a process without a heartbeat: one that lives must have one, whatever its database does.
+import { expect, test } from 'bun:test'
+import { connect, createServer, type Socket } from 'node:net'
+import { sql } from 'kysely'
+import { migrate } from '../server/store/migrate.ts'
+import { openStore } from '../server/store/open.ts'
+import type { Store } from '../server/store/store.ts'
+import { newPostgresDatabase, postgresMissing, type TestDatabase } from './helpers/postgres.ts'
+import { openServerDatabase } from './helpers/server-database.ts'
+import { startTestGateway } from './helpers/test-gateway.ts'
+import { until } from './relay/setup.ts'
+
+const isListed = async ({ read }: Store) => (await read.selectFrom('nodes').select('id').execute()).length > 0
+
+/** What another node does to one that it takes for dead. */
+const takeOff = ({ write }: Store) => write((trx) => trx.deleteFrom('nodes').execute())
+
+/** A network on the way to PostgreSQL that can lose everything sent on the connections of the moment, without closing them. */
+async function lossyNetwork(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const open = new Set<Socket>()
+  let lost = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    open.add(near)
+    near.on('data', (bytes) => lost.has(near) || far.write(bytes))
+    far.on('data', (bytes) => lost.has(near) || near.write(bytes))
+    near.on('close', () => {
+      open.delete(near)
+      far.destroy()
+    })
+    far.on('close', () => near.destroy())
+    for (const socket of [near, far]) socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(databaseUrl)
+  url.port = String((server.address() as { port: number }).port)
+  return {
+    url: url.toString(),
+    loseAll() {
+      lost = new Set(open)
+    },
+    /** As the system does in the end. */
+    closeLost() {
+      for (const socket of lost) socket.destroy()
+    },
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}
+
+function postgresTest(name: string, work: (database: TestDatabase) => Promise<void>): void {
+  if (postgresMissing !== undefined) test.skip(`${name} (${postgresMissing})`, () => undefined)
+  else
+    test(name, async () => {
+      await using database = await newPostgresDatabase()
+      await work(database)
+    }, 120_000)
+}
+
+postgresTest('postgres: the heartbeat goes on while a start takes long', async ({ url }) => {
+  const other = openStore({ url })
+  await migrate(other)
+  const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
+  const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>()
+  // Stands for a count of many rows, which is what the start waits for.
+  const locking = other.write(async (trx) => {
+    await sql`lock table logs in access exclusive mode`.execute(trx)
+    locked()
+    await isOver
+  })
+  await isLocked
+  const starting = startTestGateway({ databaseUrl: url })
+  await until(() => isListed(other))
+  await takeOff(other)
+  await until(() => isListed(other))
+  await takeOff(other)
+  goOn()
+  await locking
+  const gateway = await starting
+  expect(await isListed(other)).toBe(true)
+  await gateway.close()
+  await other.close()
+})
+
+postgresTest('postgres: a connection that hangs is given up, and the next heartbeat has another', async ({ url }) => {
+  const other = openStore({ url })
+  await using network = await lossyNetwork(url)
+  const gateway = await startTestGateway({ databaseUrl: network.url })
+  network.loseAll()
+  await takeOff(other)
+  await until(() => isListed(other))
+  network.closeLost()
+  await gateway.close()
+  await other.close()
+})
+
+test('a process whose heartbeat hangs is not ready, although none has failed', async () => {
+  const time = { ms: Date.now() }
+  await using gateway = await startTestGateway({ clock: { nowMs: () => time.ms } })
+  const ready = () => fetch(`${gateway.url}/readyz`).then((response) => response.status)
+  expect(await ready()).toBe(200)
+  using locking = openServerDatabase(gateway.config.databaseUrl)
+  locking.run('BEGIN IMMEDIATE')
+  time.ms += 14_999
+  expect(await ready()).toBe(200)
+  time.ms += 1
+  expect(await ready()).toBe(503)
+  locking.run('ROLLBACK')
+  await until(async () => (await ready()) === 200)
+}, 120_000)
