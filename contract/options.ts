@@ -82,14 +82,14 @@ const quota = (value: number, writer: 'admin' | 'root', description: string): Ki
   writer,
   description,
 })
-const seconds = (value: number, description: string): Kind<'number'> => ({
+const seconds = (value: number, description: string, zero = 'no limit'): Kind<'number'> => ({
   kind: 'number',
   default: String(value),
   min: 0,
   max: 86_400,
   unit: 'seconds',
   writer: 'admin',
-  description: `${description} 0 = no limit.`,
+  description: `${description} 0 = ${zero}.`,
 })
 const days = (description: string): Kind<'integer'> => ({
   kind: 'integer',
@@ -258,6 +258,7 @@ export const optionDefinitions = {
     HoldWaitTime: seconds(
       5,
       'How long a call waits for quota that other open calls of the same account may give back.',
+      'it does not wait',
     ),
     ApproximateTokenEnabled: bool(false, 'admin', 'Count tokens as 0.38 of the bytes instead of with the tokenizer.'),
   }),
@@ -367,6 +368,7 @@ export const optionDefinitions = {
     KeepAliveInterval: seconds(
       15,
       'A stream that is silent for this long gets a comment line, so that proxies keep it open.',
+      'never',
     ),
     RequestSizeLimit: {
       kind: 'integer',

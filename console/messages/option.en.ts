@@ -134,7 +134,8 @@ export const optionEn = {
   'option.GroupLimits.hint':
     'Group name → rpm_limit, tpm_limit, concurrency_limit, daily_budget, monthly_budget. For users who have none of their own; 0 or left out = no limit.',
   'option.HoldWaitTime': 'Wait for quota',
-  'option.HoldWaitTime.hint': 'How long a call waits for quota that other open calls of the account may give back.',
+  'option.HoldWaitTime.hint':
+    'How long a call waits for quota that other open calls of the account may give back. 0 = it does not wait.',
   'option.ApproximateTokenEnabled': 'Estimate tokens',
   'option.ApproximateTokenEnabled.hint': 'Count tokens as 0.38 of the bytes, without the tokenizer.',
   'option.UnpricedModelPolicy': 'Models without a price',

@@ -126,7 +126,7 @@ export const optionZh = {
   'option.GroupLimits.hint':
     '分组名 → rpm_limit、tpm_limit、concurrency_limit、daily_budget、monthly_budget。适用于未单独设置限制的用户；0 或不填表示不限制。',
   'option.HoldWaitTime': '等待额度',
-  'option.HoldWaitTime.hint': '调用等待同一账户其他进行中的调用退还额度的最长时间。',
+  'option.HoldWaitTime.hint': '调用等待同一账户其他进行中的调用退还额度的最长时间。0 表示不等待。',
   'option.ApproximateTokenEnabled': '使用近似方式估算 token 数',
   'option.ApproximateTokenEnabled.hint': '按字节数的 0.38 估算，不使用分词器。',
   'option.UnpricedModelPolicy': '没有价格的模型',

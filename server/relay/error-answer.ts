@@ -16,7 +16,7 @@ const shortestSecret = 8
  */
 export function withoutKey(text: string, key: string): string {
   let clean = text
-  for (const part of [key, ...key.split('|')]) {
+  for (const part of [key, ...key.split(/[|\r\n]+/)]) {
     if (part.length >= shortestSecret) clean = clean.replace(inAnySpelling(part), '[key]')
   }
   return clean

@@ -7,6 +7,7 @@ import {
   chargedUnits,
   chat,
   chatStream,
+  expectError,
   expectErrorEvent,
   promptTokens,
   see,
@@ -110,4 +111,23 @@ describe('a caller who leaves a plain call', () => {
     const [row] = await charged(bench, caller, promptTokens)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: promptTokens, completion_tokens: 0 })
   })
+})
+
+test('HoldWaitTime 0: a call does not wait for what an open one may give back, as the description of the option says', async () => {
+  const options = await bench.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
+  const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
+  expect(description).toEndWith(' 0 = it does not wait.')
+  await bench.gateway.setOption('HoldWaitTime', '0')
+  const caller = await bench.caller({ user: 20, token: 1000 })
+  bench.upstream.next(fake.stallsStream({ after: 2 }))
+  const leave = new AbortController()
+  const init = { signal: leave.signal }
+  await bench.gateway.post('/v1/chat/completions', chatStream, caller.token, init)
+  const before = bench.upstream.requests.length
+  const second = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  expectError(second, 403, 'insufficient_user_quota')
+  expect(bench.upstream.requests.length).toBe(before)
+  leave.abort()
+  await bench.upstream.until(({ last }) => last.aborted)
+  await bench.gateway.setOption('HoldWaitTime', '5')
 })

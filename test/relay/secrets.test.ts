@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createSecrets } from '../../server/lib/secrets.ts'
 import * as fake from '../helpers/fake-upstream.ts'
+import { openServerDatabase } from '../helpers/server-database.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, type Seen, see, until } from './setup.ts'
 
@@ -113,5 +116,27 @@ describe('nothing secret is shown', () => {
       'childgatewayaccesstoken',
     ])
       expect(gateway.output()).not.toContain(secret)
+  })
+
+  test("in the program's own log, whatever the network's error repeats, also of a key that nobody would take now", async () => {
+    const inAddress = 'sk-proj-in-the-address-0987654321.invalid'
+    const twoLines = 'sk-proj-first-1234567890\nsk-proj-second-1234567890'
+    const channel = { type: 1, name: 'odd', group: 'default' }
+    const address = { base_url: `https://${inAddress}`, key: inAddress, models: 'm-address' }
+    await gateway.api('POST', '/api/channel/', { ...channel, ...address })
+    const lines = { base_url: upstream.url, key: channelKey, models: 'm-lines' }
+    const [id] = await gateway.api<number[]>('POST', '/api/channel/', { ...channel, ...lines })
+    {
+      using database = openServerDatabase(join(gateway.folder, 'tollgate.db'))
+      const sealed = createSecrets(secretKey).seal(twoLines, 'channel')
+      database.run('UPDATE channels SET key = ? WHERE id = ?', [sealed, id ?? 0])
+    }
+    await gateway.api('PUT', '/api/channel/', { id, name: 'imported' })
+    await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: '{"m":1,"m-address":1,"m-lines":1}' })
+    for (const model of ['m-address', 'm-lines']) {
+      expect((await call({ ...chat, model })).error?.code).toBe('do_request_failed')
+      await until(() => new RegExp(`"${model}".*attempt failed`).test(gateway.output()))
+    }
+    for (const secret of [inAddress, ...twoLines.split('\n')]) expect(gateway.output()).not.toContain(secret)
   })
 })

@@ -3,6 +3,7 @@ import { maxKeys } from '../../../contract/api/channel-operations.ts'
 import type { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
 import { keyLines, keysIn } from '../../lib/key-lines.ts'
 import type { Secrets } from '../../lib/secrets.ts'
 import { providerOf } from '../../providers/registry.ts'
@@ -31,9 +32,11 @@ export function refuseMalformedKeys(type: number, keys: readonly string[]): void
   }
 }
 
-/** A key goes out in a header, or is a file of JSON from which another is made. */
+/** A key goes out in a header, or is a file of JSON (what stands before it names its place) from which another is made. */
 function isSendable(key: string): boolean {
-  return key.includes('{') || /^[\t\n\r\x20-\x7e]*$/.test(key)
+  const file = key.indexOf('{')
+  const isFile = file >= 0 && isObject(tryParse(key.slice(file)))
+  return /^[\t\x20-\x7e]*$/.test(isFile ? key.slice(0, file) : key)
 }
 
 /** How several keys are stored in one channel, each once. */
@@ -45,8 +48,8 @@ export function manyKeys(secrets: Secrets, lines: readonly string[]): Required<P
 type KeyColumn = 'key' | 'key_mode' | 'key_count'
 
 /**
- * The columns that a change of the key writes: none when the key stays. A channel of one key keeps its text as it is,
- * line breaks included; a channel of several takes each line for a key.
+ * The columns that a change of the key writes: none when the key stays. For a channel of one key the text is the key,
+ * whose line breaks only a file of JSON may have; a channel of several takes each line for a key.
  */
 export async function changedKeys(
   trx: Trx,

@@ -113,6 +113,42 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toEqual([])
   })
 
+  test('a changed key is one line, whatever stands around it; only a file of JSON may have line breaks', async () => {
+    const keyOf = async (id: number) => {
+      const [row] = (await stored()).filter((each) => each.id === id)
+      return api.secrets.open(row?.key ?? '', 'channel')
+    }
+    const [id] = (await create({ type: 1, key: 'sk-old' })).data
+    for (const key of [
+      'sk-aaa\nsk-bbb',
+      'sk-aaa\r\nsk-bbb',
+      'sk-aaa\rsk-bbb',
+      'sk-{aaa\nsk-bbb}',
+      '{"a":"b"}\nsk-bbb',
+    ]) {
+      expect(await send('PUT', { id, key })).toEqual({
+        success: false,
+        message: 'The key holds signs that no header can carry: copy it again.',
+      })
+      expect(await keyOf(id)).toBe('sk-old')
+    }
+    expect((await send('PUT', { id, key: ' \r\nsk-new\t\r\n\n' })).success).toBe(true)
+    expect(await keyOf(id)).toBe('sk-new')
+    const file = JSON.stringify({ client_email: 'a', private_key: 'b' }, null, 2)
+    const [google] = (await create({ type: 42, key: 'us-east5|p|{"client_email":"a","private_key":"b"}' })).data
+    for (const key of [file, `us-east5|p|${file}`]) {
+      expect((await send('PUT', { id: google, key })).success).toBe(true)
+      expect(await keyOf(google)).toBe(key)
+    }
+    expect((await send('PUT', { id: google, key: `us-east5\n|p|${file}` })).success).toBe(false)
+  })
+
+  test('several lines for a channel of several keys are several keys, as they are for a new channel', async () => {
+    const [id] = (await create({ type: 1, key: 'sk-old' })).data
+    expect((await send('PUT', { id, key: 'sk-aaa\r\nsk-bbb\n', key_mode: 'multi' })).data.key_count).toBe(2)
+    expect((await create({ type: 1, key: 'sk-ccc\r\nsk-ddd\n' })).data).toHaveLength(2)
+  })
+
   test('the catalogue tells the form of every key that has one', async () => {
     const { json } = await api.call('GET', '/api/channel/types', { as: admin.token })
     const hints = new Map(json.data.map((entry: { type: number; keyHint: string }) => [entry.type, entry.keyHint]))
