@@ -12,15 +12,16 @@ interface LateStream {
   limitMs: number
 }
 
-/** Reads what the upstream still has to say to an answer that is complete, or about to be, for no longer than `limitMs`. */
-export function readLateUsage(stream: LateStream): Promise<void> {
-  const { meter } = stream
-  return readOn(stream, () => meter.finished && (meter.usage ?? meter.reported) !== undefined)
-}
-
-/** Reads an event of which a part has gone out to its end: what is in it, an image say, is known only then. */
-export function readOpenEvent(stream: LateStream): Promise<void> {
-  return readOn(stream, () => !stream.splitter.partlySent)
+/**
+ * Reads what the upstream still has to say, for no longer than `limitMs`. After the last word that is little but the usage:
+ * what the model did unseen is in it, and must be paid. Of an event of which a part has gone out it is the rest: what is
+ * in it, an image say, is known only then. Rejects when that cannot be read.
+ */
+export async function readLate(stream: LateStream): Promise<void> {
+  const { meter, splitter } = stream
+  if (meter.finished || meter.answered)
+    await readOn(stream, () => meter.finished && (meter.usage ?? meter.reported) !== undefined)
+  else if (splitter.partlySent) await readOn(stream, () => !splitter.partlySent)
 }
 
 async function readOn({ reader, splitter, meter, clock, limitMs }: LateStream, isEnough: () => boolean): Promise<void> {

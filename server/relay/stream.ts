@@ -8,7 +8,7 @@ import { describeFault } from './describe-fault.ts'
 import { failureInStream, withoutKey } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
-import { readLateUsage, readOpenEvent } from './late-usage.ts'
+import { readLate } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
 import { settleStream } from './settle-stream.ts'
@@ -193,22 +193,16 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async return(): Promise<Step> {
     if (!this.#ended) {
       this.#ended = true
-      const { finished } = this.#meter
+      const meter = this.#meter
+      const { finished } = meter
+      const late = { reader: this.#reader, splitter: this.#splitter, meter, clock: this.#deps.clock, limitMs: drainMs }
       // What cannot be read any more keeps nobody from paying for what came before.
-      await this.#readLate().catch(this.#warn)
+      await readLate(late).catch(this.#warn)
       this.#reader.cancel()
       await this.#settle(finished ? 'complete' : 'aborted', '')
     }
     await this.#settling
     return atEnd
-  }
-
-  /** After the last word little but the usage is missing: what the model did unseen is in it, and must be paid. */
-  async #readLate(): Promise<void> {
-    const meter = this.#meter
-    const late = { reader: this.#reader, splitter: this.#splitter, meter, clock: this.#deps.clock, limitMs: drainMs }
-    if (meter.finished || meter.answered) await readLateUsage(late)
-    else if (this.#splitter.partlySent) await readOpenEvent(late)
   }
 
   #take(piece: StreamPiece): Promise<Bytes> | Bytes {
@@ -371,8 +365,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   }
 
   #errorEvent(error: GatewayError): string {
-    const { requestId, dialect } = this.#open.call
-    return errorEventFor(error, requestId, dialect)
+    return errorEventFor(error, this.#open.call.requestId, this.#open.call.dialect)
   }
 
   /** Charges what was delivered, once. */
