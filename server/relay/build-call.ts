@@ -39,6 +39,7 @@ export function buildCall(
   startedAtMs: number,
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
+  if (body.kind === 'json') refuseOtherModels(body.json)
   const { facts, conversation } = asked(body, route, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
@@ -90,8 +91,15 @@ function asked(
   return { facts: { ...factsOf(conversation), ...(tier !== undefined && { tier }) }, conversation }
 }
 
+/**
+ * Fields that name models to answer in place of `model` (OpenRouter: "Model Fallbacks"; Anthropic: server-side fallbacks;
+ * LiteLLM: "Fallbacks").
+ */
+const otherModels = ['models', 'fallbacks']
+
 /** Fields that decide what is served and charged. */
 const decisive = new Set([
+  ...otherModels,
   'model',
   'n',
   'best_of',
@@ -104,7 +112,7 @@ const decisive = new Set([
 
 const decisiveInAll = ['model']
 /** Fields by which a call may cost more than usual; few have them. */
-const tierFields = ['service_tier', 'serviceTier', 'speed']
+const rareFields = ['service_tier', 'serviceTier', 'speed', ...otherModels]
 /** The price of images is known before they are made, by these beside the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
@@ -124,10 +132,10 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const twice = inMode.find(isTwice)
   if (twice !== undefined)
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
-  const tier =
-    body.kind === 'json' ? tierFields.find((name) => body.json[name] !== undefined && isTwice(name)) : undefined
-  if (tier !== undefined)
-    throw new GatewayError('invalid_field_value', `${tier} stands twice in the request`, { param: tier })
+  const rare =
+    body.kind === 'json' ? rareFields.find((name) => body.json[name] !== undefined && isTwice(name)) : undefined
+  if (rare !== undefined)
+    throw new GatewayError('invalid_field_value', `${rare} stands twice in the request`, { param: rare })
   // Some parsers ignore case: a second spelling could be the one that counts upstream.
   const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
   const isDecisive = (name: string) => decisive.has(name) || inMode.includes(name)
@@ -138,6 +146,19 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
     body.kind === 'form' ? inMode.find((name) => body.form.names.has(name) && !body.form.fields.has(name)) : undefined
   if (file !== undefined)
     throw new GatewayError('invalid_field_value', `${file} must be a plain field, not a file`, { param: file })
+}
+
+/** What another model costs, and whether this caller may use it, was not asked. Throws GatewayError (400). */
+function refuseOtherModels(json: JsonObject): void {
+  for (const name of otherModels) {
+    const value = json[name]
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
+    throw new GatewayError(
+      'invalid_field_value',
+      `${name} names models to answer in place of the one that is allowed and charged: leave it out; what fails at one channel is tried at others that serve the model`,
+      { param: name },
+    )
+  }
 }
 
 function formFacts(fields: ReadonlyMap<string, string>): JsonObject {

@@ -210,6 +210,38 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
   })
 })
 
+describe('other models to answer in place of the one that is allowed and charged are refused:', () => {
+  const { model: _, ...rest } = chat
+  for (const [path, fields] of [
+    ['/v1/chat/completions', { ...chat, models: ['a-dear-one'] }],
+    ['/v1/chat/completions', { ...chat, Models: ['a-dear-one'] }],
+    ['/v1/messages', { ...chat, max_tokens: 5, fallbacks: [{ model: 'a-dear-one' }] }],
+    ['/v1/responses', { model: 'm', input: 'Hi', models: { first: 'a-dear-one' } }],
+  ] as const) {
+    test(`${Object.keys(fields).at(-1)} at ${path}`, async () => {
+      const caller = await bench.caller()
+      const before = bench.upstream.requests.length
+      const seen = await see(bench.gateway.post(path, fields, caller.token))
+      expect(seen.status).toBe(400)
+      expect(seen.text).toMatch(/names models to answer in place|must be written models/)
+      expect(bench.upstream.requests.length).toBe(before)
+      await charged(bench, caller, 0)
+    })
+  }
+
+  test('and a list of none that stands before another', async () => {
+    const caller = await bench.caller()
+    const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
+    expectError(await see(bench.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
+  })
+
+  test('a list of none is no other model', async () => {
+    const caller = await bench.caller()
+    const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
+    expect(seen.status).toBe(200)
+  })
+})
+
 describe('what is unusual but right goes through:', () => {
   const fine: readonly (readonly [string, unknown])[] = [
     ['max_tokens 0 means no limit', { ...chat, max_tokens: 0 }],
