@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { leastBudget } from './anthropic-messages/thinking.ts'
 import type { DialectName } from './conversation.ts'
 import { budgetWithin } from './effort.ts'
+import { spellingIn } from './gemini/proto.ts'
 
 /** What changes in a request that is otherwise passed on as it came. */
 export interface WireEdits {
@@ -26,12 +27,12 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
     ...(systemPrompt !== undefined && { system: systemPrompt }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens, ...thinkingWithin(maxTokens, body['thinking']) }),
   }),
-  // The model stands in the address. Google takes both spellings of a name; the caller's own is the one that is set.
+  // The model stands in the address. Google takes both spellings of a name; the caller's own, of which there is one, is set.
   gemini: (body, { systemPrompt, maxTokens }) => {
-    const system = 'system_instruction' in body ? 'system_instruction' : 'systemInstruction'
-    const config = 'generation_config' in body ? 'generation_config' : 'generationConfig'
+    const system = spellingIn(body, 'systemInstruction')
+    const config = spellingIn(body, 'generationConfig')
     const settings = isObject(body[config]) ? body[config] : {}
-    const limit = 'max_output_tokens' in settings ? 'max_output_tokens' : 'maxOutputTokens'
+    const limit = spellingIn(settings, 'maxOutputTokens')
     return {
       ...(systemPrompt !== undefined && { [system]: { parts: [{ text: systemPrompt }] } }),
       ...(maxTokens !== undefined && { [config]: { ...settings, [limit]: maxTokens } }),

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { Fields, wrongField } from '../fields.ts'
 
@@ -6,7 +7,7 @@ import { Fields, wrongField } from '../fields.ts'
  * form), and callers use both. Only the object's own names are turned, not those within it.
  */
 export function protoFields(value: unknown, path: string): Fields {
-  return new Fields(isObject(value) ? camelNames(value) : value, path)
+  return new Fields(isObject(value) ? camelNames(value, path) : value, path)
 }
 
 /** A member that is an object, by camelCase names. */
@@ -24,11 +25,36 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
   return (value as unknown[]).map((each, index) => protoFields(each, `${owner.at(name)}[${index}]`))
 }
 
-/** The object with its own names in camelCase. */
-export function camelNames(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [camel(name), value]))
+/**
+ * The object with its own names in camelCase. Throws GatewayError (400) for a name in two spellings: which of them counts
+ * is for the service to say, so what is charged and what is served could differ.
+ */
+export function camelNames(object: JsonObject, path = ''): JsonObject {
+  const names = Object.keys(object)
+  const turned = Object.fromEntries(names.map((name) => [camel(name), object[name]]))
+  if (Object.keys(turned).length === names.length) return turned
+  const twice = names.map(camel).find((name, index, all) => all.indexOf(name) < index) ?? ''
+  const place = path === '' ? twice : `${path}.${twice}`
+  throw new GatewayError('invalid_field_value', `${place} stands twice in the request, in two spellings`, {
+    param: place,
+  })
+}
+
+/** The name as the object spells it; in camelCase where it has none. */
+export function spellingIn(object: JsonObject, name: string): string {
+  return Object.keys(object).find((each) => camel(each) === name) ?? name
+}
+
+/** Throws GatewayError (400) for one of the names in other capitals: some parsers ignore case. */
+export function refuseOtherCase(fields: Fields, names: readonly string[]): void {
+  for (const found of Object.keys(fields.value)) {
+    const name = names.find((each) => each !== found && each.toLowerCase() === found.toLowerCase())
+    if (name === undefined) continue
+    const place = fields.at(found)
+    throw new GatewayError('invalid_field_value', `${place} must be written ${name}`, { param: place })
+  }
 }
 
 function camel(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return name.replace(/_([a-zA-Z])/g, (_, letter: string) => letter.toUpperCase())
 }

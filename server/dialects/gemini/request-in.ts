@@ -13,10 +13,14 @@ import type {
 import type { RequestAddress } from '../dialect.ts'
 import { type Fields, missingField, wrongField } from '../fields.ts'
 import { CallIds, partsIn } from './parts-in.ts'
-import { protoEach, protoFields, protoMember } from './proto.ts'
+import { protoEach, protoFields, protoMember, refuseOtherCase } from './proto.ts'
 import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'
+
+/** Names that decide what is served and charged. */
+const decisive = ['generationConfig', 'systemInstruction', 'serviceTier', 'cachedContent']
+const decisiveInConfig = ['maxOutputTokens', 'candidateCount', 'thinkingConfig', 'responseModalities']
 
 /**
  * A generateContent request (Gemini API reference, "Generating content"); model and streaming stand in its address.
@@ -25,6 +29,8 @@ const dialect = 'gemini'
 export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): Conversation {
   const body = protoFields(wire, '')
   const config = protoMember(body, 'generationConfig') ?? protoFields({}, 'generationConfig')
+  refuseOtherCase(body, decisive)
+  refuseOtherCase(config, decisiveInConfig)
   const toolConfig = protoMember(body, 'toolConfig')
   const model = (address.model ?? body.text('model') ?? '').replace(/^models\//, '')
   if (model === '') throw missingField('model')

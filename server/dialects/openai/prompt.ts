@@ -13,40 +13,192 @@ const perName = 1
 /** An image at low detail (OpenAI's vision guide). */
 const lowDetailImage = 85
 
-/** Texts and fixed tokens of a chat request: messages, tool definitions and the response schema. */
-export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
-  if (!Array.isArray(messages)) throw wrong('messages', 'a list of messages')
-  const texts: string[] = []
-  let fixedTokens = perReply
-  let mediaTokens = 0
-  for (const message of messages as unknown[]) {
-    if (!isObject(message)) throw wrong('messages', 'a list of objects')
-    if (typeof message['role'] !== 'string') throw wrong('messages', 'a list of objects that each have a role')
-    fixedTokens += perMessage
-    texts.push(message['role'])
-    if (typeof message['name'] === 'string') {
-      texts.push(message['name'])
-      fixedTokens += perName
-    }
-    mediaTokens += addContent(message['content'], texts)
-    for (const field of ['reasoning_content', 'refusal']) {
-      const value = message[field]
-      if (typeof value === 'string') texts.push(value)
-    }
-    for (const field of ['tool_calls', 'function_call']) {
-      if (message[field]) texts.push(written(message[field], 'messages'))
-    }
-  }
-  for (const field of ['tools', 'functions', 'response_format']) {
-    if (isObject(body[field]) || Array.isArray(body[field])) texts.push(written(body[field], field))
-  }
-  const isOpenEnded = mediaTokens > 0 && (messages as JsonObject[]).some(({ content }) => namesMedia(content))
+/** Members of a request that a model reads as they are, beside the messages or the prompt. */
+const readFields = new Set([
+  'tools',
+  'functions',
+  'response_format',
+  'prediction',
+  'documents',
+  'suffix',
+  'instruction',
+  'query',
+])
+/** Where services have what a model thought: OpenRouter and vLLM, DeepSeek, Ollama, OpenRouter. */
+const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
+/**
+ * Of members that nobody knows no one can say whether a model reads them. What is long is counted by its size: too
+ * little for an upstream that reads it, yet near enough for its usage to be believed.
+ */
+const bytesPerUnknownToken = 8
+/** Ids, marks and the like. */
+const shortBytes = 4000
+
+/** What a request says, as far as it has been read. */
+interface Said {
+  readonly texts: string[]
+  fixedTokens: number
+  mediaTokens: number
+  isOpenEnded: boolean
+  /** Bytes of members that nobody knows, and of what is sealed. */
+  unknownBytes: number
+}
+
+function nothingSaid(): Said {
+  return { texts: [], fixedTokens: 0, mediaTokens: 0, isOpenEnded: false, unknownBytes: 0 }
+}
+
+function promptText({ texts, fixedTokens, mediaTokens, isOpenEnded, unknownBytes }: Said): PromptText {
+  const unknownTokens = unknownBytes > shortBytes ? Math.ceil(unknownBytes / bytesPerUnknownToken) : 0
   return {
     texts,
-    fixedTokens: fixedTokens + mediaTokens,
+    fixedTokens: fixedTokens + mediaTokens + unknownTokens,
     hasMedia: mediaTokens > 0,
     ...(isOpenEnded && { isOpenEnded }),
   }
+}
+
+/** Texts and fixed tokens of a chat request: messages, tool definitions and the response schema. */
+export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
+  if (!Array.isArray(messages)) throw wrong('messages', 'a list of messages')
+  const said = nothingSaid()
+  said.fixedTokens = perReply
+  for (const message of messages as unknown[]) {
+    if (!isObject(message)) throw wrong('messages', 'a list of objects')
+    if (typeof message['role'] !== 'string') throw wrong('messages', 'a list of objects that each have a role')
+    addMessage(message, said)
+  }
+  addRest(body, 'messages', said)
+  return promptText(said)
+}
+
+function addMessage(message: JsonObject, said: Said): void {
+  said.fixedTokens += perMessage
+  let thinks = false
+  for (const field in message) {
+    const value = message[field]
+    switch (field) {
+      case 'role':
+        said.texts.push(value as string)
+        break
+      case 'content':
+        addContent(value, said)
+        break
+      case 'name':
+        if (typeof value === 'string') said.fixedTokens += perName
+        addText(value, 'messages', said)
+        break
+      case 'refusal':
+      case 'tool_calls':
+      case 'function_call':
+        addText(value, 'messages', said)
+        break
+      case 'reasoning':
+      case 'reasoning_content':
+      case 'thinking':
+      case 'reasoning_details':
+        thinks = true
+        break
+      default:
+        addUnknown(field, value, said)
+    }
+  }
+  if (thinks) addThought(message, said)
+}
+
+/** Members of the request but the one that has been read. */
+function addRest(body: JsonObject, read: string, said: Said): void {
+  for (const field in body) {
+    const value = body[field]
+    // Most members are numbers and flags.
+    if ((typeof value !== 'string' && typeof value !== 'object') || field === read || isUnread(field)) continue
+    if (readFields.has(field)) {
+      addText(value, field, said)
+      continue
+    }
+    const size = sizeOf(value)
+    // A medium; what is short tells how one is to be made.
+    if (size > shortBytes && mediaKinds.test(field)) addUnknown(field, value, said)
+    else said.unknownBytes += size
+  }
+}
+
+/** Members that most requests have and no model reads. */
+function isUnread(field: string): boolean {
+  return field === 'model' || field === 'stream_options'
+}
+
+/** A text, or an object or list as it is written. */
+function addText(value: unknown, field: string, said: Said): void {
+  if (typeof value === 'string') said.texts.push(value)
+  else if (typeof value === 'object' && value !== null) said.texts.push(written(value, field))
+}
+
+/** Gateways write a thought in several places, for the programs of several services: it is counted once. */
+function addThought(message: JsonObject, said: Said): void {
+  let longest = ''
+  for (const field of thoughtFields) {
+    const text = thoughtIn(message[field], said)
+    if (text.length > longest.length) longest = text
+  }
+  said.texts.push(longest)
+}
+
+/** A thought: a text, or a list of entries that have one. */
+function thoughtIn(value: unknown, said: Said): string {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return isObject(value) ? written(value, 'messages') : ''
+  let text = ''
+  for (const entry of value as unknown[]) {
+    if (typeof entry === 'string') text += entry
+    if (!isObject(entry)) continue
+    for (const field in entry) {
+      const member = entry[field]
+      if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
+      // The size of what is sealed tells how much was thought.
+      else if (!isMark(field)) said.unknownBytes += sizeOf(member)
+    }
+  }
+  return text
+}
+
+function sentText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? written(value, 'messages') : ''
+}
+
+/** A member that says of which kind its owner is. */
+function isMark(field: string): boolean {
+  return field === 'type' || field === 'format' || field === 'cache_control'
+}
+
+function addUnknown(field: string, value: unknown, said: Said): void {
+  if (value === undefined || value === null) return
+  if (!mediaKinds.test(field)) {
+    said.unknownBytes += sizeOf(value)
+    return
+  }
+  said.mediaTokens += imageTokens * (Array.isArray(value) ? value.length : 1)
+  // The sound of an earlier answer comes by its id.
+  if (isObject(value) && typeof value['id'] === 'string') said.isOpenEnded = true
+}
+
+/** Bytes of the texts in a value that may be anything, however deep they stand. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 0
+  let bytes = 0
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const each = open.pop()
+    if (typeof each === 'string') bytes += Buffer.byteLength(each)
+    else if (typeof each === 'object' && each !== null) {
+      for (const [name, inner] of Object.entries(each)) {
+        bytes += name.length
+        open.push(inner)
+      }
+    }
+  }
+  return bytes
 }
 
 function written(value: unknown, field: string): string {
@@ -55,39 +207,47 @@ function written(value: unknown, field: string): string {
   return text
 }
 
-/** Adds the texts of one message's content; returns the tokens of its parts that are not text. */
-function addContent(content: unknown, texts: string[]): number {
+function addContent(content: unknown, said: Said): void {
   if (typeof content === 'string') {
-    texts.push(content)
-    return 0
+    said.texts.push(content)
+    return
   }
-  if (content === undefined || content === null) return 0
+  if (content === undefined || content === null) return
   if (!Array.isArray(content)) throw wrong('messages', 'messages whose content is text or a list of parts')
-  let fixed = 0
   for (const part of content as unknown[]) {
     if (!isObject(part)) throw wrong('messages', 'messages whose content parts are objects')
-    if (typeof part['text'] === 'string') texts.push(part['text'])
-    // A medium stays one with a text beside it, be it an empty one.
-    fixed += mediaTokensOf(part)
+    addPart(part, said)
   }
-  return fixed
 }
+
+function addPart(part: JsonObject, said: Said): void {
+  // A medium stays one with a text beside it, be it an empty one.
+  const mediaTokens = mediaTokensOf(part)
+  if (mediaTokens > 0) {
+    said.mediaTokens += mediaTokens
+    if (isNamed(part)) said.isOpenEnded = true
+  }
+  for (const field in part) {
+    const value = part[field]
+    if (field === 'text' || field === 'refusal') addText(value, 'messages', said)
+    else if (field === 'thinking') said.texts.push(thoughtIn(value, said))
+    else if (mediaTokens === 0 && !isMark(field)) addUnknown(field, value, said)
+  }
+}
+
+/** Kinds that some services have besides: video_url, document_url, pdf_url, … */
+const mediaKinds = /image|audio|video|file|document|pdf/
 
 /** Tokens of a part that is not text; 0 for parts that are no media either (thinking, tool results). */
 function mediaTokensOf(part: JsonObject): number {
   if (part['type'] === 'image_url') return shownTokens(part['image_url'])
   if (isObject(part['input_audio'])) return sized(part['input_audio']['data'], charactersPerAudioToken)
   if (isObject(part['file'])) return sized(part['file']['file_data'], charactersPerDocumentToken)
-  // Kinds that some services have besides: video_url, document_url, pdf_url, …
   const type = part['type']
-  return typeof type === 'string' && /image|audio|video|file|document|pdf/.test(type) ? imageTokens : 0
+  return typeof type === 'string' && mediaKinds.test(type) ? imageTokens : 0
 }
 
-/** True for content with a file, sound or video that is not in the request itself. Images are of bounded size. */
-function namesMedia(content: unknown): boolean {
-  return Array.isArray(content) && content.some((part) => isObject(part) && isNamed(part))
-}
-
+/** True for a file, sound or video that is not in the request itself. Images are of bounded size. */
 function isNamed(part: JsonObject): boolean {
   if (isObject(part['input_audio'])) return isAddress(part['input_audio']['data'])
   if (isObject(part['file'])) return isAddress(part['file']['file_data'])
@@ -108,27 +268,45 @@ function sized(data: unknown, charactersPerToken: number): number {
   return typeof data === 'string' ? Math.ceil(data.length / charactersPerToken) : imageTokens
 }
 
-/** Texts of a `prompt` or `input`: a string, a list of strings, token ids, lists of token ids, or content parts. */
-export function textsOf(value: unknown, field: string): PromptText {
-  if (typeof value === 'string') return { texts: [value], fixedTokens: 0 }
+/**
+ * A request whose prompt stands in one field: a string, a list of strings, token ids, lists of token ids, or content
+ * parts.
+ */
+export function fieldPrompt(value: unknown, field: string, body: JsonObject): PromptText {
+  const said = nothingSaid()
+  addItems(value, field, said)
+  addRest(body, field, said)
+  return promptText(said)
+}
+
+function addItems(value: unknown, field: string, said: Said): void {
+  if (typeof value === 'string') {
+    said.texts.push(value)
+    return
+  }
   if (!Array.isArray(value)) throw wrong(field, 'text or a list')
-  const texts: string[] = []
-  let fixedTokens = 0
-  let mediaTokens = 0
   for (const item of value as unknown[]) {
-    if (typeof item === 'string') texts.push(item)
-    else if (typeof item === 'number') fixedTokens++
-    else if (Array.isArray(item)) fixedTokens += item.length
-    else if (isObject(item)) mediaTokens += addContent([item], texts)
+    if (typeof item === 'string') said.texts.push(item)
+    else if (typeof item === 'number') said.fixedTokens++
+    else if (Array.isArray(item)) said.fixedTokens += item.length
+    else if (isObject(item)) addPart(item, said)
     else throw wrong(field, 'a list of texts or token numbers')
   }
-  const isOpenEnded = mediaTokens > 0 && namesMedia(value)
-  return {
-    texts,
-    fixedTokens: fixedTokens + mediaTokens,
-    hasMedia: mediaTokens > 0,
-    ...(isOpenEnded && { isOpenEnded }),
+}
+
+/** A question and the documents that are to be ordered by it: texts, or objects with a text. */
+export function rerankPrompt(query: unknown, documents: unknown, body: JsonObject): PromptText {
+  if (typeof query !== 'string') throw wrong('query', 'a string')
+  if (!Array.isArray(documents)) throw wrong('documents', 'a list')
+  const said = nothingSaid()
+  for (const each of documents as unknown[]) {
+    if (typeof each === 'string') said.texts.push(each)
+    else if (isObject(each) && typeof each['text'] === 'string') addPart(each, said)
+    else if (isObject(each) && (each['text'] ?? undefined) === undefined) said.texts.push(written(each, 'documents'))
+    else throw wrong('documents', 'a list of texts, or of objects with a text')
   }
+  addRest(body, 'documents', said)
+  return promptText(said)
 }
 
 function wrong(field: string, expected: string): GatewayError {

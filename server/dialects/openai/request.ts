@@ -1,10 +1,10 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { PromptText, RequestFacts } from '../dialect.ts'
 import { choicesLimit, maxTokensLimit, modelLimit } from '../limits.ts'
 import { askedTier } from '../service-tier.ts'
-import { chatPrompt, textsOf } from './prompt.ts'
+import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 
 /** Model used when the request names none, as one-api and OpenAI have it. */
 const defaultModels: Partial<Record<RelayMode, string>> = {
@@ -103,16 +103,18 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     case 'chat':
       return chatPrompt(required(body, 'messages'), body)
     case 'completions':
-      return textsOf(required(body, 'prompt'), 'prompt')
+      return fieldPrompt(required(body, 'prompt'), 'prompt', body)
     case 'embeddings':
     case 'moderations':
-      return textsOf(required(body, 'input'), 'input')
+      return fieldPrompt(required(body, 'input'), 'input', body)
     case 'rerank':
-      return rerankPrompt(required(body, 'query'), required(body, 'documents'))
+      return rerankPrompt(required(body, 'query'), required(body, 'documents'), body)
     case 'speech': {
       const input = required(body, 'input')
       if (typeof input !== 'string') throw wrongType('input', 'a string')
-      return { texts: [input], fixedTokens: 0 }
+      // How it is to be spoken is read, too, and by some services spoken.
+      const { instructions } = body
+      return { texts: typeof instructions === 'string' ? [input, instructions] : [input], fixedTokens: 0 }
     }
     case 'images': {
       const prompt = body['prompt']
@@ -125,18 +127,6 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     default:
       return { texts: [], fixedTokens: 0 }
   }
-}
-
-/** A question and the documents that are to be ordered by it: texts, or objects with a text. */
-function rerankPrompt(query: unknown, documents: unknown): PromptText {
-  if (typeof query !== 'string') throw wrongType('query', 'a string')
-  if (!Array.isArray(documents)) throw wrongType('documents', 'a list')
-  const texts = (documents as unknown[]).map((each) => {
-    const text = isObject(each) ? (each['text'] ?? tryStringify(each)) : each
-    if (typeof text !== 'string') throw wrongType('documents', 'a list of texts, or of objects with a text')
-    return text
-  })
-  return { texts: [query, ...texts], fixedTokens: 0 }
 }
 
 function required(body: JsonObject, field: string): unknown {

@@ -1,0 +1,112 @@
+// Whatever text of a request a model may read is held for, and an upstream that counts it is believed.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chargedUnits, chat, see, startBench, whileHeld } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const paths = {
+  chat: '/v1/chat/completions',
+  completions: '/v1/completions',
+  embeddings: '/v1/embeddings',
+  rerank: '/v1/rerank',
+}
+const tokens = 60_000
+/** A token for each word. */
+const long = ' word'.repeat(tokens)
+const said = (fields: object) => ({
+  ...chat,
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello.', ...fields }, ...chat.messages],
+})
+const part = (fields: object) => said({ content: [{ type: 'text', text: 'Hello.' }, fields] })
+const beside = (fields: object) => ({ ...chat, max_tokens: 100, ...fields })
+
+const texts: [where: string, mode: keyof typeof paths, body: object][] = [
+  ['suffix', 'completions', { model: 'm', max_tokens: 100, prompt: 'Hi', suffix: long }],
+  ['reasoning', 'chat', said({ reasoning: long })],
+  ['reasoning as an object', 'chat', said({ reasoning: { content: long } })],
+  ['a text of reasoning_details', 'chat', said({ reasoning_details: [{ type: 'reasoning.text', text: long }] })],
+  ['a summary there', 'chat', said({ reasoning_details: [{ type: 'reasoning.summary', summary: long }] })],
+  ['a long one beside a short one', 'chat', said({ reasoning: 'Hm.', reasoning_details: [{ text: long }] })],
+  ['a thought among the parts', 'chat', part({ type: 'thinking', thinking: [{ type: 'text', text: long }] })],
+  ['the same as a text', 'chat', part({ type: 'thinking', thinking: long })],
+  ['a refusal among the parts', 'chat', part({ type: 'refusal', refusal: long })],
+  ['a predicted answer', 'chat', beside({ prediction: { type: 'content', content: long } })],
+  ['documents', 'chat', beside({ documents: [{ title: 'A', text: long }] })],
+  ['the instruction of an embedding', 'embeddings', { model: 'm', input: 'Hi', instruction: long }],
+]
+
+/** Members that nobody knows are counted by their size. */
+const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
+  ['a message', 'chat', said({ inner_voice: long })],
+  ['a part', 'chat', part({ type: 'tool_result', content: long })],
+  ['the request', 'chat', beside({ chat_template: long })],
+  ['a completion', 'completions', { model: 'm', max_tokens: 100, prompt: 'Hi', context: long }],
+  ['a sealed thought', 'chat', said({ reasoning_details: [{ type: 'reasoning.encrypted', data: long }] })],
+  ['a document to be ordered', 'rerank', { model: 'm', query: 'Hi', documents: [{ text: 'Hi', title: long }] }],
+]
+
+/** Posts what an upstream counts honestly, and sees that the count is charged. */
+async function isBelieved(mode: keyof typeof paths, body: object): Promise<void> {
+  const caller = await bench.caller()
+  const completionTokens = mode === 'chat' || mode === 'completions' ? 5 : 0
+  const usage = { prompt_tokens: tokens, completion_tokens: completionTokens, total_tokens: tokens + completionTokens }
+  const scored = { results: [{ index: 0, relevance_score: 1 }] }
+  const answer = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], ...scored, usage }
+  bench.upstream.next(
+    completionTokens > 0 ? fake.ok({ usage }) : fake.behaviour('counts', (exchange) => sendJson(exchange, 200, answer)),
+  )
+  const seen = await see(bench.gateway.post(paths[mode], body, caller.token))
+  expect([seen.status, seen.error]).toEqual([200, undefined])
+  const [row] = await charged(bench, caller, tokens + completionTokens)
+  expect(row).toMatchObject({ estimated: 0, prompt_tokens: tokens })
+}
+
+const heldFor = async (mode: keyof typeof paths, body: object) =>
+  whileHeld(bench, await bench.caller(), paths[mode], body, (amount) => amount)
+
+describe('counted by an upstream, and held for, is', () => {
+  test.each(texts)('%s', async (_, mode, body) => {
+    expect(await heldFor(mode, body)).toBeWithin(tokens, 2 * tokens)
+    await isBelieved(mode, body)
+  })
+})
+
+describe('long text where nobody knows one is counted by an upstream, and something is held for it, in', () => {
+  test.each(unknown)('%s', async (_, mode, body) => {
+    expect(await heldFor(mode, body)).toBeWithin(tokens / 2, tokens)
+    await isBelieved(mode, body)
+  })
+})
+
+test('the sound of an earlier answer, which comes by its id, is held for like a file', async () => {
+  const caller = await bench.caller({ user: 3_000_000 })
+  const held = await whileHeld(bench, caller, paths.chat, said({ audio: { id: 'audio_1' } }), (amount) => amount)
+  expect(held).toBeGreaterThan(1_000_000)
+})
+
+test('a thought that stands in several places is counted once', async () => {
+  const details = [{ type: 'reasoning.text', text: 'I think of it.', signature: 'c2VhbGVk', format: 'unknown' }]
+  const thoughts = [{ reasoning_content: 'I think of it.' }, { reasoning_details: details }]
+  const own: number[] = []
+  for (const fields of [...thoughts, { ...thoughts[0], ...thoughts[1], reasoning: 'I think of it.' }]) {
+    const caller = await bench.caller()
+    bench.upstream.next(fake.ok({ usage: null, text: 'Yes' }))
+    await see(bench.gateway.post(paths.chat, said(fields), caller.token))
+    own.push((await chargedUnits(bench, caller)).units)
+  }
+  expect(own).toEqual([own[0] ?? 0, own[0] ?? 0, own[0] ?? 0])
+})
+
+test('ids and marks cost nothing', async () => {
+  const plain = await heldFor('chat', said({}))
+  const marks = { id: 'msg_1', tool_call_id: 'call_1', prefix: true, annotations: [], extra_content: { google: {} } }
+  expect(await heldFor('chat', { ...said(marks), user: 'u', metadata: { a: 'b' }, audio: { voice: 'a' } })).toBe(plain)
+})

@@ -1,0 +1,74 @@
+// Google takes each name in camelCase and in snake_case; a limit that stands in both could be another than the one that counts.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.channel({ type: 24 })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const path = '/v1beta/models/m:generateContent'
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const few = { maxOutputTokens: 100 }
+const many = { maxOutputTokens: 60_000 }
+
+describe('a request is refused and costs nothing that has', () => {
+  test.each<[string, string, object]>([
+    ['a limit', 'generationConfig.maxOutputTokens', { generationConfig: { max_output_tokens: 100, ...many } }],
+    [
+      'a limit in settings',
+      'generationConfig.maxOutputTokens',
+      { generation_config: { ...many, max_output_tokens: 1 } },
+    ],
+    ['settings', 'generationConfig', { generation_config: many, generationConfig: few }],
+    [
+      'the count of answers',
+      'generationConfig.candidateCount',
+      { generationConfig: { candidateCount: 1, candidate_count: 8 } },
+    ],
+    ['instructions', 'systemInstruction', { system_instruction: { parts: [] }, systemInstruction: { parts: [] } }],
+    ['a kept prompt', 'cachedContent', { cached_content: 'cachedContents/1', cachedContent: '' }],
+  ])('%s in both spellings', async (_, place, fields) => {
+    await isRefused(fields, `${place} stands twice in the request, in two spellings`)
+  })
+
+  test.each<[string, object]>([
+    ['GenerationConfig must be written generationConfig', { GenerationConfig: many, generationConfig: few }],
+    [
+      'generationConfig.MaxOutputTokens must be written maxOutputTokens',
+      { generationConfig: { MaxOutputTokens: 9, ...few } },
+    ],
+  ])('other capitals: %s', isRefusedFor)
+})
+
+const isRefusedFor = (words: string, fields: object) => isRefused(fields, words)
+
+async function isRefused(fields: object, words: string): Promise<void> {
+  const caller = await bench.caller({ user: 500, token: 500 })
+  const before = bench.upstream.requests.length
+  const seen = await see(bench.gateway.post(path, { contents, ...fields }, caller.token))
+  expect([seen.status, seen.error?.message]).toEqual([400, expect.stringContaining(words)])
+  expect(bench.upstream.requests.length).toBe(before)
+  await charged(bench, caller, 0, 500)
+}
+
+test.each<[string, string, object]>([
+  ['generationConfig', 'maxOutputTokens', { generationConfig: many }],
+  ['generation_config', 'max_output_tokens', { generation_config: { max_output_tokens: 60_000 } }],
+  ['generationConfig', 'max_output_tokens', { generationConfig: { max_output_tokens: 60_000 } }],
+  ['generation_Config', 'max_outputTokens', { generation_Config: { max_outputTokens: 60_000 } }],
+])('a limit of one spelling is lowered to what is there: %s.%s', async (config, limit, fields) => {
+  const caller = await bench.caller({ user: 500, token: 500 })
+  bench.upstream.next(fake.status(400))
+  const before = bench.upstream.requests.length
+  await see(bench.gateway.post(path, { contents, ...fields }, caller.token))
+  expect(bench.upstream.requests.length).toBe(before + 1)
+  const sent = bench.upstream.last.json as Record<string, Record<string, number>>
+  expect(Object.keys(sent)).toEqual(['contents', config])
+  expect(Object.keys(sent[config] ?? {})).toEqual([limit])
+  expect(sent[config]?.[limit]).toBeWithin(400, 501)
+})
