@@ -298,7 +298,7 @@ export const optionDefinitions = {
     ImageRatio: table('{}', 'Model name → price of an image prompt token over that of a prompt token.'),
     ModelPrice: table('{}', 'Model name → price of one call in currency units, instead of ratios.'),
     ServiceTierRatio: table(
-      '{"flex":1,"flex(1)":0.5,"scale":1,"priority":2,"fast":2,"ultrafast":6,"priority:gpt-5.5":2.5,"fast:gpt-5.5":2.5}',
+      '{"flex":1,"flex(1)":0.5,"scale":1,"priority":2,"fast":2,"ultrafast":6,"geo-us":1.1,"priority:gpt-5.5":2.5,"fast:gpt-5.5":2.5}',
       'Service tier, tier:model or tier(channel type) → multiplier of calls in that tier. A tier that does not stand here is refused.',
     ),
   }),

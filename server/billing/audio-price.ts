@@ -12,9 +12,10 @@ export interface AudioCharge {
   readonly completionTokens: number
 }
 
-/** The text to be spoken, and the usage where the upstream reports one. */
+/** The text to be spoken, how it is to be spoken, and the usage where the upstream reports one. */
 export interface SpeechMeasure {
   readonly input: string
+  readonly instructions?: string
   readonly usage?: Usage
 }
 
@@ -33,6 +34,8 @@ export interface TranscriptionMeasure {
 
 /** Speech takes about 15 UTF-8 bytes a second in Latin script and in Chinese alike, and 1,250 sound tokens a minute. */
 const speechTokensPer900Bytes = 1250
+/** OpenAI's models keep what they are told apart from what they speak; others have one text of both, and may speak all of it. */
+const speakInputAlone = /(?:^|\/)gpt-/
 /** Speech has about 200 text tokens a minute, and a minute of sound is about 1,000 prompt tokens. */
 const textTokensPerMinute = 200
 const soundTokensPerMinute = 1000
@@ -44,11 +47,18 @@ const millisecondsPerHour = 3_600_000n
  * priced so, where the tokens of the sound are estimated from the text if the upstream reports none.
  * @param groupRatio millionths
  */
-export function speechCharge({ input, usage }: SpeechMeasure, sheet: PriceSheet, groupRatio: bigint): AudioCharge {
+export function speechCharge(
+  { input, instructions = '', usage }: SpeechMeasure,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+): AudioCharge {
   if (sheet.basis !== 'tokens') return counted(characterCount(input), 0, sheet, groupRatio, false)
   if (usage) return fromUsage(usage, sheet, groupRatio)
-  const bytes = Buffer.byteLength(input)
-  return counted(Math.ceil(bytes / 3), Math.ceil((bytes * speechTokensPer900Bytes) / 900), sheet, groupRatio, true)
+  const inputBytes = Buffer.byteLength(input)
+  const bytes = inputBytes + Buffer.byteLength(instructions)
+  const spokenBytes = speakInputAlone.test(sheet.model) ? inputBytes : bytes
+  const soundTokens = Math.ceil((spokenBytes * speechTokensPer900Bytes) / 900)
+  return counted(Math.ceil(bytes / 3), soundTokens, sheet, groupRatio, true)
 }
 
 /**

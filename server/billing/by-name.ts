@@ -39,6 +39,7 @@ function completionRatioByName(model: string): bigint {
 export function basisByName(model: string): PriceBasis {
   if (/^(?:dall-e|cogview|wanx|ali-stable-diffusion|step-1x)/.test(model)) return 'image'
   if (/^tts-1/.test(model)) return 'characters'
+  if (/(?:^|[./])rerank-(?:english-|multilingual-)?v\d/.test(model)) return 'search'
   return /^whisper/.test(model) ? 'duration' : 'tokens'
 }
 

@@ -26,7 +26,7 @@ openai/gpt-5-image | in=10 out=10 read=1.25 imageOut=40
 openai/gpt-5-image-mini | in=2.5 out=2 read=0.25 imageOut=8
 openai/gpt-5.4-image-2 | in=8 out=15 read=2 imageOut=30
 # cohere 0
-rerank-v3.5 rerank-english-v3.0 rerank-multilingual-v3.0 rerank-v4.0-pro | in=0 call=0.002
+rerank-v3.5 rerank-english-v3.0 rerank-multilingual-v3.0 rerank-v4.0-pro | search=0.002
 command-a-reasoning-08-2025 command-a-vision-07-2025 | in=2.5 out=10
 embed-english-v3.0 embed-multilingual-v3.0 embed-english-light-v3.0 embed-multilingual-light-v3.0 | in=0.1
 embed-english-v3.0 embed-multilingual-v3.0 | in=0.1
@@ -112,8 +112,8 @@ deepl-en deepl-ja deepl-zh | in=25
 llama3-8b-8192(33) | in=0.3 out=0.6
 llama3-70b-8192(33) | in=2.65 out=3.5
 cohere.embed-english-v3 cohere.embed-multilingual-v3 | in=0.1
-amazon.rerank-v1:0 | in=0 call=0.001
-cohere.rerank-v3-5:0 | in=0 call=0.002
+amazon.rerank-v1:0 | search=0.001
+cohere.rerank-v3-5:0 | search=0.002
 # replicate 0
 ibm-granite/granite-3.0-2b-instruct | in=0.03 out=0.25
 ibm-granite/granite-3.0-8b-instruct ibm-granite/granite-8b-code-instruct-128k meta/llama-2-7b meta/llama-2-7b-chat meta/meta-llama-3-8b meta/meta-llama-3-8b-instruct mistralai/mistral-7b-instruct-v0.2(46) mistralai/mistral-7b-v0.1(46) | in=0.05 out=0.25

@@ -224,20 +224,33 @@ function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
  */
 async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
+  let mayBeDone = false
   for (let attempt = 0; ; attempt++) {
     try {
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
-      // After a retry it may have been ourselves: the first commit went through and only its answer was lost.
-      if (!result.found && attempt === 0 && op.charge > 0) deps.onHoldLost(op.id, op.charge)
+      // It may have been ourselves, where an earlier try went through and only its answer was lost.
+      if (!result.found && !mayBeDone && op.charge > 0) deps.onHoldLost(op.id, op.charge)
       return result
     } catch (error) {
       deps.onSettleRetry(error)
+      mayBeDone ||= !isWithoutEffect(error)
       if (isRefusal(error) && !withLog) return undefined
       if (isRefusal(error)) withLog = false
       const delayMs = settleRetryDelaysMs[Math.min(attempt, settleRetryDelaysMs.length - 1)]
       await new Promise((resolve) => setTimeout(resolve, delayMs))
     }
   }
+}
+
+/** Failures of the way to PostgreSQL before anything was sent: of the network, of its start, and of the driver's waiting. */
+const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
+const unsentWords = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
+
+/** Whether it is certain that nothing was written: it was not sent, or the database itself has called the failure. */
+function isWithoutEffect(error: unknown): boolean {
+  const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
+  if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
+  return severity === 'ERROR' || isRefusal(error)
 }
 
 /** Quota of one call while it is open. A class, because thousands are open at a time. */

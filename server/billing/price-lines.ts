@@ -5,7 +5,7 @@
  *
  * `in out read write write1h audio audioRead image think audioOut imageOut`  $ per million tokens
  * `char`  $ per million characters · `pic`  $ per image · `hour`  $ per hour of sound · `call`  $ per call, on top
- * `min`  shortest sound charged, in seconds
+ * `search`  $ per search unit of a model that ranks, and nothing else · `min`  shortest sound charged, in seconds
  * `>N`  prices that change once the prompt has more than N tokens
  * `;`  another set of prices: `@2027-01-01` from that day (UTC), `@01:00-04:00` in those hours (UTC); the last that applies wins
  * `# name type`  starts the section of a provider; type is the channel type for which its own prices are used, 0 for none
@@ -63,13 +63,14 @@ function parseSet(text: string): PriceSet {
         return { above, prices: classPrices(merged, (merged.get('in') ?? 0n) / 2n) }
       })
       .sort((a, b) => b.above - a.above),
-    perCall: (base.get('call') ?? 0n) * quotaPerUnit,
+    perCall: (base.get('search') ?? base.get('call') ?? 0n) * quotaPerUnit,
     perHour,
     minimumSeconds: Number((base.get('min') ?? 0n) / 1_000_000_000_000n),
   }
 }
 
 function inputPrice(fields: ReadonlyMap<string, bigint>, perHour: bigint): bigint {
+  if (fields.has('search')) return 0n
   const image = fields.get('pic')
   if (image !== undefined) return image * (quotaPerUnit / 1000n)
   if (perHour > 0n) return scaleRational(perHour, 1n, tokensPerSoundHour)
@@ -81,6 +82,7 @@ function inputPrice(fields: ReadonlyMap<string, bigint>, perHour: bigint): bigin
 function basisOf(fields: ReadonlyMap<string, bigint>): PriceBasis {
   if (fields.has('pic')) return 'image'
   if (fields.has('char')) return 'characters'
+  if (fields.has('search')) return 'search'
   return fields.has('hour') ? 'duration' : 'tokens'
 }
 

@@ -29,9 +29,10 @@ export interface PriceTier {
 
 /**
  * What the `input` price is paid for: a token; a character of speech input; a thousandth of an image; or a token's worth
- * of sound (200 to the minute, so that whisper-1's ratio of 15 is its $0.006 a minute).
+ * of sound (200 to the minute, so that whisper-1's ratio of 15 is its $0.006 a minute). A model that is priced by the
+ * search has no such price: `perCall` is paid for each search unit.
  */
-export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration'
+export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration' | 'search'
 
 /** What the classes of usage cost, and what is paid besides. */
 export interface PriceTerms {
@@ -39,7 +40,7 @@ export interface PriceTerms {
   readonly prices: ClassPrices
   /** Longest threshold first. */
   readonly tiers: readonly PriceTier[]
-  /** Paid once for each call, in picoquota. */
+  /** Paid once for each call, or for each search unit, in picoquota. */
   readonly perCall: bigint
   /** Price of an hour of sound in picoquota; 0 unless the basis is `duration`. */
   readonly perHour: bigint

@@ -216,7 +216,8 @@ function sheetOf(
   const perHour = ratio === undefined ? set.perHour : ratio * ratioOne * tokensPerSoundHour
   return {
     model,
-    basis: set.basis,
+    // A ratio is of tokens, whatever the model is priced by otherwise.
+    basis: ratio !== undefined && set.basis === 'search' ? 'tokens' : set.basis,
     prices,
     tiers: set.tiers.map((tier) => ({ above: tier.above, prices: inProportion(tier.prices, set.prices, prices) })),
     perCall: ratio === undefined ? set.perCall : 0n,

@@ -1,6 +1,8 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { type Measured, measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { unreadLimit } from './unread-limit.ts'
@@ -9,8 +11,8 @@ import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 const never = Number.POSITIVE_INFINITY
 
 /**
- * The body of an answer of sound. Its price is known before, so the last piece waits only for the charge. There is no
- * event to report a fault with: a broken upstream breaks the answer off, and costs nothing.
+ * The body of an answer of sound. Its price, or its usage, is known before, so the last piece waits only for the charge.
+ * There is no event to report a fault with: a broken upstream breaks the answer off, and costs nothing.
  */
 export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait {
   /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
@@ -19,6 +21,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
   readonly #deps: RelayDeps
   readonly #open: OpenCall
   readonly #reader: UpstreamReader
+  readonly #reported: Usage | undefined
   #first: UpstreamPiece | undefined
   #settling: Promise<void> | undefined
   /** One piece is kept back until it is known not to be the last. */
@@ -28,12 +31,22 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
   #isCut = false
   #firstByteMs = 0
 
-  /** `first`: the piece read already, to see whether the upstream answers at all. */
-  constructor(deps: RelayDeps, open: OpenCall, reader: UpstreamReader, first: UpstreamPiece) {
+  /**
+   * @param first the piece read already, to see whether the upstream answers at all
+   * @param reported what the upstream says that it used, unchecked
+   */
+  constructor(
+    deps: RelayDeps,
+    open: OpenCall,
+    reader: UpstreamReader,
+    first: UpstreamPiece,
+    reported: Usage | undefined,
+  ) {
     this.#deps = deps
     this.#open = open
     this.#reader = reader
     this.#first = first
+    this.#reported = reported
     deps.idleWatch.add(this)
     // The runtime does not ask for the end of a body that it never began to read.
     const { leaving } = open.call
@@ -124,15 +137,26 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
     this.#letGo()
     noteHealth(this.#deps, this.#open, outcome === 'complete' ? 'well' : 'undecided')
     try {
+      const found = await this.#measured()
       await settle(this.#deps, this.#open, {
-        measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true },
+        measure: found.measure,
         outcome,
         code: '',
         firstByteMs: this.#firstByteMs,
+        ...(found.note && { note: found.note }),
       })
     } finally {
       this.#open.call.leaving.answered()
     }
+  }
+
+  #measured(): Measured | Promise<Measured> {
+    const reported = this.#reported
+    if (!reported)
+      return { measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true }, note: undefined }
+    // Sound is at least a token, so that a report of none is refused.
+    const media = { audio: 1, images: 0 }
+    return measure(this.#deps, this.#open, { usage: undefined, reported, output: () => '', media })
   }
 }
 

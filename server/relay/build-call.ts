@@ -108,16 +108,17 @@ const decisive = new Set([
   'max_tokens',
   'max_completion_tokens',
   'service_tier',
+  'inference_geo',
 ])
 
 const decisiveInAll = ['model']
 /** Fields by which a call may cost more than usual; few have them. */
-const rareFields = ['service_tier', 'serviceTier', 'speed', ...otherModels]
+const rareFields = ['service_tier', 'serviceTier', 'speed', 'inference_geo', ...otherModels]
 /** The price of images is known before they are made, by these beside the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
-/** So is that of speech, by its text. */
-const decisiveInSpeech = ['model', 'input']
+/** So is that of speech, by its texts. */
+const decisiveInSpeech = ['model', 'input', 'instructions']
 
 function decisiveIn(mode: RelayMode): readonly string[] {
   if (mode === 'speech') return decisiveInSpeech

@@ -17,6 +17,8 @@ export interface Measure {
   cueSeconds?: number | undefined
   /** Images in the answer where it tells. */
   images?: number | undefined
+  /** Search units of a call for ranking where the answer tells. */
+  searches?: number | undefined
   /** The answer was cut off: whole images that had come by then, and whether the upstream is to blame. */
   cut?: { images: number; byUpstream: boolean }
   /** The upstream failed before anything came. */

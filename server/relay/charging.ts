@@ -7,13 +7,17 @@ import {
   dearOutput,
   type PriceSheet,
   ratioOne,
+  roundUp,
   tokensAffordable,
 } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
-import { isUsualTier } from '../dialects/service-tier.ts'
+import { searchUnits } from '../billing/search-price.ts'
+import { isUsualTier, partsOf } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
+import { tryStringify } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
 import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charge.ts'
+import { quickEstimate } from './count-tokens.ts'
 import { imageCharging } from './image-charging.ts'
 
 /** Ceiling of a plain call when nobody knows how much the model may answer. */
@@ -38,6 +42,7 @@ export function chargingFor(
     })
   }
   const groupRatio = prices.groupRatio(call.caller.group)
+  if (call.mode === 'rerank' && sheet.basis === 'search') return searchCharging(call, sheet, groupRatio)
   switch (call.mode) {
     case 'images':
     case 'image-edits':
@@ -75,7 +80,10 @@ class TokenCharging implements Charging {
   readonly #dear: DearOutput | undefined
   /** Tokens that the prompt may have where most of it cannot be seen; 0 = all of it is. */
   readonly #openPrompt: number
-  /** Multiplier of the service tier that is asked for, where it is dearer, in millionths. */
+  /** Multipliers of the service tier and the place that are asked for, where they are dearer, in millionths. */
+  readonly #askedTier: bigint | undefined
+  readonly #askedPlace: bigint | undefined
+  /** Both in one. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
 
@@ -89,7 +97,10 @@ class TokenCharging implements Charging {
   ) {
     const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
     this.#ratioOf = ratioOf
-    this.#tierRatio = tier === undefined ? undefined : dearerRatio(tier, ratioOf)
+    const asked = tier === undefined ? undefined : partsOf(tier)
+    this.#askedTier = dearerRatio(asked?.tier, ratioOf)
+    this.#askedPlace = dearerRatio(asked?.place, ratioOf)
+    this.#tierRatio = both(this.#askedTier, this.#askedPlace)
     this.sheet = sheet
     this.groupRatio = groupRatio
     this.#choices = choices
@@ -134,7 +145,8 @@ class TokenCharging implements Charging {
   }
 
   charge({ usage, estimated }: Measure): Charge {
-    const tierRatio = usage.tier === undefined ? this.#tierRatio : this.#ratioIn(usage.tier)
+    const named = usage.tier === undefined ? undefined : partsOf(usage.tier)
+    const tierRatio = both(this.#ratioIn(named?.tier, this.#askedTier), this.#ratioIn(named?.place, this.#askedPlace))
     return {
       quota: chargeTokens(usage, this.sheet, this.groupRatio, tierRatio),
       promptTokens: usage.promptTokens,
@@ -144,21 +156,28 @@ class TokenCharging implements Charging {
     }
   }
 
-  /** The multiplier of the tier that the answer names; of one without a ratio that of the tier that was asked for. */
-  #ratioIn(tier: string): bigint | undefined {
-    return isUsualTier(tier) ? undefined : (this.#ratioOf(tier.toLowerCase()) ?? this.#tierRatio)
+  /** The multiplier of what the answer names; without a name, or without a ratio, that of what was asked for. */
+  #ratioIn(name: string | undefined, asked: bigint | undefined): bigint | undefined {
+    if (name === undefined) return asked
+    return isUsualTier(name) ? undefined : (this.#ratioOf(name.toLowerCase()) ?? asked)
   }
 }
 
-/** The multiplier of a tier that is dearer than the usual one. Throws GatewayError (tier_not_priced). */
-function dearerRatio(tier: string, ratioOf: (tier: string) => bigint | undefined): bigint | undefined {
-  const ratio = ratioOf(tier)
+/** The multiplier of a tier or place that is dearer than the usual one. Throws GatewayError (tier_not_priced). */
+function dearerRatio(name: string | undefined, ratioOf: (name: string) => bigint | undefined): bigint | undefined {
+  if (name === undefined || isUsualTier(name)) return undefined
+  const ratio = ratioOf(name)
   if (ratio === undefined) {
-    throw new GatewayError('tier_not_priced', `service tier ${tier} has no price; leave it out`, {
-      param: 'service_tier',
+    throw new GatewayError('tier_not_priced', `service tier ${name} has no price; leave it out`, {
+      param: name.startsWith('geo-') ? 'inference_geo' : 'service_tier',
     })
   }
   return ratio > ratioOne ? ratio : undefined
+}
+
+/** Two multipliers as one, to a millionth. */
+function both(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : (one * other) / ratioOne
 }
 
 /** A session is held for slice by slice, by the dearest it may say; what it used is told response by response. */
@@ -191,12 +210,38 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
   }
 }
 
+function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
+  const { query, documents } = call.body.kind === 'json' ? call.body.json : {}
+  const texts = (Array.isArray(documents) ? (documents as unknown[]) : []).map(textOf)
+  const guess = searchUnits(textOf(query), texts, (text) => quickEstimate({ texts: [text], fixedTokens: 0 }))
+  // A token has at least one byte.
+  const most = searchUnits(textOf(query), texts, (text) => Buffer.byteLength(text))
+  const priceOf = (units: number) => roundUp(sheet.perCall * BigInt(units) * groupRatio)
+  const held = priceOf(guess)
+  return fixedCharging(sheet, groupRatio, held, held, ({ usage, searches = 0 }) => {
+    const isTold = searches >= 1 && searches <= most
+    return {
+      quota: isTold ? priceOf(searches) : held,
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      estimated: !isTold,
+    }
+  })
+}
+
+/** Of what is no text, everything: services differ in which fields they read. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (tryStringify(value) ?? '')
+}
+
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
-  const ceiling = speechCharge({ input }, sheet, groupRatio).quota
+  const given = call.body.kind === 'json' ? call.body.json['instructions'] : call.body.form.fields.get('instructions')
+  const text = { input, instructions: typeof given === 'string' ? given : '' }
+  const ceiling = speechCharge(text, sheet, groupRatio).quota
   return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
     // Half a speech is of no use, whether it comes as events or as bytes.
-    cut?.byUpstream ? nothing : speechCharge({ input, ...(!estimated && { usage }) }, sheet, groupRatio),
+    cut?.byUpstream ? nothing : speechCharge({ ...text, ...(!estimated && { usage }) }, sheet, groupRatio),
   )
 }
 

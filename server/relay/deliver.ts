@@ -1,4 +1,6 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import { looseObject } from '../dialects/fields.ts'
+import { SoundResponse } from '../dialects/gemini/speech.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { OpenAiStreamMeter } from '../dialects/openai/stream.ts'
 import { readSubtitles } from '../dialects/openai/subtitles.ts'
@@ -76,7 +78,7 @@ export async function deliver(
     throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   const told = translation ? madeOf(() => JSON.stringify(body), status) : text
-  const beside = mode.startsWith('image') ? { images: imagesIn(body) } : undefined
+  const beside = mode.startsWith('image') ? { images: imagesIn(body) } : searchesIn(body)
   const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside }
   return settleWhole(deps, open, response, told, answer, handOver, true)
 }
@@ -104,6 +106,12 @@ function isEmpty(list: unknown): boolean {
 function imagesIn({ data }: JsonObject): number {
   const list = Array.isArray(data) ? (data as unknown[]) : []
   return list.filter((each) => !isObject(each) || !each['error']).length
+}
+
+/** Search units of an answer by Cohere, or in its form. */
+function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
+  const units = looseObject(looseObject(meta)['billed_units'])['search_units']
+  return Number.isSafeInteger(units) ? { searches: units as number } : undefined
 }
 
 /** How long the sound is stands in the last stamp; stamps are no speech, by which its length is guessed otherwise. */
@@ -167,7 +175,8 @@ async function deliverSound(
     throw noWholeAnswer(first.kind, open, response.status)
   }
   handOver()
-  return new Response(new BinaryStream(deps, open, from, first) as unknown as ReadableStream, {
+  const reported = response instanceof SoundResponse ? response.usage : undefined
+  return new Response(new BinaryStream(deps, open, from, first, reported) as unknown as ReadableStream, {
     status: 200,
     headers: answerHeaders(response.headers, open.call.requestId),
   })

@@ -29,6 +29,7 @@ export type Conversing = Attempting & { endpoint: ChatEndpoint }
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
+  if (call.dialect === 'anthropic-messages' && call.body.kind === 'json') refuseUnpriced(deps, call.body.json)
   if (endpoint.lacks) refuseLacking(conversationOf(call), attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
   return call.dialect === 'openai-chat' ? prepare(attempting) : passedOn(deps, attempting)
@@ -165,13 +166,20 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   )
 }
 
-/** The service's own tool paints with another model, whose tokens are not in the usage that is charged. */
+/** A service's own tool may ask another model, whose tokens are not in the usage, or are dearer than those charged. */
 function refuseUnpriced(deps: RelayDeps, { tools }: JsonObject): void {
   if (!Array.isArray(tools) || deps.settings().UnpricedModelPolicy === 'fallback') return
-  if (!tools.some((tool) => isObject(tool) && tool['type'] === 'image_generation')) return
-  const message =
-    'images by the tool image_generation have no price here: leave the tool out, or ask /v1/images/generations'
-  throw unsent(new GatewayError('tool_not_priced', message, { param: 'tools' }))
+  const message = tools.map(whyUnpriced).find((why) => why !== undefined)
+  if (message !== undefined) throw unsent(new GatewayError('tool_not_priced', message, { param: 'tools' }))
+}
+
+function whyUnpriced(tool: unknown): string | undefined {
+  if (!isObject(tool)) return undefined
+  const { type, model } = tool
+  if (type === 'image_generation')
+    return 'images by the tool image_generation have no price here: leave the tool out, or ask /v1/images/generations'
+  if (typeof type !== 'string' || (typeof model !== 'string' && !type.startsWith('advisor_'))) return undefined
+  return `what another model says by the tool ${type} has no price here: leave the tool out`
 }
 
 function cannot(message: string): AttemptFailed {

@@ -1,5 +1,6 @@
 import { logType } from '../../contract/log-types.ts'
 import type { Hold } from '../billing/ledger.ts'
+import { orUsual } from '../dialects/service-tier.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
@@ -50,7 +51,7 @@ function chargeOrRelease(open: OpenCall<AnyCall>, measure: Measure): Charge | Pr
 
 /** As of an answer that names the usual tier, unless it names another. */
 function atUsualTier(measure: Measure): Measure {
-  return { ...measure, usage: { tier: 'default', ...measure.usage } }
+  return { ...measure, usage: { ...measure.usage, tier: orUsual(measure.usage.tier) } }
 }
 
 /** Charges the call, writes its log row and reports it. Resolves when that is durable. */

@@ -1,5 +1,5 @@
 // Tools that a service runs with another model, whose tokens are not in the usage: refused unless what has no price may pass.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, expectError, see, startBench } from './setup.ts'
@@ -75,4 +75,62 @@ test('a model that paints itself is asked to, in place of the tool', async () =>
   const seen = await see(bench.gateway.post(path, { ...body, tools: body.tools.slice(1) }, caller.token))
   expect(seen.status).toBe(200)
   await charged(bench, caller, 1300)
+})
+
+describe('the advisor of Anthropic, which is another model,', () => {
+  const messages = '/v1/messages'
+  const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-5-5' }
+  const asked = {
+    model: 'm',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Build a bridge.' }],
+    tools: [{ name: 'f', input_schema: { type: 'object' } }, advisor],
+  }
+  const message = fake.behaviour('message', (exchange) =>
+    sendJson(exchange, 200, {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'text', text: 'Hello.' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 10, output_tokens: 5 },
+    }),
+  )
+  const post = (body: object, token: string) => see(bench.gateway.post(messages, body, token))
+
+  test.each([
+    ['', asked],
+    [' in a stream', { ...asked, stream: true }],
+    [' by any name', { ...asked, tools: [{ ...advisor, type: 'consult_20270101' }] }],
+  ])('is refused%s: nothing is sent or charged', async (_, body) => {
+    await bench.channel({ type: 14 })
+    const caller = await bench.caller()
+    const seen = await post(body, caller.token)
+    expect({ status: seen.status, message: seen.error?.message }).toEqual({
+      status: 400,
+      message: expect.stringContaining('has no price here: leave the tool out'),
+    })
+    expect(bench.upstream.requests.length).toBe(0)
+    await charged(bench, caller, 0)
+  })
+
+  test('passes where what has no price may', async () => {
+    await bench.clear({ UnpricedModelPolicy: 'fallback' })
+    await bench.channel({ type: 14 })
+    const caller = await bench.caller()
+    bench.upstream.next(message)
+    expect((await post(asked, caller.token)).status).toBe(200)
+    expect(bench.upstream.last.json).toEqual(asked)
+    await charged(bench, caller, 15)
+  })
+
+  test('leaves other tools alone', async () => {
+    await bench.channel({ type: 14 })
+    const caller = await bench.caller()
+    const tools = [asked.tools[0], { type: 'web_search_20260209', name: 'web_search' }]
+    bench.upstream.next(message)
+    expect((await post({ ...asked, tools }, caller.token)).status).toBe(200)
+    await charged(bench, caller, 15)
+  })
 })

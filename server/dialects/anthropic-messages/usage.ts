@@ -1,32 +1,73 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseObject } from '../fields.ts'
+import { geoOf, placeIn, tierAt } from '../service-tier.ts'
+
+/** Tokens by their price; those of the cache stand beside `input` here. */
+interface Counts {
+  input: number
+  output: number
+  cached: number
+  written: number
+  written1h: number
+}
 
 /**
  * Anthropic's `usage` (API reference, "Usage") → Usage. Tokens read from and written to the cache are counted beside
  * `input_tokens` there and within the prompt here. Undefined when a total is missing or no count.
  */
 export function usageIn(raw: JsonObject | undefined): Usage | undefined {
-  if (!raw) return undefined
+  const told = raw && countsIn(raw)
+  if (!told) return undefined
+  const { input, output, cached, written, written1h } = billed(told, raw['iterations'])
+  const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
+  const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, placeIn(raw['inference_geo']))
+  return {
+    promptTokens: input + cached + written,
+    completionTokens: output,
+    ...(cached > 0 && { cachedTokens: cached }),
+    ...(written > 0 && { cacheWriteTokens: written }),
+    ...(written1h > 0 && { cacheWrite1hTokens: written1h }),
+    ...(thought > 0 && thought <= output && { reasoningTokens: thought }),
+    ...(tier !== undefined && { tier }),
+  }
+}
+
+function countsIn(raw: JsonObject): Counts | undefined {
   const input = raw['input_tokens']
   const output = raw['output_tokens']
   if (!isCount(input) || !isCount(output)) return undefined
-  const cachedTokens = looseCount(raw['cache_read_input_tokens'])
   const kept = looseObject(raw['cache_creation'])
-  const cacheWrite1hTokens = looseCount(kept['ephemeral_1h_input_tokens'])
-  const written = looseCount(raw['cache_creation_input_tokens'])
-  const cacheWriteTokens = Math.max(written, looseCount(kept['ephemeral_5m_input_tokens']) + cacheWrite1hTokens)
-  const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
+  const written1h = looseCount(kept['ephemeral_1h_input_tokens'])
   return {
-    promptTokens: input + cachedTokens + cacheWriteTokens,
-    completionTokens: output,
-    ...(cachedTokens > 0 && { cachedTokens }),
-    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
-    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
-    ...(thought > 0 && thought <= output && { reasoningTokens: thought }),
-    ...(typeof raw['speed'] === 'string' && { tier: raw['speed'] }),
+    input,
+    output,
+    cached: looseCount(raw['cache_read_input_tokens']),
+    written: Math.max(
+      looseCount(raw['cache_creation_input_tokens']),
+      looseCount(kept['ephemeral_5m_input_tokens']) + written1h,
+    ),
+    written1h,
   }
 }
+
+/**
+ * The totals leave out steps that are billed with them (Anthropic docs, "Compaction", "Advisor tool"): where each step is
+ * told, they are summed. What is no list of such steps counts for nothing.
+ */
+function billed(told: Counts, iterations: unknown): Counts {
+  if (!Array.isArray(iterations)) return told
+  const sum: Counts = { input: 0, output: 0, cached: 0, written: 0, written1h: 0 }
+  for (const each of iterations) {
+    const counts = isObject(each) ? countsIn(each) : undefined
+    if (!counts) return told
+    for (const key of keys) sum[key] += counts[key]
+  }
+  for (const key of keys) sum[key] = Math.max(sum[key], told[key])
+  return sum
+}
+
+const keys = ['input', 'output', 'cached', 'written', 'written1h'] as const satisfies readonly (keyof Counts)[]
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
@@ -35,6 +76,7 @@ function isCount(value: unknown): value is number {
 /** Usage → Anthropic's `usage`. */
 export function usageOut(usage: Usage): JsonObject {
   const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage
+  const geo = geoOf(usage.tier)
   return {
     input_tokens: Math.max(0, promptTokens - cachedTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
@@ -47,6 +89,7 @@ export function usageOut(usage: Usage): JsonObject {
     }),
     output_tokens: completionTokens,
     ...(usage.reasoningTokens !== undefined && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+    ...(geo !== undefined && { inference_geo: geo }),
   }
 }
 

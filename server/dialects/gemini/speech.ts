@@ -1,5 +1,7 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject, looseText, wrongField } from '../fields.ts'
+import { usageIn } from './usage.ts'
 
 /** OpenAI's voices, which Google does not have; its own are named by whoever knows them. */
 const openaiVoices: ReadonlySet<string> = new Set(
@@ -22,15 +24,25 @@ export function speechRequest(body: JsonObject): JsonObject {
   }
 }
 
+/** Sound as callers want it, with what it used, for which there is no place in the sound itself. */
+export class SoundResponse extends Response {
+  readonly usage: Usage | undefined
+
+  constructor(sound: Uint8Array<ArrayBuffer>, usage: Usage | undefined) {
+    super(sound, { headers: { 'content-type': 'audio/wav' } })
+    this.usage = usage
+  }
+}
+
 /** The sound in Google's answer as a WAV file; undefined where there is none. */
-export function soundIn(answer: JsonObject): Uint8Array<ArrayBuffer> | undefined {
+export function soundIn(answer: JsonObject): SoundResponse | undefined {
   const [candidate] = looseList(answer['candidates'])
   const parts = looseList(looseObject(candidate?.['content'])['parts'])
   const inline = parts.map((part) => looseObject(part['inlineData'])).filter(({ data }) => looseText(data) !== '')
   if (inline.length === 0) return undefined
   const samples = Buffer.concat(inline.map(({ data }) => Buffer.from(looseText(data), 'base64')))
   const rate = Number(/rate=(\d+)/.exec(looseText(inline[0]?.['mimeType']))?.[1] ?? 24_000)
-  return wavOf(samples, rate)
+  return new SoundResponse(wavOf(samples, rate), usageIn(answer['usageMetadata']))
 }
 
 const headBytes = 44

@@ -57,7 +57,11 @@ const rerank: ModeEndpoint = {
       ...(body['top_n'] !== undefined && { top_n: body['top_n'] }),
       ...(model.includes('cohere') && { api_version: 2 }),
     }),
-    reply: (answer, { model }, asked) => rerankOut(answer['results'], model, asked),
+    // Within `meta` stands what is billed.
+    reply: (answer, { model }, asked) => ({
+      ...rerankOut(answer['results'], model, asked),
+      ...(answer['meta'] !== undefined && { meta: answer['meta'] }),
+    }),
   },
 }
 

@@ -48,7 +48,11 @@ const rerank: ModeEndpoint = {
       documents: rerankTexts(body),
       ...(body['top_n'] !== undefined && { top_n: body['top_n'] }),
     }),
-    reply: (answer, { model }, asked) => rerankOut(answer['results'], model, asked),
+    // Within `meta` stands what is billed.
+    reply: (answer, { model }, asked) => ({
+      ...rerankOut(answer['results'], model, asked),
+      ...(answer['meta'] !== undefined && { meta: answer['meta'] }),
+    }),
   },
 }
 

@@ -15,6 +15,6 @@ async function open(target: Target, body: string, { signal }: OpenContext): Prom
   if (!response.ok) return response
   const answer = tryParse(await response.text())
   const sound = isObject(answer) ? soundIn(answer) : undefined
-  if (sound) return new Response(sound, { headers: { 'content-type': 'audio/wav' } })
+  if (sound) return sound
   return Response.json({ error: { message: 'the model made no sound', type: 'upstream_error' } }, { status: 502 })
 }

@@ -1,0 +1,211 @@
+// What Anthropic bills beside the totals of its usage: steps that only `iterations` tells, and the place of `inference_geo`.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, type Caller, charged, see, startBench, whileHeld } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  const settings = { ModelRatio: '{"claude":1,"m":1}', CompletionRatio: '{"claude":1,"m":1}' }
+  bench = await startBench({ channels: false, settings })
+  await bench.channel({ type: 14, models: 'claude,claude-opus-5-5' })
+  await bench.channel()
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const path = '/v1/messages'
+const ask = { model: 'claude', max_tokens: 5000, messages: [{ role: 'user', content: 'Hi' }] }
+const compacting = { context_management: { edits: [{ type: 'compact_20260112' }] } }
+
+interface Told {
+  input_tokens: number
+  output_tokens: number
+  [name: string]: unknown
+}
+
+const messageOf = (usage: Told) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude',
+  content: [
+    { type: 'compaction', content: 'The story so far.' },
+    { type: 'text', text: 'Hello.' },
+  ],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage,
+})
+
+/** The start tells what is known by then: the totals of the prompt; `iterations` come with the end. */
+const eventsOf = ({ iterations, ...usage }: Told) => [
+  {
+    type: 'message_start',
+    message: { ...messageOf({ ...usage, output_tokens: 1 }), content: [], stop_reason: null },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'compaction', content: null } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'compaction_delta', content: 'The story so far.' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hello.' } },
+  { type: 'content_block_stop', index: 1 },
+  {
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: usage.output_tokens, ...(iterations !== undefined && { iterations }) },
+  },
+  { type: 'message_stop' },
+]
+
+async function call(fields: object, usage: Told, stream: boolean, caller?: Caller) {
+  const who = caller ?? (await bench.caller())
+  bench.upstream.next(
+    fake.behaviour('message', (exchange) => {
+      if (!stream) return sendJson(exchange, 200, messageOf(usage))
+      const text = eventsOf(usage).map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`)
+      return sendBody(exchange, 200, text.join(''), [['content-type', 'text/event-stream']])
+    }),
+  )
+  const seen = await see(bench.gateway.post(path, { ...ask, ...fields, stream }, who.token))
+  expect({ status: seen.status, text: seen.status === 200 ? '' : seen.text }).toEqual({ status: 200, text: '' })
+  return who
+}
+
+const step = (type: string, input: number, output: number, rest = {}) => ({
+  type,
+  input_tokens: input,
+  output_tokens: output,
+  ...rest,
+})
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('a %s answer with steps', (_, stream) => {
+  test('is charged for a compaction of its whole prompt, which the totals leave out', async () => {
+    const content = 'word '.repeat(180_000)
+    const iterations = [step('compaction', 180_000, 3500), step('message', 23_000, 1000)]
+    const caller = await call(
+      { ...compacting, messages: [{ role: 'user', content }] },
+      { input_tokens: 23_000, output_tokens: 1000, iterations },
+      stream,
+    )
+    const [row] = await charged(bench, caller, 207_500)
+    expect(row).toMatchObject({ estimated: 0, prompt_tokens: 203_000, completion_tokens: 4500 })
+    expect(row?.content).not.toContain('refused')
+  })
+
+  test('is charged for what each step read from and wrote to the cache', async () => {
+    const cache = { cache_read_input_tokens: 2000, cache_creation_input_tokens: 400 }
+    const kept = { cache_creation: { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: 100 } }
+    const iterations = [
+      step('compaction', 500, 50, { cache_read_input_tokens: 1000, cache_creation_input_tokens: 0 }),
+      step('message', 100, 40, { ...cache, ...kept }),
+    ]
+    const totals = { input_tokens: 100, output_tokens: 40, ...cache, ...kept }
+    const caller = await call({ ...compacting, model: 'claude-opus-5-5' }, { ...totals, iterations }, stream)
+    // In $ per million: 4 in, 0.2 read, 5 and 8 written, 20 out.
+    const [row] = await charged(bench, caller, (600 * 4 + 3000 * 0.2 + 300 * 5 + 100 * 8 + 90 * 20) / 2)
+    expect(row).toMatchObject({ prompt_tokens: 600 + 3000 + 400, cached_tokens: 3000, completion_tokens: 90 })
+  })
+
+  const [first, second] = [step('message', 60, 10), step('message', 40, 30)]
+  test.each<[string, unknown]>([
+    ['their sum is that of the totals', [first, second]],
+    ['their sum is less', [first]],
+    ['none are told', []],
+    ['null stands for them', null],
+    ['they are no list', { ...first }],
+    ['one of them is no step', [first, second, 'message', second]],
+    ['a count of one is negative', [first, second, step('message', -5, 10), second]],
+    ['a count of one is missing', [first, second, { type: 'message', input_tokens: 900 }]],
+  ])('is charged by its totals where %s', async (_name, iterations) => {
+    await charged(bench, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
+  })
+})
+
+const usage = { input_tokens: 10, output_tokens: 50 }
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('the place of a %s answer is charged by', (_, stream) => {
+  test.each<[string, object, object, number, string]>([
+    ['that which it names', { inference_geo: 'us' }, { inference_geo: 'us' }, 66, '× 1.1'],
+    ['that which it names unasked', {}, { inference_geo: 'us' }, 66, '× 1.1'],
+    ['that which was asked for, as it names none', { inference_geo: 'us' }, {}, 66, '× 1.1'],
+    ['the usual one that it names instead', { inference_geo: 'us' }, { inference_geo: 'global' }, 60, ''],
+    ['the usual price where it has none', {}, { inference_geo: 'not_available' }, 60, ''],
+    ['the usual price, as nobody asked for the unknown place', {}, { inference_geo: 'eu' }, 60, ''],
+    ['the usual one', { inference_geo: 'global' }, { inference_geo: 'global' }, 60, ''],
+    ['its own ratio and that of its speed', { speed: 'fast' }, { speed: 'fast', inference_geo: 'us' }, 132, '× 2.2'],
+    ['both that were asked for', { speed: 'fast', inference_geo: 'us' }, {}, 132, '× 2.2'],
+    ['its name, and the speed that was asked for', { speed: 'fast' }, { inference_geo: 'us' }, 132, '× 2.2'],
+    ['what was asked for, and its speed', { speed: 'fast', inference_geo: 'us' }, { speed: 'standard' }, 66, '× 1.1'],
+    ['the speed alone', { speed: 'fast', inference_geo: 'us' }, { inference_geo: 'global' }, 120, '× 2'],
+  ])('%s', async (_name, fields, named, units, content) => {
+    const [row] = await charged(bench, await call(fields, { ...usage, ...named }, stream), units)
+    if (content === '') expect(row?.content).not.toContain('tier')
+    else expect(row?.content).toEndWith(`service tier ${content}`)
+  })
+})
+
+test.each<[object, number]>([
+  [{ inference_geo: 'us' }, 1.1],
+  [{ inference_geo: 'us', speed: 'fast' }, 2.2],
+  [{ inference_geo: 'global' }, 1],
+])('held for by the place that is asked for: %p', async (fields, times) => {
+  const amount = await whileHeld(bench, await bench.caller(), path, { ...ask, ...fields }, (held) => held)
+  expect(amount).toBeGreaterThan(5000 * times)
+  expect(amount).toBeLessThanOrEqual(5020 * times)
+})
+
+test('a place without a ratio is refused, and may be given one', async () => {
+  const caller = await bench.caller()
+  const before = bench.upstream.requests.length
+  const seen = await see(bench.gateway.post(path, { ...ask, inference_geo: 'eu' }, caller.token))
+  expect({ status: seen.status, message: seen.error?.message }).toEqual({
+    status: 400,
+    message: expect.stringContaining('service tier geo-eu has no price'),
+  })
+  expect(bench.upstream.requests.length).toBe(before)
+  await charged(bench, caller, 0)
+  await bench.gateway.setOption('ServiceTierRatio', '{"geo-us":1.1,"fast":2,"geo-eu:claude":1.5}')
+  await charged(bench, await call({ inference_geo: 'eu' }, { ...usage, inference_geo: 'eu' }, false), 90)
+})
+
+test('a place that a translation has no field for is not asked for, and not charged', async () => {
+  for (const named of [{}, { service_tier: 'default' }]) {
+    const caller = await bench.caller()
+    bench.upstream.next(
+      fake.behaviour('completion', (exchange) =>
+        sendJson(exchange, 200, {
+          id: 'c',
+          object: 'chat.completion',
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 },
+          ...named,
+        }),
+      ),
+    )
+    const seen = await see(bench.gateway.post(path, { ...ask, model: 'm', inference_geo: 'us' }, caller.token))
+    expect(seen.status).toBe(200)
+    expect(bench.upstream.last.fields['inference_geo']).toBeUndefined()
+    const [row] = await charged(bench, caller, 60)
+    expect(row?.content).not.toContain('service tier')
+  }
+})
+
+test('the place of an answer is no service tier for a caller of another dialect', async () => {
+  const caller = await bench.caller()
+  bench.upstream.next(
+    fake.behaviour('message', (exchange) => sendJson(exchange, 200, messageOf({ ...usage, inference_geo: 'us' }))),
+  )
+  const { max_tokens: _, ...chat } = ask
+  const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  expect(seen.status).toBe(200)
+  expect(JSON.parse(seen.text)).not.toHaveProperty('service_tier')
+  await charged(bench, caller, 66)
+})

@@ -1,0 +1,103 @@
+// Ranking that is priced by the search: what is held, and what is charged, by the documents and by what the answer tells.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, see, startBench, whileHeld } from './setup.ts'
+
+const model = 'rerank-v3.5'
+/** Quota of one search unit at $0.002. */
+const unit = 1_000
+const path = '/v1/rerank'
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.channel({ type: 35, models: model })
+  await bench.channel({ type: 33, models: 'amazon.rerank-v1:0', key: 'AKID|secret|us-east-1' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** Texts of so many tokens by the quick estimate, of three characters each. */
+const documents = (count: number, tokens = 1) => Array.from({ length: count }, () => 'abc'.repeat(tokens))
+
+const body = (texts: readonly unknown[], query = 'q') => ({ model, query, documents: texts })
+
+/** The units that a call is charged whose answer has this beside its results. */
+async function ranked(asked: object, beside: object, units: number) {
+  const caller = await bench.caller()
+  bench.upstream.next(
+    fake.behaviour('ranks', (exchange) =>
+      sendJson(exchange, 200, { results: [{ index: 0, relevance_score: 0.5 }], ...beside }),
+    ),
+  )
+  const seen = await see(bench.gateway.post(path, asked, caller.token))
+  expect(seen.status).toBe(200)
+  const [row] = await charged(bench, caller, units)
+  return { answer: JSON.parse(seen.text) as object, row }
+}
+
+const told = (units: unknown) => ({ meta: { billed_units: { search_units: units } } })
+
+describe('by the documents are held, and charged where the answer tells nothing,', () => {
+  const cases: [name: string, asked: object, units: number][] = [
+    ['one unit for a document', body(documents(1)), 1],
+    ['one for a hundred', body(documents(100)), 1],
+    ['two for one more', body(documents(101)), 2],
+    ['ten for a thousand', body(documents(1000)), 10],
+    ['a document as often as it has chunks, the query within each', body(documents(1, 499 * 101)), 2],
+    ['documents without a word, and objects, too', body([...documents(100), { text: '' }]), 2],
+    ['no more than half of a chunk for a long query', body(documents(100, 251), 'abc'.repeat(1000)), 2],
+    ['all of a document that is no text', body([{ text: '', more: 'abc'.repeat(499 * 101) }]), 2],
+  ]
+  test.each(cases)('%s', async (_, asked, units) => {
+    const holding = await bench.caller()
+    expect(await whileHeld(bench, holding, path, asked, (held) => held)).toBe(units * unit)
+    const { row } = await ranked(asked, {}, units * unit)
+    expect(row).toMatchObject({ estimated: 1 })
+  })
+})
+
+test('the units that the answer tells are charged, and told on', async () => {
+  // By the estimate two chunks each; by their bytes, four at the most.
+  const asked = body(documents(100, 600))
+  const { answer, row } = await ranked(asked, told(1), unit)
+  expect(answer).toMatchObject(told(1))
+  expect(row).toMatchObject({ estimated: 0 })
+  await ranked(asked, told(3), 3 * unit)
+})
+
+describe('units that the documents cannot make are not believed:', () => {
+  const wrong: [units: unknown][] = [[0], [-1], [2.5], ['2'], [null], [3], [1e9]]
+  test.each(wrong)('%p for 101 short ones', async (units) => {
+    const { row } = await ranked(body(documents(101)), told(units), 2 * unit)
+    expect(row).toMatchObject({ estimated: 1 })
+  })
+})
+
+test('on Bedrock it is the same', async () => {
+  const asked = { ...body(documents(250)), model: 'amazon.rerank-v1:0' }
+  await ranked(asked, {}, 3 * 500)
+  await ranked({ ...asked, documents: documents(250, 300) }, told(4), 4 * 500)
+})
+
+describe('an option for such a model', () => {
+  test('ModelPrice is the price of a search unit', async () => {
+    await bench.gateway.setOption('ModelPrice', `{"${model}":0.01}`)
+    await ranked(body(documents(101)), {}, 2 * 5_000)
+    await bench.gateway.setOption('ModelPrice', '{}')
+  })
+
+  test('ModelRatio is that of a token', async () => {
+    await bench.gateway.setOption('ModelRatio', `{"${model}":1}`)
+    await ranked(body(documents(101)), told(2), 102)
+    await bench.gateway.setOption('ModelRatio', '{}')
+  })
+})
+
+test('a model that is priced by the call, or by tokens, is so however many documents there are', async () => {
+  await bench.gateway.setOption('ModelPrice', '{"my-ranks":0.01}')
+  await bench.gateway.setOption('ModelRatio', '{"other-ranks":1}')
+  await bench.channel({ models: 'my-ranks,other-ranks' })
+  await ranked({ ...body(documents(101)), model: 'my-ranks' }, {}, 5_000)
+  await ranked({ ...body(documents(101)), model: 'other-ranks' }, { usage: { total_tokens: 300 } }, 300)
+})
