@@ -32,7 +32,7 @@ export async function runCommand(
   // Opening a SQLite database makes it: where there is none, nothing may come to be.
   if (!isPostgresUrl(config.databaseUrl) && !existsSync(config.databaseUrl))
     throw new Error(`There is no installation: ${config.databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
-  const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous })
+  const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
   try {
     if (!(await isMigrated(store)))
       throw new Error('The database holds no installation, or one that this version has not been started on yet.')

@@ -53,9 +53,15 @@ export function listAudit(
   return listPage(db, matching(db, filter), (query) => query.selectAll(), page, mostCounted)
 }
 
+/** What tells the check of the books that balances may be below zero: without it, sound books have faults. */
+export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
+
 const purgedPerStep = 500
 
-/** Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. */
+/**
+ * Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. Changes of
+ * the quota policy, which are few, stay for ever.
+ */
 export async function purgeAudit(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {
   for (;;) {
     const result = await store.write((trx) =>
@@ -66,6 +72,7 @@ export async function purgeAudit(store: Store, before: number, pause: () => Prom
             .selectFrom('audit_events')
             .select('id')
             .where('created_at', '<', before)
+            .where((event) => event.not(event.and(policyChange)))
             .orderBy('created_at')
             .limit(purgedPerStep),
         )

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { addAccount, addSecondToken, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { purgeAudit } from './audit.ts'
 import { balanceFaults } from './balance-check.ts'
 import { purgeLogs } from './log-purge.ts'
 
@@ -58,6 +59,7 @@ forEachDatabase((_name, openFresh) => {
 
   test('a balance below zero is named', async () => {
     const { store, other } = await used()
+    const who = { created_at: 0, actor_id: 1, actor_name: 'root', ip: '' }
     await store.write((trx) =>
       trx.updateTable('tokens').set({ remain_quota: -1, granted_quota: 49 }).where('id', '=', other.tokenId).execute(),
     )
@@ -70,14 +72,22 @@ forEachDatabase((_name, openFresh) => {
     // Nor is what is left of that, once the policy is another.
     await store.write(async (trx) => {
       await trx.updateTable('options').set({ value: 'strict' }).where('key', '=', 'QuotaPolicy').execute()
-      const who = { created_at: 0, actor_id: 1, actor_name: 'root', ip: '' }
       const change = { action: 'option.update', target: 'QuotaPolicy', detail: 'compat → strict' }
       await trx
         .insertInto('audit_events')
-        .values({ ...who, ...change })
+        .values([
+          { ...who, ...change },
+          { ...who, ...change, target: 'QuotaPerUnit' },
+          { ...who, ...change, action: 'option.read' },
+        ])
         .execute()
     })
     expect((await balanceFaults(store)).faults).toEqual([])
+    // However long ago that was.
+    await purgeAudit(store, 2_000_000_000, () => Promise.resolve())
+    expect((await balanceFaults(store)).faults).toEqual([])
+    const kept = await store.read.selectFrom('audit_events').select(['action', 'target']).execute()
+    expect(kept).toEqual([{ action: 'option.update', target: 'QuotaPolicy' }])
   })
 
   test('a log row that is gone is missed by its user, its token and its channel', async () => {

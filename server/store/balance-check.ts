@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
+import { policyChange } from './audit.ts'
 import type { Store } from './store.ts'
 
 export interface BalanceFault {
@@ -88,8 +89,7 @@ async function hasChangedPolicy({ read }: Store): Promise<boolean> {
   const change = await read
     .selectFrom('audit_events')
     .select('id')
-    .where('action', '=', 'option.update')
-    .where('target', '=', 'QuotaPolicy')
+    .where((event) => event.and(policyChange))
     .executeTakeFirst()
   return change !== undefined
 }

@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { addAccount, figuresOf, holdOp } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { untilOneWaits } from '../../test/helpers/waiting.ts'
+import { armQuota } from './reminders.ts'
 import { addUser, addUserQuota } from './user-changes.ts'
 
 forEachDatabase((name, openFresh) => {
@@ -28,4 +32,46 @@ forEachDatabase((name, openFresh) => {
     if (name === 'sqlite') expect(begun).toBe(2)
     else expect(begun).toBeGreaterThan(2)
   }, 120_000)
+
+  if (name === 'sqlite') return
+
+  test('a batch of the ledger that the database ended for a deadlock is done again, and once', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 100 })
+    await store.write(async (trx) => {
+      // A sequence goes on when the transaction that asked it ends with nothing done.
+      await sql`create sequence attempts`.execute(trx)
+      await sql`create function disturb() returns trigger language plpgsql as $$ begin
+        if nextval('attempts') = 1 then raise exception 'deadlock detected' using errcode = '40P01'; end if;
+        return new;
+      end $$`.execute(trx)
+      await sql`create trigger disturb after insert on holds for each statement execute function disturb()`.execute(trx)
+    })
+    const results = await store.ledger.apply([holdOp(account, 30), holdOp(account, 20)])
+    expect(results).toEqual([
+      { ok: true, amount: 30 },
+      { ok: true, amount: 20 },
+    ])
+    expect(await figuresOf(store, account)).toMatchObject({ quota: 50, held: 50 })
+  })
+
+  test('accounts are armed in the order of their ids, as the ledger takes them, however they lie', async () => {
+    const store = await openFresh()
+    const ids: number[] = []
+    for (let each = 0; each < 3; each++) ids.push((await addAccount(store, { user: 100 })).userId)
+    const [first, ...others] = ids as [number, number, number]
+    // Written anew, the first lies behind the others; a table known to be small is read as it lies.
+    await store.write((trx) => addUserQuota(trx, first, 1))
+    await sql`analyze users`.execute(store.read)
+    let arming: Promise<number[]> | undefined
+    const free = await store.write(async (trx) => {
+      await addUserQuota(trx, first, 1)
+      arming = store.write((other) => armQuota(other, ids, true))
+      await untilOneWaits(store)
+      return trx.selectFrom('users').select('id').where('id', 'in', others).forUpdate().skipLocked().execute()
+    })
+    expect(free).toHaveLength(2)
+    expect(await arming).toEqual(ids)
+    expect(await store.write((trx) => armQuota(trx, ids, true))).toEqual([])
+  })
 })

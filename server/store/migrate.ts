@@ -9,6 +9,7 @@ import { usage } from './migrations/0006-usage.ts'
 import { sealedOptions } from './migrations/0007-sealed-options.ts'
 import { accessTokens } from './migrations/0008-access-tokens.ts'
 import { usageInAll } from './migrations/0009-usage-in-all.ts'
+import type { OpenedStore } from './open.ts'
 import type { Db, Store } from './store.ts'
 
 const migrations: readonly Migration[] = [
@@ -30,8 +31,9 @@ const migrationLock = 7_041_976
  * Brings the schema up to date and returns the names of the migrations it ran.
  * Throws when the database was made by a newer version: going back would lose data.
  */
-export async function migrate(store: Store): Promise<string[]> {
-  return store.write(async (trx) => {
+export async function migrate(store: OpenedStore): Promise<string[]> {
+  const write = store.writeUnlimited ?? store.write
+  return write(async (trx) => {
     if (store.dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(trx)
     await sql`create table if not exists schema_migrations (name text primary key, applied_at bigint not null)`.execute(
       trx,

@@ -21,10 +21,18 @@ export interface OpenOptions {
   poolSize?: number
   /** SQLite's PRAGMA synchronous: NORMAL survives a killed process, FULL also a power cut. */
   synchronous?: 'NORMAL' | 'FULL'
+  /** For a command, at whose terminal somebody waits: PostgreSQL may take as long as it needs to answer. */
+  unlimited?: boolean
+}
+
+/** A store as it is opened. */
+export interface OpenedStore extends Store {
+  /** As `write`, where that has a limit of time: for migrations, which go through whole tables. */
+  writeUnlimited?: Store['write']
 }
 
 /** Opens SQLite or PostgreSQL by the form of the URL; migrations are run separately by `migrate()`. */
-export function openStore(options: OpenOptions): Store {
+export function openStore(options: OpenOptions): OpenedStore {
   return isPostgresUrl(options.url) ? openPostgres(options) : openSqlite(options)
 }
 
@@ -117,34 +125,40 @@ function kyselyOn(database: Database): Kysely<Tables> {
 
 /** A database that does not answer is a failure, not a wait. */
 const limits = { connectionTimeoutMillis: 5_000, query_timeout: 120_000, keepAlive: true }
+const noLimit = { query_timeout: 0 }
 const ledgerTimeoutMs = 10_000
 const soonTimeoutMs = 5_000
 
-function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
+function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): OpenedStore {
   // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({
+  const options = {
     connectionString: url,
-    max: poolSize,
     ...limits,
     // What is read here is short and mostly in memory: an index beats reading a table, and no question takes all cores.
-    async onConnect(client) {
+    async onConnect(client: pg.ClientBase) {
       await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
     },
-  })
+  }
+  const pool = new pg.Pool({ ...options, max: poolSize, ...(unlimited && noLimit) })
+  // Connects for each use anew: there is one, at the start.
+  const unlimitedPool = new pg.Pool({ ...options, max: 1, maxUses: 1, ...noLimit })
   const ledgerPool = new pg.Pool({ connectionString: url, max: 2, ...limits, query_timeout: ledgerTimeoutMs })
   // A connection that breaks is replaced by the pool, and what was asked on it fails; without listeners the events would
   // be faults that nobody catches.
-  for (const each of [pool, ledgerPool]) {
+  for (const each of [pool, unlimitedPool, ledgerPool]) {
     each.on('error', () => undefined)
     each.on('connect', (client) => client.on('error', () => undefined))
   }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const unlimitedDb = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: unlimitedPool }) })
+  const ledger = postgresLedger(ledgerPool)
   const notices = postgresNotices(url, pool)
   return {
     dialect: 'postgres',
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
+    writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
     // Beside the ledger's short calls: the other connections may all be in long questions, or hang for longer.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
@@ -156,11 +170,12 @@ function openPostgres({ url, poolSize = 10 }: OpenOptions): Store {
       }
       await ledgerPool.query(query)
     },
-    ledger: postgresLedger(ledgerPool),
+    ledger: { apply: (ops) => untilUndisturbed(() => ledger.apply(ops)) },
     notices,
     async close() {
       await notices.close()
       await ledgerPool.end()
+      await unlimitedDb.destroy()
       await db.destroy()
     },
   }

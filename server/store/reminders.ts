@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { userStatus } from '../../contract/statuses.ts'
+import { needsRowLocks } from './search.ts'
 import type { Db, Trx } from './store.ts'
 
 /** An account whose balance lies on the other side of the threshold than when it was last looked at. */
@@ -47,14 +48,19 @@ export async function quotaCrossings(
 /** Arms accounts, or (false) takes the turn of reminding; answers which of them changed, so that one node reminds. */
 export async function armQuota(trx: Trx, ids: readonly number[], armed: boolean): Promise<number[]> {
   if (ids.length === 0) return []
-  const changed = await trx
-    .updateTable('users')
-    .set({ quota_armed: armed })
+  // Locked in id order first, as the ledger does; an update alone takes them as they lie.
+  const rows = await trx
+    .selectFrom('users')
+    .select('id')
     .where('id', 'in', [...ids])
     .where('quota_armed', '=', !armed)
-    .returning('id')
+    .orderBy('id')
+    .$if(needsRowLocks(trx), (query) => query.forUpdate())
     .execute()
-  return changed.map(({ id }) => id)
+  const changed = rows.map(({ id }) => id)
+  if (changed.length > 0)
+    await trx.updateTable('users').set({ quota_armed: armed }).where('id', 'in', changed).execute()
+  return changed
 }
 
 export async function lastUserId(db: Db): Promise<number> {

@@ -93,14 +93,16 @@ export async function removeDead(
 ): Promise<number> {
   const { id } = call.params
   return store.write(async (trx) => {
-    const dead = new Set((await deadKeysOf(trx, id)).map((each) => each.key_hash))
+    // Locks the channel, so that no key is set aside from here on.
     const keys = await keysWithHash(trx, secrets, id)
+    const dead = new Set((await deadKeysOf(trx, id)).map((each) => each.key_hash))
     const live = keys.filter(({ hash }) => !dead.has(hash)).map(({ key }) => key)
-    const removed = keys.length - live.length
+    const gone = keys.map(({ hash }) => hash).filter((hash) => dead.has(hash))
+    const removed = gone.length
     if (removed === 0) return 0
     if (live.length === 0) throw new ApiFailure('All keys of this channel are set aside; add a new one first.')
     await updateChannel(trx, id, manyKeys(secrets, live))
-    await forgetDeadKeys(trx, id)
+    await forgetDeadKeys(trx, id, gone)
     await recordAudit(trx, auditEvent(clock, call, 'channel.remove-dead-keys', `channel ${id}`, `${removed} keys`))
     return removed
   })

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { untilOneWaits } from '../../../test/helpers/waiting.ts'
+import { addDeadKey } from '../../store/channel-keys.ts'
 
 const secret = 'sk-upstream-secret'
 const plain = { name: 'main', key: secret, models: 'gpt-4', type: 1 }
@@ -213,6 +215,21 @@ forEachDatabase((_, openFresh) => {
     expect((await call('PUT', '', { id, key_mode: 'multi' })).data).toMatchObject({ key_mode: 'multi', key_count: 1 })
     expect((await call('PUT', '', { id, key_mode: 'single' })).data).toMatchObject({ key_mode: 'single' })
     expect(await storedKeys(id)).toEqual([`${secret}5`])
+  })
+
+  test('a key that is set aside while dead ones are deleted is used no more', async () => {
+    const id = await create({ key: `${secret}1\n${secret}2\n${secret}3`, key_mode: 'multi' })
+    await markDead(id, `${secret}1`)
+    const key_hash = api.secrets.fingerprint(`${secret}2`, 'channel-key')
+    let deletion: ReturnType<typeof call> | undefined
+    await api.store.write(async (trx) => {
+      await addDeadKey(trx, { channel_id: id, key_hash, reason: 'status 401', since: 1_699_999_999 }, () => true)
+      deletion = call('DELETE', `${id}/keys/dead`)
+      await untilOneWaits(api.store)
+    })
+    expect((await deletion)?.data).toBe(2)
+    expect(await storedKeys(id)).toEqual([`${secret}3`])
+    expect(await shown(id)).toMatchObject({ key_count: 1, keys_dead: 0 })
   })
 
   test('the health of keys is shown by their place; dead ones are used again or deleted', async () => {

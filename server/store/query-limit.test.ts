@@ -1,0 +1,35 @@
+import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { forEachDatabaseUrl } from '../../test/helpers/databases.ts'
+import { runCommand } from '../commands/run-command.ts'
+import { loadCommandConfig } from '../config.ts'
+import { migrate } from './migrate.ts'
+import { openStore } from './open.ts'
+
+/** The longest that `work` gave anything that it waited for, in milliseconds. */
+async function longestLimit(work: () => Promise<unknown>): Promise<number> {
+  const timers = spyOn(globalThis, 'setTimeout')
+  await work()
+  const delays = timers.mock.calls.map(([, delay]) => delay ?? 0)
+  timers.mockRestore()
+  return Math.max(0, ...delays)
+}
+
+forEachDatabaseUrl((name, freshUrl) => {
+  if (name === 'sqlite') return
+
+  afterEach(() => mock.restore())
+
+  test('a query has a limit; migrations and commands have none, for they go through whole tables', async () => {
+    const url = await freshUrl()
+    const store = openStore({ url })
+    const migrating = await longestLimit(() => migrate(store))
+    const limit = await longestLimit(() => store.read.selectFrom('users').select('id').execute())
+    await store.close()
+    expect(migrating).toBeLessThan(limit)
+
+    const print = spyOn(process.stdout, 'write').mockReturnValue(true)
+    const commanded = await longestLimit(() => runCommand('audit', [], () => loadCommandConfig({ DATABASE_URL: url })))
+    expect(print.mock.calls).toEqual([['0 users, 0 tokens, 0 channels checked; 0 holds open; 0 faults.\n']])
+    expect(commanded).toBeLessThan(limit)
+  })
+})
