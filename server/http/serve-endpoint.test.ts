@@ -12,6 +12,7 @@ import { unknownPath } from './unknown-path.ts'
 
 const nobody: Sessions = {
   identify: async () => ({ kind: 'nobody' }),
+  identifyAgain: async () => ({ kind: 'nobody' }),
   start: async () => undefined,
   end: async () => undefined,
   hasCookie: () => false,

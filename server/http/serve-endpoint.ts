@@ -4,13 +4,14 @@ import type { Endpoint, MediaEndpoint } from '../../contract/api/endpoint.ts'
 import { mayAccess } from '../../contract/roles.ts'
 import { PasswordsBusy } from '../lib/password.ts'
 import { isDatabaseError, isUniqueViolation } from '../store/errors.ts'
+import type { Trx } from '../store/store.ts'
 import { ApiFailure, tooManyRequests } from './api-failure.ts'
 import type { AppContext, AppEnv, Person } from './app-env.ts'
 import { addressKey } from './client-address.ts'
 import { parseInput, readJson } from './parse-input.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { isCrossSite, isPageLoad } from './same-origin.ts'
-import type { Sessions } from './session.ts'
+import type { Identity, Sessions } from './session.ts'
 
 /** What every endpoint of the management API is served with. */
 export interface ApiRouter {
@@ -34,7 +35,13 @@ export interface Call<E extends Endpoint> {
 
 /** A call by somebody who is logged in. */
 export interface PersonCall<E extends Endpoint> extends Call<E> {
+  /** As of when the request came in. */
   person: Person
+  /**
+   * For the beginning of a transaction that writes what must not outlive a login or a role: locks the account, and
+   * `targetId`'s when that is changed, and refuses whom the endpoint would not serve any more. Returns the person as of now.
+   */
+  admitAgain(trx: Trx, targetId?: number): Promise<Person>
 }
 
 /** An endpoint without data may be served by a function that returns nothing. */
@@ -57,9 +64,15 @@ export function serve<E extends Endpoint>(
 ): void {
   if (endpoint.access === 'public') throw new Error(`${endpoint.path} is public: use servePublic`)
   register(router, endpoint, options, async (c) => {
-    const person = await requirePerson(router.sessions, c, endpoint)
+    const { sessions } = router
+    const person = admitted(await sessions.identify(c), endpoint)
     c.set('person', person)
-    return handler({ ...(await readCall(router, c, endpoint)), person })
+    return handler({
+      ...(await readCall(router, c, endpoint)),
+      person,
+      admitAgain: async (trx, targetId) =>
+        admitted(await sessions.identifyAgain(c, trx, person.id, targetId), endpoint),
+    })
   })
 }
 
@@ -115,8 +128,7 @@ function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint)
   }
 }
 
-async function requirePerson(sessions: Sessions, c: AppContext, endpoint: Endpoint): Promise<Person> {
-  const identity = await sessions.identify(c)
+function admitted(identity: Identity, endpoint: Endpoint): Person {
   if (identity.kind === 'nobody') throw new ApiFailure('Not logged in, and no access token given.', 401)
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')

@@ -5,6 +5,7 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import { addSession, endSession, personByAccessToken, personBySession, touchSession } from '../store/sessions.ts'
 import type { Store, Trx } from '../store/store.ts'
+import { lockUsers } from '../store/users.ts'
 import type { AppContext, Person } from './app-env.ts'
 
 const cookieName = 'session'
@@ -23,6 +24,12 @@ export type Identity =
 export interface Sessions {
   /** A valid session cookie decides; without one the access token in Authorization. */
   identify(c: AppContext): Promise<Identity>
+  /**
+   * The same within a transaction that writes for the account `id`: what ended its logins since the request came in counts,
+   * and what is about to waits, because the account is locked. So is `targetId`, the account of somebody else that the
+   * transaction changes.
+   */
+  identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
   /** Makes a session for the user and hands its cookie to the caller; a session that the caller had ends. */
   start(c: AppContext, trx: Trx, userId: number): Promise<void>
   /** Ends the caller's session, if there is one. */
@@ -37,30 +44,38 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
   /** The session that an answer brings: a transaction that runs twice makes it anew under the same id. */
   const started = new WeakMap<AppContext, string>()
 
-  async function bySession(c: AppContext): Promise<Person | undefined> {
+  async function bySession(c: AppContext, trx?: Trx): Promise<Person | undefined> {
     const id = getCookie(c, cookieName)
     if (id === undefined || id === '') return undefined
     const hash = hashOf(id)
     const now = epochSeconds(clock)
-    const found = await personBySession(store.read, hash, now)
+    const found = await personBySession(trx ?? store.read, hash, now)
     if (!found) return undefined
     const { last_seen_time, ...person } = found
-    if (now - last_seen_time >= touchSeconds) await store.write((trx) => touchSession(trx, hash, now))
+    if (!trx && now - last_seen_time >= touchSeconds) await store.write((trx) => touchSession(trx, hash, now))
     return person
   }
 
-  async function byAccessToken(c: AppContext): Promise<Person | 'missing' | 'unknown'> {
+  async function byAccessToken(c: AppContext, trx?: Trx): Promise<Person | 'missing' | 'unknown'> {
     const token = (c.req.header('authorization') ?? '').replace(/^Bearer\s+/i, '').trim()
     if (token === '') return 'missing'
-    return (await personByAccessToken(store.read, secrets.fingerprint(token, 'access-token'))) ?? 'unknown'
+    return (await personByAccessToken(trx ?? store.read, secrets.fingerprint(token, 'access-token'))) ?? 'unknown'
+  }
+
+  async function identify(c: AppContext, trx?: Trx): Promise<Identity> {
+    const found = (await bySession(c, trx)) ?? (await byAccessToken(c, trx))
+    if (found === 'missing') return { kind: 'nobody' }
+    if (found === 'unknown') return { kind: 'unknown-access-token' }
+    return found.status === userStatus.enabled ? { kind: 'person', person: found } : { kind: 'banned' }
   }
 
   return {
-    async identify(c) {
-      const found = (await bySession(c)) ?? (await byAccessToken(c))
-      if (found === 'missing') return { kind: 'nobody' }
-      if (found === 'unknown') return { kind: 'unknown-access-token' }
-      return found.status === userStatus.enabled ? { kind: 'person', person: found } : { kind: 'banned' }
+    identify: (c) => identify(c),
+    async identifyAgain(c, trx, id, targetId = id) {
+      await lockUsers(trx, [id, targetId])
+      const now = await identify(c, trx)
+      // Behind a cookie that ended, the access token may be somebody else's.
+      return now.kind === 'person' && now.person.id !== id ? { kind: 'nobody' } : now
     },
     async start(c, trx, userId) {
       const known = started.get(c)

@@ -68,6 +68,17 @@ export function lockUser(trx: Trx, by: { id: number } | { username: string }): P
   return found.executeTakeFirst()
 }
 
+/** Locks the accounts that one change concerns, in the order of their numbers, so that no two changes wait for each other. */
+export async function lockUsers(trx: Trx, ids: readonly number[]): Promise<void> {
+  if (!needsRowLocks(trx)) return
+  await trx.selectFrom('users').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
+}
+
+/** The number of the account that has exactly this name. */
+export async function idOfUsername(db: Db, username: string): Promise<number | undefined> {
+  return (await living(db).select('id').where('username', '=', username).executeTakeFirst())?.id
+}
+
 /**
  * True while an account is enabled and has the password that was just verified; locked, so that whoever bans it or changes
  * its password meanwhile ends the session too that comes of it.

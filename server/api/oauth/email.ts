@@ -21,6 +21,7 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
     const before = await store.write(async (trx) => {
       if (!(await codes.use(trx, 'verification', email, code))) return undefined
       await lockIdentity(trx, 'email', email)
+      await call.admitAgain(trx)
       const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
       if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
       const me = await lockUser(trx, { id: person.id })

@@ -4,6 +4,7 @@ import { optionDefinitions } from '../../../contract/options.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { AppContext, Person } from '../../http/app-env.ts'
 import { type ApiRouter, servePublic } from '../../http/serve-endpoint.ts'
+import type { Identity } from '../../http/session.ts'
 import { authorizeAddress, type GitHubAccount, type GitHubApp, githubAccount } from '../../outbound/github.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { recordAudit } from '../../store/audit.ts'
@@ -32,9 +33,7 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
     if (query.code === '') throw new ApiFailure('The code of the login service is missing.')
     // Asked before the outside call, so that a code is not spent for somebody who may not use it.
-    const identity = await sessions.identify(context)
-    if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
-    if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
+    const identity = usable(await sessions.identify(context))
     const verifier = states.verifierOf(query.state)
     const found = await askOutside(
       warn,
@@ -46,6 +45,13 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     context.set('successMessage', 'bind')
     return undefined
   })
+}
+
+/** Refuses who brings a login that cannot be used; nobody is welcome. */
+function usable(identity: Identity): Exclude<Identity, { kind: 'banned' | 'unknown-access-token' }> {
+  if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
+  if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
+  return identity
 }
 
 /** The application of the options; refuses while the login is off. */
@@ -96,6 +102,8 @@ async function freeAddress(trx: Trx, settings: Settings, email: string): Promise
 async function bindGitHub(deps: OAuthDeps, context: AppContext, person: Person, found: GitHubAccount): Promise<void> {
   await deps.store.write(async (trx) => {
     await lockIdentity(trx, 'github', found.id)
+    const now = usable(await deps.sessions.identifyAgain(context, trx, person.id))
+    if (now.kind === 'nobody') throw new ApiFailure('Not logged in, and no access token given.', 401)
     const bound = await boundAccount(trx, found)
     if (bound && bound.id !== person.id) throw new ApiFailure('This outside account is already bound to another user.')
     await bindAccount(trx, person.id, { github_account_id: found.id, github_id: found.login })

@@ -39,6 +39,7 @@ export function mountWeChat(router: ApiRouter, deps: OAuthDeps): void {
     const id = await idOf(call.query.code)
     await store.write(async (trx) => {
       await lockIdentity(trx, 'wechat', id)
+      await call.admitAgain(trx)
       const bound = await accountOf(trx, { wechat_id: id })
       if (bound && bound.id !== person.id) {
         throw new ApiFailure('This WeChat account is already bound to another user.')

@@ -57,11 +57,13 @@ export function mountOptions(
     const { key } = call.body
     if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
     const definition = definitions[key]
-    if (!mayAccess(call.person.role, definition.writer)) {
-      throw new ApiFailure('Only a super admin may change this option.')
+    const refuseOthers = ({ role }: { role: number }) => {
+      if (!mayAccess(role, definition.writer)) throw new ApiFailure('Only a super admin may change this option.')
     }
+    refuseOthers(call.person)
     const value = optionText(key, call.body.value)
     await store.write(async (trx) => {
+      refuseOthers(await call.admitAgain(trx))
       const stored = new Map((await optionRows(trx)).map((row) => [row.key, row.value]))
       const current = (other: OptionKey) => stored.get(other) ?? definitions[other].default
       checkOption(key, value, current)

@@ -42,6 +42,7 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
     const { name, quota, count } = call.body
     const keys = Array.from({ length: count }, () => randomHex(codeBytes))
     await store.write(async (trx) => {
+      await call.admitAgain(trx)
       const made = { user_id: call.person.id, name, quota, created_time: epochSeconds(clock) }
       const ids = await addRedemptions(
         trx,

@@ -45,6 +45,7 @@ export function mountTopUps(router: ApiRouter, { store, clock, settings, announc
     const now = epochSeconds(clock)
     await refusing(() =>
       store.write(async (trx) => {
+        await call.admitAgain(trx, user_id)
         const user = await userById(trx, user_id)
         if (!user) throw new ApiFailure('This user does not exist.')
         await give(trx, user_id, quota)

@@ -6,7 +6,7 @@ import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { recordAudit } from '../../store/audit.ts'
 import { endSessionsOf } from '../../store/sessions.ts'
 import { deleteUser, updateUser } from '../../store/user-changes.ts'
-import { lockUser, type UserRow } from '../../store/users.ts'
+import { idOfUsername, lockUser, type UserRow } from '../../store/users.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
@@ -27,10 +27,13 @@ export async function manageUser(
 ): Promise<{ id: number; status: number; role: number }> {
   const { username, action } = call.body
   return store.write(async (trx) => {
-    const target = await lockUser(trx, { username })
-    if (!target) throw new ApiFailure('This user does not exist.')
-    refuseUnlessAbove(call.person, target)
-    const changed = outcome(call.person, target, action)
+    const id = await idOfUsername(trx, username)
+    const person = await call.admitAgain(trx, id)
+    const target = id === undefined ? undefined : await lockUser(trx, { id })
+    // Until it was locked, the account may have been given another name.
+    if (target?.username !== username) throw new ApiFailure('This user does not exist.')
+    refuseUnlessAbove(person, target)
+    const changed = outcome(person, target, action)
     if (action === 'delete') await deleteUser(trx, target.id)
     else await updateUser(trx, target.id, changed)
     if (action === 'disable' || action === 'demote') await endSessionsOf(trx, target.id)

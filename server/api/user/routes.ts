@@ -37,6 +37,7 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
     }
     const password = await hashPassword(body.password)
     const id = await store.write(async (trx) => {
+      await call.admitAgain(trx)
       const { username } = body
       const display_name = body.display_name || username
       const created_time = epochSeconds(clock)
@@ -62,9 +63,10 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
   serve(router, api.user.remove, async (call) => {
     const { id } = call.params
     await store.write(async (trx) => {
+      const person = await call.admitAgain(trx, id)
       const target = await lockUser(trx, { id })
       if (!target) throw new ApiFailure('This user does not exist.')
-      if (target.role >= call.person.role)
+      if (target.role >= person.role)
         throw new ApiFailure('You cannot delete an account with a role as high as your own.')
       await deleteUser(trx, id)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete', `user ${id}`, target.username))

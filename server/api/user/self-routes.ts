@@ -1,6 +1,5 @@
 import { api } from '../../../contract/api/index.ts'
 import { roles } from '../../../contract/roles.ts'
-import { userStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
@@ -32,8 +31,9 @@ export function mountSelf(
     // Hashing takes a tenth of a second: not inside the transaction, which would hold up all other writers.
     const password = body.password ? await hashPassword(body.password) : undefined
     await store.write(async (trx) => {
+      await call.admitAgain(trx)
       const me = await lockUser(trx, { id: person.id })
-      if (me?.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
+      if (!me) throw new ApiFailure('This user does not exist.')
       const fields: UserFields = {}
       const username = await newUsername(trx, me, body.username)
       if (username !== undefined) fields.username = username
@@ -54,9 +54,8 @@ export function mountSelf(
   serve(router, api.user.deleteSelf, async (call) => {
     const { person, context } = call
     await store.write(async (trx) => {
-      const me = await lockUser(trx, { id: person.id })
-      if (!me) throw new ApiFailure('This user does not exist.')
-      if (me.role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
+      const { role } = await call.admitAgain(trx)
+      if (role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
       await deleteUser(trx, person.id)
       await router.sessions.end(context, trx)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete-self', `user ${person.id}`))
@@ -67,6 +66,7 @@ export function mountSelf(
   serve(router, api.user.accessToken, async (call) => {
     const token = randomHex(16)
     await store.write(async (trx) => {
+      await call.admitAgain(trx)
       const access_token_hash = secrets.fingerprint(token, 'access-token')
       await updateUser(trx, call.person.id, { access_token_hash })
       await recordAudit(trx, auditEvent(clock, call, 'user.new-access-token', `user ${call.person.id}`))

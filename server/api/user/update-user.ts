@@ -27,17 +27,18 @@ const shownFields = ['username', 'display_name', 'group', 'role', 'status', 'quo
 /** Writes what an admin changed of somebody's account, and nothing else of the row. */
 export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<void> {
   const { store, clock } = deps
-  const { body, person } = call
+  const { body } = call
   if (body.quota != null && body.quota_delta !== undefined) {
     throw new ApiFailure('Send either quota or quota_delta, not both.')
   }
   const password = body.password ? await hashPassword(body.password) : undefined
   await store.write(async (trx) => {
+    const person = await call.admitAgain(trx, body.id)
     const target = await lockUser(trx, { id: body.id })
     if (!target) throw new ApiFailure('This user does not exist.')
     refuseUnlessAbove(person, target)
     const limits = limitsSent(body)
-    const fields: UserFields = { ...roleAndStatus(call, target), ...limits }
+    const fields: UserFields = { ...roleAndStatus(body, person, target), ...limits }
     const username = await newUsername(trx, target, body.username)
     if (username !== undefined) fields.username = username
     if (body.display_name !== undefined) fields.display_name = body.display_name
@@ -58,7 +59,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
 }
 
 /** Clients send role and status back as they got them; only a difference is a wish. */
-function roleAndStatus({ body, person }: Update, target: UserRow): UserFields {
+function roleAndStatus(body: Update['body'], person: { role: number }, target: UserRow): UserFields {
   const fields: UserFields = {}
   if (body.role && body.role !== target.role) {
     if (person.role < roles.root) throw new ApiFailure('Only a super admin can change roles.')
