@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { PriceList } from '../contract/api/price.ts'
 import { bootstrapRoot } from './api/bootstrap.ts'
@@ -14,6 +13,7 @@ import { createRateLimiter, type RateLimiter, type RateRule } from './http/rate-
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
+import { nodeIdOf } from './jobs/node-process.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
 import { createPulse, type Pulse } from './jobs/pulse.ts'
@@ -102,8 +102,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const nowMs = () => clock.nowMs()
   const secrets = createSecrets(config.secretKey)
   const metrics = createMetrics(log)
-  const sweep = { store, clock, nodeId: randomUUID(), events: metrics.events }
-  const pulse = createPulse(sweep)
+  const sweep = sweepDeps(store, clock, metrics)
+  const { pulse } = sweep
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
@@ -186,6 +186,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       await store.close()
     },
   }
+}
+
+function sweepDeps(store: Store, clock: Clock, { events }: Metrics): SweepDeps & { pulse: Pulse } {
+  const node = { store, clock, nodeId: nodeIdOf(process.pid), events }
+  return { ...node, pulse: createPulse(node) }
 }
 
 /** Everything that a start does to what earlier ones left. Returns the password of a root account made just now. */

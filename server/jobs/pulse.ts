@@ -1,5 +1,5 @@
 import type { Job } from './scheduler.ts'
-import { heartbeat, type SweepDeps } from './sweep-holds.ts'
+import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
 /** Three heartbeats that did not arrive, long before others take this process for dead. */
@@ -9,6 +9,11 @@ const feltForMs = 15_000
 export interface Pulse {
   /** The last heartbeat reached the database, and it was not long ago: one may also hang without failing. */
   readonly isFelt: boolean
+  /**
+   * The heartbeats have all reached the database, without a gap, for as long as a process may be silent: so others that
+   * live had time to be heard. After a gap it may have been the database that was away, or this machine, and not they.
+   */
+  readonly isSteady: boolean
   beat(): Promise<void>
   /** Beats by the clock. */
   readonly job: Job
@@ -16,10 +21,13 @@ export interface Pulse {
 
 export function createPulse(deps: Pick<SweepDeps, 'store' | 'nodeId' | 'clock'>): Pulse {
   let feltAtMs = Number.NEGATIVE_INFINITY
+  let steadySinceMs = Number.POSITIVE_INFINITY
+  const isFelt = () => deps.clock.nowMs() - feltAtMs < feltForMs
   const beat = async () => {
     const sentAtMs = deps.clock.nowMs()
     try {
       await heartbeat(deps)
+      if (sentAtMs - feltAtMs >= feltForMs) steadySinceMs = sentAtMs
       feltAtMs = sentAtMs
     } catch (error) {
       feltAtMs = Number.NEGATIVE_INFINITY
@@ -28,7 +36,10 @@ export function createPulse(deps: Pick<SweepDeps, 'store' | 'nodeId' | 'clock'>)
   }
   return {
     get isFelt() {
-      return deps.clock.nowMs() - feltAtMs < feltForMs
+      return isFelt()
+    },
+    get isSteady() {
+      return isFelt() && deps.clock.nowMs() - steadySinceMs >= deadAfterSeconds * 1000
     },
     beat,
     job: { name: 'heartbeat', everyMs: heartbeatMs, run: beat },

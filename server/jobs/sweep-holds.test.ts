@@ -1,20 +1,22 @@
 import { expect, test } from 'bun:test'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { type Account, addAccount, extendOp, figuresOf, holdOp, logRow } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { createBatcher } from '../billing/batcher.ts'
 import { createLedger, type HoldRequest } from '../billing/ledger.ts'
 import { createReturnQueue } from '../billing/return-queue.ts'
-import { systemClock } from '../lib/clock.ts'
+import { epochSeconds, systemClock } from '../lib/clock.ts'
 import { machineName } from '../lib/machine.ts'
 import { balanceFaults } from '../store/balance-check.ts'
 import type { LedgerStore } from '../store/ledger-store.ts'
 import type { Store } from '../store/store.ts'
+import { nodeIdOf } from './node-process.ts'
 import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-holds.ts'
 
-forEachDatabase((_name, openFresh) => {
-  /** A node of this test, with what it reported. */
+forEachDatabase((name, openFresh) => {
+  /** A node of this test whose heartbeat has been arriving, with what it reported. */
   function node(store: Store) {
     const swept: { holdId: string; charge: number }[] = []
     const nodeId = randomUUID()
@@ -22,12 +24,16 @@ forEachDatabase((_name, openFresh) => {
       holdSwept: (event: { holdId: string; charge: number }) => void swept.push(event),
       warning: () => undefined,
     }
-    return { store, clock: systemClock, nodeId, events: events as never, swept }
+    return { store, clock: systemClock, nodeId, events: events as never, swept, pulse: { isSteady: true } }
   }
 
   /** A node elsewhere whose last heartbeat is so old by the database's clock. */
-  async function addForeign(store: Store, silentSeconds: number, where = { host: 'another machine', pid: 1 }) {
-    const id = randomUUID()
+  async function addForeign(
+    store: Store,
+    silentSeconds: number,
+    where = { host: 'another machine', pid: 1 },
+    id: string = randomUUID(),
+  ) {
     await heartbeat({ store, nodeId: id })
     await store.write((trx) =>
       trx
@@ -97,11 +103,82 @@ forEachDatabase((_name, openFresh) => {
     expect(await nodeIds(store)).toEqual([])
   })
 
-  test('holds of a node that nobody knows are closed', async () => {
+  test.skipIf(!existsSync('/proc/self/stat'))(
+    'a process of this machine that lives is left alone, however long it is silent (Linux)',
+    async () => {
+      const store = await openFresh()
+      const account = await addAccount(store, { user: 1000, token: 500 })
+      const child = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
+      const at = { host: machineName(), pid: child.pid ?? 0 }
+      const silent = await addForeign(store, 3600, at, nodeIdOf(at.pid))
+      const earlier = await addForeign(store, 0, at, `${randomUUID()}@1`)
+      await store.ledger.apply([holdOp(account, 10, { nodeId: silent }), holdOp(account, 20, { nodeId: earlier })])
+      const self = node(store)
+      await heartbeat(self)
+      // The other row is of a process whose number this one has been given since.
+      expect(await sweepHolds(self)).toBe(1)
+      expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
+      expect(await nodeIds(store)).toContain(silent)
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('exit', resolve))
+      expect(await sweepHolds(self)).toBe(1)
+      expect(await nodeIds(store)).toEqual([self.nodeId])
+    },
+  )
+
+  test('the silence of others is no death as long as it may be the database that was away', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
-    await store.ledger.apply([holdOp(account, 10, { nodeId: 'unknown' })])
+    const silent = await addForeign(store, 40)
+    await store.ledger.apply([holdOp(account, 10, { nodeId: silent })])
+    const self = node(store)
+    await heartbeat(self)
+    const unsure = { ...self, pulse: { isSteady: false } }
+    // SQLite serves one process: whoever else is listed went before it.
+    expect(await sweepHolds(unsure)).toBe(name === 'sqlite' ? 1 : 0)
+    expect(await nodeIds(store)).toHaveLength(name === 'sqlite' ? 1 : 2)
+    // A paused machine whose clock has not noticed: by the database's own time this process was silent itself.
+    await store.write((trx) =>
+      trx
+        .updateTable('nodes')
+        .set((eb) => ({ heartbeat_at: eb('heartbeat_at', '-', 40) }))
+        .where('id', '=', self.nodeId)
+        .execute(),
+    )
+    expect(await sweepHolds(self)).toBe(0)
+    await heartbeat(self)
+    expect(await sweepHolds(self)).toBe(name === 'sqlite' ? 0 : 1)
+    expect(await nodeIds(store)).toEqual([self.nodeId])
+  })
+
+  test('a node that is heard again while it is swept keeps its new calls and its place', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const back = await addForeign(store, 40)
+    await store.ledger.apply([holdOp(account, 10, { nodeId: back })])
+    const self = node(store)
+    await heartbeat(self)
+    const apply: LedgerStore['apply'] = async (ops) => {
+      const results = await store.ledger.apply(ops)
+      await heartbeat({ store, nodeId: back })
+      await store.ledger.apply([holdOp(account, 20, { nodeId: back })])
+      return results
+    }
+    expect(await sweepHolds({ ...self, store: { ...store, ledger: { apply } } })).toBe(1)
+    expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
+    expect((await nodeIds(store)).toSorted()).toEqual([back, self.nodeId].toSorted())
+  })
+
+  test('holds of a node that nobody knows are closed, but for new ones: it may be about to say who it is', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const createdAt = epochSeconds(systemClock)
+    await store.ledger.apply([
+      holdOp(account, 10, { nodeId: 'unknown' }),
+      holdOp(account, 20, { nodeId: 'unknown', createdAt }),
+    ])
     expect(await sweepHolds(node(store))).toBe(1)
+    expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
   })
 
   test('a node that was given up and comes back is a node again with its next heartbeat', async () => {
@@ -122,8 +199,12 @@ forEachDatabase((_name, openFresh) => {
   /** The ledger of a node, on a database whose next statement may be carried out only after it was given up. */
   function ledgerOf(store: Store, nodeId: string) {
     const late: (() => Promise<unknown>)[] = []
+    const failures: Error[] = []
+    const lost: string[] = []
     let isNextLate = false
     const apply: LedgerStore['apply'] = async (ops) => {
+      const failure = failures.shift()
+      if (failure) throw failure
       if (!isNextLate) return store.ledger.apply(ops)
       isNextLate = false
       late.push(() => store.ledger.apply(ops))
@@ -136,12 +217,12 @@ forEachDatabase((_name, openFresh) => {
       nodeId,
       holdWaitMs: () => 5000,
       onSettleRetry: () => undefined,
-      onHoldLost: () => undefined,
+      onHoldLost: (id) => lost.push(id),
     })
     const nextIsLate = () => {
       isNextLate = true
     }
-    return { ledger, nextIsLate, late }
+    return { ledger, nextIsLate, late, failures, lost }
   }
   const asking = ({ userId, tokenId }: Account, amount: number): HoldRequest => {
     return { userId, tokenId, amount, least: amount, crashCharge: 7, modelName: 'gpt-4o', requestId: 'the request' }
@@ -196,6 +277,25 @@ forEachDatabase((_name, openFresh) => {
     const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
     expect(row).toMatchObject({ request_id: 'the request', outcome: 'interrupted' })
     expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('a charge that was put off and finds its hold closed is told, unless it may have been written before', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const { ledger, failures, lost } = ledgerOf(store, 'taken for dead')
+    const charge = { charge: 4, channelId: 0, log: logRow(account), mayGoNegative: false }
+    const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' })
+    const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
+    for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
+      const hold = await ledger.hold(asking(account, 10))
+      // Long ago, so that it is nobody's.
+      await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
+      expect(await sweepHolds(node(store))).toBe(1)
+      failures.push(failure)
+      expect(await hold.settle(charge)).toBe(0)
+      expect(lost.splice(0)).toEqual(failure.message.startsWith('Connection') ? [] : [hold.id])
+    }
+    expect(await figuresOf(store, account)).toMatchObject({ used: 21, held: 0 })
   })
 
   test('several nodes may sweep at once: each call is closed by one of them', async () => {

@@ -8,16 +8,18 @@ import {
   abandonedHolds,
   allNodes,
   beat,
+  type DeadNodes,
   holdIdsOf,
   holdsWithIds,
-  type NodeRow,
   type OpenHold,
-  removeNodes,
+  removeDeadNodes,
+  removeNode,
 } from '../store/nodes.ts'
 import type { Store } from '../store/store.ts'
+import { fateOf } from './node-process.ts'
 
 /** A process without a heartbeat for so long is taken for dead. */
-const deadAfterSeconds = 30
+export const deadAfterSeconds = 30
 const holdsPerBatch = 500
 
 /** What the processes of an installation know of each other by. */
@@ -26,6 +28,8 @@ export interface SweepDeps {
   clock: Clock
   nodeId: string
   events: Events
+  /** Whether the silence of others is theirs: see `Pulse`. */
+  pulse: { readonly isSteady: boolean }
 }
 
 /** Says that this process is alive, first before it takes a hold, so that others leave its holds alone. */
@@ -35,7 +39,7 @@ export function heartbeat({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>
 
 /** Takes this process off the list; its holds must be closed by then. */
 export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
-  await store.write((trx) => removeNodes(trx, [nodeId]))
+  await store.write((trx) => removeNode(trx, nodeId))
 }
 
 /**
@@ -45,11 +49,10 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const { store, clock, events } = deps
   const now = epochSeconds(clock)
-  const nodes = await allNodes(store)
-  const dead = nodes.filter((node) => node.id !== deps.nodeId && !isAlive(node)).map((node) => node.id)
+  const dead = await deadNodes(deps)
   let closed = 0
   for (;;) {
-    const holds = await abandonedHolds(store.read, deps.nodeId, dead, holdsPerBatch)
+    const holds = await abandonedHolds(store, deps.nodeId, dead, holdsPerBatch)
     if (holds.length === 0) break
     const results = await store.ledger.apply(
       holds.map((hold) => closing(hold, now, 'interrupted: the gateway process ended during the call')),
@@ -60,8 +63,23 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
     })
     closed += holds.length
   }
-  if (dead.length > 0) await store.write((trx) => removeNodes(trx, dead))
+  await removeDeadNodes(store, dead)
   return closed
+}
+
+/**
+ * On this machine the process table knows; elsewhere only the heartbeat tells, and only when that of this process has
+ * been arriving: after a time without the database, or without this machine, everybody has been silent. A SQLite database
+ * is that of one process: who else is listed went before it.
+ */
+async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes> {
+  const nodes = await allNodes(store)
+  // The clock of a machine that was paused may not have noticed; the database's has.
+  const isHeard = nodes.some((node) => node.id === nodeId && node.silentSeconds < deadAfterSeconds / 2)
+  const mayJudge = store.dialect === 'sqlite' || (pulse.isSteady && isHeard)
+  const others = nodes.filter((node) => node.id !== nodeId).map((node) => ({ id: node.id, fate: fateOf(node) }))
+  const idsOf = (fate: string) => others.filter((node) => node.fate === fate).map(({ id }) => id)
+  return { gone: idsOf('gone'), ifSilent: mayJudge ? idsOf('unknown') : [], afterSeconds: deadAfterSeconds }
 }
 
 /**
@@ -101,19 +119,6 @@ function givingBack({ id, user_id, token_id }: OpenHold, now: number): SettleOp 
     at: now,
     log: undefined,
   }
-}
-
-/** On this machine the process table knows; elsewhere only the heartbeat tells. */
-function isAlive(node: NodeRow): boolean {
-  if (node.host === machineName()) {
-    if (node.pid === process.pid) return false
-    try {
-      process.kill(node.pid, 0)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-    }
-  }
-  return node.silentSeconds < deadAfterSeconds
 }
 
 function closing(hold: OpenHold, now: number, content: string): SettleOp {

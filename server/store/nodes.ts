@@ -1,6 +1,6 @@
-import { type RawBuilder, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Store, Trx } from './store.ts'
-import type { HoldsTable } from './tables.ts'
+import type { HoldsTable, Tables } from './tables.ts'
 
 const holdColumns = [
   'id',
@@ -27,6 +27,15 @@ export interface NodeRow {
   silentSeconds: number
 }
 
+/** Who is dead, or may be. */
+export interface DeadNodes {
+  /** Their processes are no more. */
+  gone: readonly string[]
+  /** Dead if they are silent for `afterSeconds` at the moment of the statement: a node that is back is alive. */
+  ifSilent: readonly string[]
+  afterSeconds: number
+}
+
 /** The database's own time in epoch seconds: clocks of nodes differ, and a node must not look dead because of that. */
 function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`extract(epoch from now())::bigint` : sql<number>`unixepoch()`
@@ -46,12 +55,19 @@ export function beat(store: Store, node: { id: string; host: string; pid: number
   )
 }
 
-export async function removeNodes(trx: Trx, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0)
-    await trx
+export async function removeNode(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('nodes').where('id', '=', id).execute()
+}
+
+/** Takes the dead off the list, but for those that are heard again by now. */
+export async function removeDeadNodes(store: Store, dead: DeadNodes): Promise<void> {
+  if (dead.gone.length + dead.ifSilent.length === 0) return
+  await store.write((trx) =>
+    trx
       .deleteFrom('nodes')
-      .where('id', 'in', [...ids])
-      .execute()
+      .where((eb) => eb.or([eb('id', 'in', listOf(dead.gone)), isSilent(store, eb, dead)]))
+      .execute(),
+  )
 }
 
 export function allNodes(store: Store): Promise<NodeRow[]> {
@@ -59,6 +75,16 @@ export function allNodes(store: Store): Promise<NodeRow[]> {
     .selectFrom('nodes')
     .select(['id', 'host', 'pid', sql<number>`${databaseNow(store)} - heartbeat_at`.as('silentSeconds')])
     .execute()
+}
+
+/** A list that is never empty, which SQL has no words for. */
+function listOf(ids: readonly string[]): string[] {
+  return ids.length > 0 ? [...ids] : ['']
+}
+
+function isSilent(store: Store, eb: ExpressionBuilder<Tables, 'nodes'>, { ifSilent, afterSeconds }: DeadNodes) {
+  const longAgo = sql<number>`${databaseNow(store)} - ${afterSeconds}`
+  return eb.and([eb('nodes.id', 'in', listOf(ifSilent)), eb('nodes.heartbeat_at', '<=', longAgo)])
 }
 
 function holdRows(db: Db) {
@@ -84,15 +110,28 @@ export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]
 
 /**
  * Holds of processes that are dead or unknown, oldest first. A process announces itself before its first hold, so one
- * statement cannot see the hold of a new process without the process.
+ * statement cannot see the hold of a new process without the process. One that others took off the list announces itself
+ * again: what an unknown one took just now has time until then.
  */
-export function abandonedHolds(db: Db, own: string, dead: readonly string[], limit: number): Promise<OpenHold[]> {
-  return holdRows(db)
+export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
+  const longAgo = sql<number>`${databaseNow(store)} - ${dead.afterSeconds}`
+  return holdRows(store.read)
     .where('holds.node_id', '<>', own)
     .where((eb) =>
       eb.or([
-        eb('holds.node_id', 'in', dead.length > 0 ? [...dead] : ['']),
-        eb('holds.node_id', 'not in', eb.selectFrom('nodes').select('nodes.id')),
+        eb('holds.node_id', 'in', listOf(dead.gone)),
+        eb(
+          'holds.node_id',
+          'in',
+          eb
+            .selectFrom('nodes')
+            .select('nodes.id')
+            .where((of) => isSilent(store, of, dead)),
+        ),
+        eb.and([
+          eb('holds.node_id', 'not in', eb.selectFrom('nodes').select('nodes.id')),
+          eb('holds.created_at', '<=', longAgo),
+        ]),
       ]),
     )
     .orderBy('holds.created_at')

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { machineName } from '../lib/machine.ts'
+import type { NodeRow } from '../store/nodes.ts'
+
+/**
+ * A new id for the process of that number. Where the system tells when a process began (Linux), the id ends with it, so
+ * that a later process with the same number is told from this one.
+ */
+export function nodeIdOf(pid: number): string {
+  const process = processAt(pid)
+  return process ? `${randomUUID()}@${process.began}` : randomUUID()
+}
+
+/** What the process table of this machine says of another node; of a node elsewhere it says nothing. */
+export function fateOf(node: Pick<NodeRow, 'id' | 'host' | 'pid'>): 'alive' | 'gone' | 'unknown' {
+  if (node.host !== machineName()) return 'unknown'
+  if (!exists(node.pid)) return 'gone'
+  const [, began] = node.id.split('@')
+  const found = processAt(node.pid)
+  // Nobody but this process has its number now.
+  if (began === undefined || !found) return node.pid === process.pid ? 'gone' : 'unknown'
+  return found.began === began && !found.hasEnded ? 'alive' : 'gone'
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+  return true
+}
+
+/** State and start time (in ticks since the boot), the first and the twentieth field behind the name: proc_pid_stat(5). */
+function processAt(pid: number): { began: string; hasEnded: boolean } | undefined {
+  let line: string
+  try {
+    line = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return undefined
+  }
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  const [state, began] = [fields[0], fields[19]]
+  // An ended process keeps its number until its parent has asked how it ended.
+  return began === undefined ? undefined : { began, hasEnded: state === 'Z' || state === 'X' }
+}

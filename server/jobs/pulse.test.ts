@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import type { Store } from '../store/store.ts'
+import { createPulse } from './pulse.ts'
+
+/** The pulse of a process whose database and clock are this test's. */
+function pulseAt(startMs: number) {
+  const world = { ms: startMs, isAway: false }
+  const writeSoon = async () => {
+    if (world.isAway) throw new Error('the database is away')
+  }
+  const store = { dialect: 'postgres', writeSoon } as unknown as Store
+  const pulse = createPulse({ store, nodeId: 'this node', clock: { nowMs: () => world.ms } })
+  /** Lets time pass, with a heartbeat at the end of each of so many steps. */
+  const beats = async (count: number, everyMs = 5_000) => {
+    for (let beat = 0; beat < count; beat++) {
+      world.ms += everyMs
+      await pulse.beat().catch(() => undefined)
+    }
+  }
+  return { world, pulse, beats }
+}
+
+test('a pulse is steady after thirty seconds of heartbeats', async () => {
+  const { pulse, beats } = pulseAt(1_000_000)
+  expect(pulse.isSteady).toBe(false)
+  await beats(1)
+  expect(pulse.isSteady).toBe(false)
+  await beats(5)
+  expect(pulse.isSteady).toBe(false)
+  await beats(1)
+  expect(pulse.isSteady).toBe(true)
+})
+
+test('a heartbeat that fails, hangs or comes late after a pause begins the time anew', async () => {
+  const { world, pulse, beats } = pulseAt(1_000_000)
+  const steadyAgain = async () => {
+    await beats(1)
+    expect(pulse.isSteady).toBe(false)
+    await beats(5)
+    expect(pulse.isSteady).toBe(false)
+    await beats(1)
+    expect(pulse.isSteady).toBe(true)
+  }
+  await steadyAgain()
+  world.isAway = true
+  await beats(1)
+  expect(pulse.isSteady).toBe(false)
+  world.isAway = false
+  await steadyAgain()
+  world.ms += 15_000
+  expect(pulse.isSteady).toBe(false)
+  await steadyAgain()
+  await beats(1, 14_000)
+  expect(pulse.isSteady).toBe(true)
+  await beats(1, 15_000)
+  expect(pulse.isSteady).toBe(false)
+})
