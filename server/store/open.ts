@@ -177,6 +177,8 @@ function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): O
       await ledgerPool.end()
       await unlimitedDb.destroy()
       await db.destroy()
+      // What was never used is not closed by its destruction, and would open with the next question.
+      for (const each of [pool, unlimitedPool]) if (!each.ending) await each.end()
     },
   }
 }
