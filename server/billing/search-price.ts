@@ -3,11 +3,19 @@
 const chunksPerUnit = 100
 /** A document is cut into chunks of so many tokens, each of which counts as one (Cohere, "Pricing"; AWS has 512). */
 const chunkTokens = 500
+/** Of a longer document no more is read, unless the call says otherwise (Cohere, "Rerank": max_tokens_per_doc). */
+export const usualDocumentTokens = 4096
 
 /** Search units of a call for ranking. */
-export function searchUnits(query: string, documents: readonly string[], tokensOf: (text: string) => number): number {
+export function searchUnits(
+  query: string,
+  documents: readonly string[],
+  tokensOf: (text: string) => number,
+  documentTokens = usualDocumentTokens,
+): number {
   // The query stands in each chunk; services cut a long one short.
   const room = Math.max(chunkTokens - tokensOf(query), chunkTokens / 2)
-  const chunks = documents.reduce((sum, document) => sum + Math.max(1, Math.ceil(tokensOf(document) / room)), 0)
+  const chunksOf = (text: string) => Math.max(1, Math.ceil(Math.min(tokensOf(text), documentTokens) / room))
+  const chunks = documents.reduce((sum, document) => sum + chunksOf(document), 0)
   return Math.max(1, Math.ceil(chunks / chunksPerUnit))
 }

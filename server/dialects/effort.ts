@@ -18,13 +18,13 @@ export function budgetOf({ effort, budgetTokens }: ReasoningWish): number | unde
 
 /**
  * A budget of thought that stays below a limit which thought counts toward, so that what is sent never allows more than
- * was asked and held for: one that does not fit leaves a fifth of the limit for the answer. undefined = not even the
- * least that the service takes fits.
+ * was asked and held for: one that does not fit leaves a fifth of the limit for the answer. undefined = what is left for
+ * thought is less than the service takes.
  */
 export function budgetWithin(limit: number | undefined, budget: number, least = 1): number | undefined {
   if (limit === undefined || budget < limit) return budget
-  const fitted = Math.max(least, Math.floor(limit * 0.8))
-  return fitted < limit ? fitted : undefined
+  const fitted = Math.floor(limit * 0.8)
+  return fitted >= least ? fitted : undefined
 }
 
 /** The effort asked for; undefined = left to the model. */

@@ -11,10 +11,10 @@ import {
   tokensAffordable,
 } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
-import { searchUnits } from '../billing/search-price.ts'
+import { searchUnits, usualDocumentTokens } from '../billing/search-price.ts'
 import { isUsualTier, partsOf } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
-import { tryStringify } from '../lib/json.ts'
+import { isObject, tryStringify } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
 import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charge.ts'
 import { quickEstimate } from './count-tokens.ts'
@@ -211,11 +211,12 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
 }
 
 function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
-  const { query, documents } = call.body.kind === 'json' ? call.body.json : {}
+  const { query, documents, max_tokens_per_doc: asked } = call.body.kind === 'json' ? call.body.json : {}
   const texts = (Array.isArray(documents) ? (documents as unknown[]) : []).map(textOf)
-  const guess = searchUnits(textOf(query), texts, (text) => quickEstimate({ texts: [text], fixedTokens: 0 }))
+  const each = Math.max(usualDocumentTokens, typeof asked === 'number' ? asked : 0)
+  const guess = searchUnits(textOf(query), texts, (text) => quickEstimate({ texts: [text], fixedTokens: 0 }), each)
   // A token has at least one byte.
-  const most = searchUnits(textOf(query), texts, (text) => Buffer.byteLength(text))
+  const most = searchUnits(textOf(query), texts, (text) => Buffer.byteLength(text), each)
   const priceOf = (units: number) => roundUp(sheet.perCall * BigInt(units) * groupRatio)
   const held = priceOf(guess)
   return fixedCharging(sheet, groupRatio, held, held, ({ usage, searches = 0 }) => {
@@ -229,9 +230,10 @@ function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
   })
 }
 
-/** Of what is no text, everything: services differ in which fields they read. */
+/** A text, or that of a document; of one without a text everything, as services differ in which fields they read. */
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (tryStringify(value) ?? '')
+  const text = isObject(value) ? value['text'] : value
+  return typeof text === 'string' ? text : (tryStringify(value) ?? '')
 }
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {

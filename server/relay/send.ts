@@ -83,6 +83,8 @@ class Patience implements IdleWait {
   readonly #controller: AbortController
   readonly #answerAtMs: number
   #connectAtMs: number
+  /** What has been asked at the connect limit; undefined = nothing yet. */
+  #reachable: Promise<boolean> | undefined
 
   constructor(sending: Sending, controller: AbortController) {
     this.#sending = sending
@@ -97,7 +99,8 @@ class Patience implements IdleWait {
     const nowMs = this.#sending.clock.nowMs()
     if (nowMs >= this.#connectAtMs) {
       this.#connectAtMs = never
-      void this.#checkConnection()
+      this.#reachable = this.#isReachable()
+      void this.#checkConnection(this.#reachable)
     }
     this.dueAtMs = this.#answerAtMs
     if (nowMs >= this.#answerAtMs) this.#giveUp('the upstream did not answer in time')
@@ -111,13 +114,12 @@ class Patience implements IdleWait {
 
   /** What a caller who left while it was waited has come to: an upstream that nothing can reach has done nothing for it. */
   async callerLeft(): Promise<CallerLeft | GatewayError> {
-    if (this.#connectAtMs === never || (await this.#isReachable())) return new CallerLeft()
-    return new GatewayError('upstream_timeout', unreachable)
+    const unasked = this.#connectAtMs === never ? true : this.#isReachable()
+    return (await (this.#reachable ?? unasked)) ? new CallerLeft() : new GatewayError('upstream_timeout', unreachable)
   }
 
-  async #checkConnection(): Promise<void> {
-    const reachable = await this.#isReachable()
-    if (!reachable && !this.isOver) this.#giveUp(unreachable)
+  async #checkConnection(reachable: Promise<boolean>): Promise<void> {
+    if (!(await reachable) && !this.isOver) this.#giveUp(unreachable)
   }
 
   #isReachable(): Promise<boolean> {

@@ -216,8 +216,8 @@ describe('thinking', () => {
       return [body['max_tokens'], body['thinking']?.['budget_tokens'], dropped] as unknown
     }
     expect(sent({ max_tokens: 10_000 })).toEqual([10_000, 8000, []])
-    expect(sent({ max_completion_tokens: 1100 })).toEqual([1100, 1024, []])
-    expect(sent({ max_completion_tokens: 1024 })).toEqual([1024, undefined, ['reasoning_effort']])
+    expect(sent({ max_completion_tokens: 1280 })).toEqual([1280, 1024, []])
+    expect(sent({ max_completion_tokens: 1279 })).toEqual([1279, undefined, ['reasoning_effort']])
     expect(sent({})).toEqual([32_000, 24_576, []])
     expect(sent({}, 'max')).toEqual([32_000, 25_600, []])
     expect(sent({}, 'medium', 'a-name-of-ones-own')).toEqual([12_288, 8192, []])

@@ -86,10 +86,22 @@ describe('long text where nobody knows one is counted by an upstream, and someth
   })
 })
 
-test('the sound of an earlier answer, which comes by its id, is held for like a file', async () => {
-  const caller = await bench.caller({ user: 3_000_000 })
-  const held = await whileHeld(bench, caller, paths.chat, said({ audio: { id: 'audio_1' } }), (amount) => amount)
-  expect(held).toBeGreaterThan(1_000_000)
+test('a medium counts as one wherever it stands, and what only has a name like one does not', async () => {
+  const image = 765
+  const plain = await heldFor('chat', said({}))
+  const data = 'A'.repeat(1_000_000)
+  const source = { type: 'base64', media_type: 'image/png', data }
+  for (const fields of [
+    part({ type: 'tool_result', content: [{ type: 'image', source }] }),
+    part({ inline_data: { mime_type: 'image/png', data } }),
+    part({ type: 'thing', shown: { url: `data:image/png;base64,${data}` } }),
+    said({ audio: { id: 'audio_1' } }),
+  ])
+    expect((await heldFor('chat', fields)) - plain).toBeWithin(image, image + 30)
+  const names = { filename: 'a.png', file_id: '17', has_image: false, document_title: '', profile: 'plain' }
+  expect(await heldFor('chat', part(names))).toBeLessThan(plain + 30)
+  const documents = Array.from({ length: 100 }, () => ({ text: 'Hi', document_id: '17', image: 'a.png' }))
+  expect(await heldFor('rerank', { model: 'm', query: 'Hi', documents })).toBeLessThan(1000)
 })
 
 test('a thought that stands in several places is counted once', async () => {

@@ -44,10 +44,12 @@ describe('by the documents are held, and charged where the answer tells nothing,
     ['one for a hundred', body(documents(100)), 1],
     ['two for one more', body(documents(101)), 2],
     ['ten for a thousand', body(documents(1000)), 10],
-    ['a document as often as it has chunks, the query within each', body(documents(1, 499 * 101)), 2],
+    ['a document as often as it has chunks, the query within each', body(documents(12, 499 * 9)), 2],
+    ['no more of a document than is read, 4,096 tokens', body(documents(11, 499 * 101)), 1],
+    ['more where the call says so', { ...body(documents(1, 499 * 101)), max_tokens_per_doc: 100_000 }, 2],
     ['documents without a word, and objects, too', body([...documents(100), { text: '' }]), 2],
     ['no more than half of a chunk for a long query', body(documents(100, 251), 'abc'.repeat(1000)), 2],
-    ['all of a document that is no text', body([{ text: '', more: 'abc'.repeat(499 * 101) }]), 2],
+    ['the text of a document alone', body([...documents(99), { text: 'Hi', more: 'abc'.repeat(499 * 9) }]), 1],
   ]
   test.each(cases)('%s', async (_, asked, units) => {
     const holding = await bench.caller()

@@ -116,10 +116,12 @@ function addRest(body: JsonObject, read: string, said: Said): void {
       addText(value, field, said)
       continue
     }
-    const size = sizeOf(value)
-    // A medium; what is short tells how one is to be made.
-    if (size > shortBytes && mediaKinds.test(field)) addUnknown(field, value, said)
-    else said.unknownBytes += size
+    const before = said.unknownBytes
+    addSize(value, said)
+    if (!mediaKinds.test(field) || said.unknownBytes - before <= shortBytes) continue
+    // A medium in a form that nobody knows; what is short tells how one is to be made.
+    said.unknownBytes = before
+    addMedia(value, said)
   }
 }
 
@@ -156,7 +158,7 @@ function thoughtIn(value: unknown, said: Said): string {
       const member = entry[field]
       if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
       // The size of what is sealed tells how much was thought.
-      else if (!isMark(field)) said.unknownBytes += sizeOf(member)
+      else if (!isMark(field)) addSize(member, said)
     }
   }
   return text
@@ -172,33 +174,44 @@ function isMark(field: string): boolean {
 }
 
 function addUnknown(field: string, value: unknown, said: Said): void {
-  if (value === undefined || value === null) return
-  if (!mediaKinds.test(field)) {
-    said.unknownBytes += sizeOf(value)
-    return
-  }
-  said.mediaTokens += imageTokens * (Array.isArray(value) ? value.length : 1)
-  // The sound of an earlier answer comes by its id.
-  if (isObject(value) && typeof value['id'] === 'string') said.isOpenEnded = true
+  if (mediaKinds.test(field) && isMedium(value)) addMedia(value, said)
+  else addSize(value, said)
 }
 
-/** Bytes of the texts in a value that may be anything, however deep they stand. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  if (typeof value !== 'object' || value === null) return 0
-  let bytes = 0
+/** Numbers, flags and short texts tell something of a medium: its name, its id, that there is one. */
+function isMedium(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > shortBytes || /^(?:data|https?):/i.test(value)
+  return typeof value === 'object' && value !== null
+}
+
+function addMedia(value: unknown, said: Said): void {
+  said.mediaTokens += imageTokens * (Array.isArray(value) ? value.length : 1)
+}
+
+/** The size of the texts in a value that may be anything, however deep they stand; what is a medium by its type counts as one. */
+function addSize(value: unknown, said: Said): void {
   const open: unknown[] = [value]
   while (open.length > 0) {
     const each = open.pop()
-    if (typeof each === 'string') bytes += Buffer.byteLength(each)
-    else if (typeof each === 'object' && each !== null) {
+    if (typeof each === 'string') {
+      if (isDataUrl(each)) said.mediaTokens += imageTokens
+      else said.unknownBytes += Buffer.byteLength(each)
+    } else if (isObject(each) && mediaTypes.some((name) => typeof each[name] === 'string')) {
+      said.mediaTokens += imageTokens
+    } else if (typeof each === 'object' && each !== null) {
       for (const [name, inner] of Object.entries(each)) {
-        bytes += name.length
+        said.unknownBytes += name.length
         open.push(inner)
       }
     }
   }
-  return bytes
+}
+
+/** How Anthropic, Google and LangChain say what the bytes beside it are. */
+const mediaTypes = ['media_type', 'mime_type', 'mimeType']
+
+function isDataUrl(text: string): boolean {
+  return text.startsWith('data:')
 }
 
 function written(value: unknown, field: string): string {
@@ -301,12 +314,20 @@ export function rerankPrompt(query: unknown, documents: unknown, body: JsonObjec
   const said = nothingSaid()
   for (const each of documents as unknown[]) {
     if (typeof each === 'string') said.texts.push(each)
-    else if (isObject(each) && typeof each['text'] === 'string') addPart(each, said)
+    else if (isObject(each) && typeof each['text'] === 'string') addDocument(each, said)
     else if (isObject(each) && (each['text'] ?? undefined) === undefined) said.texts.push(written(each, 'documents'))
     else throw wrong('documents', 'a list of texts, or of objects with a text')
   }
   addRest(body, 'documents', said)
   return promptText(said)
+}
+
+/** What stands beside the text of a document is about it, whatever its name. */
+function addDocument(document: JsonObject, said: Said): void {
+  for (const field in document) {
+    if (field === 'text') said.texts.push(document['text'] as string)
+    else addSize(document[field], said)
+  }
 }
 
 function wrong(field: string, expected: string): GatewayError {
