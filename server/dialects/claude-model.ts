@@ -14,6 +14,9 @@ export interface ModelTraits {
   readonly freeChoice: boolean
 }
 
+/** Least budget of thought, in tokens, that a model which thinks by one takes. */
+export const leastBudget = 1024
+
 /** Reads a Claude model's version from its name; other models are taken for old ones. */
 export function modelTraits(model: string): ModelTraits {
   const version = claudeVersion(model)

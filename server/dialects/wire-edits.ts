@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { leastBudget } from './anthropic-messages/thinking.ts'
+import { leastBudget } from './claude-model.ts'
 import type { DialectName } from './conversation.ts'
 import { budgetWithin } from './effort.ts'
 import { spellingIn } from './gemini/proto.ts'

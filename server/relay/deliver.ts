@@ -78,8 +78,7 @@ export async function deliver(
     throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   const told = translation ? madeOf(() => JSON.stringify(body), status) : text
-  const beside = mode.startsWith('image') ? { images: imagesIn(body) } : searchesIn(body)
-  const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside }
+  const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside: besideUsage(mode, body) }
   return settleWhole(deps, open, response, told, answer, handOver, true)
 }
 
@@ -100,6 +99,12 @@ function asksForText({ mode, body }: RelayCall): boolean {
 
 function isEmpty(list: unknown): boolean {
   return Array.isArray(list) && list.length === 0
+}
+
+/** What is charged by something else than tokens. */
+function besideUsage(mode: RelayMode, body: JsonObject) {
+  if (mode.startsWith('image')) return { images: imagesIn(body) }
+  return mode === 'rerank' ? searchesIn(body) : undefined
 }
 
 /** Images that came; in the place of one that failed some services put why. */

@@ -18,8 +18,8 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
   const thinking = thinkingOf(conversation, traits, losses)
   const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
   // Thought has its place beside the usual length of an answer where nobody named a limit; one that was named stands.
-  const room = Math.min((thinking.budget ?? 0) + asked, usualRoom)
-  const maxTokens = thinking.budget !== undefined && thinking.budget >= asked ? room : asked
+  const { budget = 0 } = thinking
+  const maxTokens = budget >= asked ? Math.min(budget + asked, usualRoom) : asked
   const tools = allowedTools(conversation).flatMap((tool) => toolOut(tool, losses))
   const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, losses) }
   const body: JsonObject = {

@@ -1,12 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { ModelTraits } from '../claude-model.ts'
+import { leastBudget, type ModelTraits } from '../claude-model.ts'
 import type { Conversation, Effort } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
 
 const dialect = 'anthropic-messages'
-/** Least budget that the API takes. */
-export const leastBudget = 1024
 /** Most tokens of thought and answer together where nobody says: every model that thinks by a budget can make them. */
 export const usualRoom = 32_000
 

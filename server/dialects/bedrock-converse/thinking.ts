@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { leastBudget } from '../claude-model.ts'
 import type { Conversation } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { BlockContext } from './parts-out.ts'
-
-const leastBudget = 1024
 
 interface Thinking {
   readonly fields: JsonObject

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { StreamMeter, StreamSignal } from './dialect.ts'
+import type { EventTally } from './event-tally.ts'
+import type { Failure } from './reply.ts'
+
+/** What the events of a conversation have said, as the charge asks for it; whoever feeds it knows when they are at an end. */
+export abstract class EventMeter implements StreamMeter {
+  readonly endMark = ''
+  readonly usage: JsonObject | undefined = undefined
+  readonly error: JsonObject | undefined = undefined
+  protected readonly tally: EventTally
+
+  constructor(tally: EventTally) {
+    this.tally = tally
+  }
+
+  abstract get finished(): boolean
+  abstract feed(data: string): StreamSignal
+
+  get reported() {
+    return this.tally.usage
+  }
+
+  get failure(): Failure | undefined {
+    return this.tally.failure
+  }
+
+  get pieces(): number {
+    return this.tally.pieces
+  }
+
+  get characters(): number {
+    return this.tally.characters
+  }
+
+  get extraBytes(): number {
+    return this.tally.extraBytes
+  }
+
+  get media() {
+    return this.tally.media
+  }
+
+  get isReportEarly(): boolean {
+    return this.tally.isUsageEarly
+  }
+
+  get answered(): boolean {
+    return this.tally.answered
+  }
+
+  output(): string {
+    return this.tally.output()
+  }
+
+  skim(_text: string, from: number): number {
+    return from
+  }
+}
