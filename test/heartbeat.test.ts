@@ -1,10 +1,11 @@
 // Others close the calls of a process without a heartbeat: one that lives must have one, whatever its database does.
 import { expect, test } from 'bun:test'
-import { connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { sql } from 'kysely'
 import { migrate } from '../server/store/migrate.ts'
 import { openStore } from '../server/store/open.ts'
 import type { Store } from '../server/store/store.ts'
+import { networkTo } from './helpers/bad-network.ts'
 import { newPostgresDatabase, postgresMissing, type TestDatabase } from './helpers/postgres.ts'
 import { openServerDatabase } from './helpers/server-database.ts'
 import { startTestGateway } from './helpers/test-gateway.ts'
@@ -17,11 +18,9 @@ const takeOff = ({ write }: Store) => write((trx) => trx.deleteFrom('nodes').exe
 
 /** A network on the way to PostgreSQL that can lose everything sent on the connections of the moment, without closing them. */
 async function lossyNetwork(databaseUrl: string) {
-  const target = new URL(databaseUrl)
   const open = new Set<Socket>()
   let lost = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
+  const network = await networkTo(databaseUrl, (near, far) => {
     open.add(near)
     near.on('data', (bytes) => lost.has(near) || far.write(bytes))
     far.on('data', (bytes) => lost.has(near) || near.write(bytes))
@@ -29,14 +28,9 @@ async function lossyNetwork(databaseUrl: string) {
       open.delete(near)
       far.destroy()
     })
-    far.on('close', () => near.destroy())
-    for (const socket of [near, far]) socket.on('error', () => undefined)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = new URL(databaseUrl)
-  url.port = String((server.address() as { port: number }).port)
   return {
-    url: url.toString(),
+    ...network,
     loseAll() {
       lost = new Set(open)
     },
@@ -44,7 +38,6 @@ async function lossyNetwork(databaseUrl: string) {
     closeLost() {
       for (const socket of lost) socket.destroy()
     },
-    [Symbol.asyncDispose]: async () => void server.close(),
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { connect, createServer } from 'node:net'
 import pg from 'pg'
+import { networkTo } from '../helpers/bad-network.ts'
 import { okChat, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
@@ -12,12 +12,10 @@ const sync = Buffer.from([0x53, 0, 0, 0, 4])
 
 /** A network on the way to PostgreSQL that can keep a hold back: its connection breaks, and it arrives later. */
 async function badNetwork(databaseUrl: string) {
-  const target = new URL(databaseUrl)
   let isArmed = false
   let deliver: (() => void) | undefined
   let settles = 0
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
+  const network = await networkTo(databaseUrl, (near, far) => {
     let kept: Buffer | undefined
     near.on('data', (bytes: Buffer) => {
       if (isArmed && bytes.includes('"kind":"hold"')) {
@@ -39,20 +37,14 @@ async function badNetwork(databaseUrl: string) {
     near.on('close', () => {
       if (kept === undefined) far.destroy()
     })
-    far.on('close', () => near.destroy())
-    for (const socket of [near, far]) socket.on('error', () => undefined)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = new URL(databaseUrl)
-  url.port = String((server.address() as { port: number }).port)
   return {
-    url: url.toString(),
+    ...network,
     keepNextHold() {
       isArmed = true
     },
     deliver: () => deliver?.(),
     settlesPassed: () => settles,
-    [Symbol.asyncDispose]: async () => void server.close(),
   }
 }
 
