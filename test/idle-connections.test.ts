@@ -84,47 +84,54 @@ test('idle connections are closed, silent calls are not', async () => {
   expect(await gateway.stop()).toBe(0)
 }, 120_000)
 
-test('a long answer to a slow reader is not cut', async () => {
-  await using upstream = await fake.startFakeUpstream()
-  await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
-  const gateway = await installation.start()
-  await installFor(gateway, upstream.url)
-  const { key } = await newToken(gateway)
-  const content = 'a'.repeat(30_000_000)
-  const usage = { prompt_tokens: 8, completion_tokens: 9, total_tokens: 17 }
-  const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', content } }], usage })
-  upstream.next(
-    fake.behaviour('long', async (exchange) => {
-      exchange.head(200, [['content-type', 'application/json']])
-      await exchange.write(answer)
-      exchange.end()
-    }),
-  )
-  const text = JSON.stringify({ model, messages })
-  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
-  const head = [`authorization: Bearer ${key}`, 'content-type: application/json', `content-length: ${text.length}`]
-  socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${head.join('\r\n')}\r\n\r\n${text}`)
-  let length = 0
-  const { promise: hasAll, resolve: all } = Promise.withResolvers<void>()
-  const { promise: isOver, resolve: over } = Promise.withResolvers<void>()
-  const { promise: hasBegun, resolve: begun } = Promise.withResolvers<void>()
-  socket.on('close', () => over())
-  socket.on('data', (bytes) => {
-    length += bytes.length
-    begun()
-    if (length >= answer.length) all()
-  })
-  await hasBegun
-  socket.pause()
-  // A connection without a call, to see that the time has passed.
-  const idle = dial(gateway.url)
-  idle.send(health)
-  await idle.closed
-  socket.resume()
-  await Promise.race([hasAll, isOver])
-  expect(length).toBeGreaterThanOrEqual(answer.length)
-  socket.destroy()
-}, 120_000)
+test.each<[string, string, object]>([
+  ['a long answer', '/v1/chat/completions', {}],
+  ['one that came whole for who asked for a stream', '/v1/messages', { max_tokens: 100, stream: true }],
+])(
+  '%s to a slow reader is not cut',
+  async (_, path, fields) => {
+    await using upstream = await fake.startFakeUpstream()
+    await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
+    const gateway = await installation.start()
+    await installFor(gateway, upstream.url)
+    const { key } = await newToken(gateway)
+    const content = 'a'.repeat(30_000_000)
+    const usage = { prompt_tokens: 8, completion_tokens: 9, total_tokens: 17 }
+    const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', content } }], usage })
+    upstream.next(
+      fake.behaviour('long', async (exchange) => {
+        exchange.head(200, [['content-type', 'application/json']])
+        await exchange.write(answer)
+        exchange.end()
+      }),
+    )
+    const text = JSON.stringify({ model, messages, ...fields })
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+    const head = [`authorization: Bearer ${key}`, 'content-type: application/json', `content-length: ${text.length}`]
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${head.join('\r\n')}\r\n\r\n${text}`)
+    let length = 0
+    const { promise: hasAll, resolve: all } = Promise.withResolvers<void>()
+    const { promise: isOver, resolve: over } = Promise.withResolvers<void>()
+    const { promise: hasBegun, resolve: begun } = Promise.withResolvers<void>()
+    socket.on('close', () => over())
+    socket.on('data', (bytes) => {
+      length += bytes.length
+      begun()
+      if (length >= content.length) all()
+    })
+    await hasBegun
+    socket.pause()
+    // A connection without a call, to see that the time has passed.
+    const idle = dial(gateway.url)
+    idle.send(health)
+    await idle.closed
+    socket.resume()
+    await Promise.race([hasAll, isOver])
+    expect(length).toBeGreaterThanOrEqual(content.length)
+    socket.destroy()
+  },
+  120_000,
+)
 
 test('a live log without news is not cut', async () => {
   await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })

@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { Failure, ReplyPart, StreamEvent } from './reply.ts'
 import { SaidMedia } from './said-media.ts'
+import { SaidText } from './said-text.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 
@@ -24,7 +25,7 @@ export class EventTally {
   /** Answers that gave a reason to stop, and all that began. */
   readonly #stopped = new Set<number>()
   readonly #begun = new Set<number>()
-  #texts: string[] = []
+  readonly #said = new SaidText()
 
   /** Every answer that began has given its reason to stop. */
   get stopped(): boolean {
@@ -37,8 +38,7 @@ export class EventTally {
 
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
   output(): string {
-    if (this.#texts.length > 1) this.#texts = [this.#texts.join('')]
-    return this.#texts[0] ?? ''
+    return this.#said.toString()
   }
 
   take(event: StreamEvent): void {
@@ -87,12 +87,10 @@ export class EventTally {
 
   #add(text: string): void {
     if (text === '') return
-    this.#texts.push(text)
+    this.#said.add(text)
     this.characters += text.length
     this.extraBytes += Buffer.byteLength(text) - text.length
     this.pieces++
-    // Short texts cut from large blocks would keep those in memory.
-    if (this.#texts.length > 64) this.output()
   }
 }
 

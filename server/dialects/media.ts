@@ -1,23 +1,35 @@
 import type { MediaPart, MediaSource } from './conversation.ts'
 
-const dataUrl = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/
-
 /** The source an address names; a `data:` address holds the bytes itself. */
 export function sourceOf(address: string, mediaType?: string): MediaSource {
-  const match = dataUrl.exec(address)
-  if (!match) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
-  const rest = address.slice(match[0].length)
-  const data = match[3] ? rest : percentDecoded(rest).toString('base64')
-  return { kind: 'inline', data, mediaType: match[1] || mediaType || 'text/plain' }
+  const comma = address.startsWith('data:') ? address.indexOf(',') : -1
+  if (comma < 0) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
+  const head = address.slice('data:'.length, comma)
+  const rest = address.slice(comma + 1)
+  const data = head.endsWith(';base64') ? rest : percentDecoded(rest).toString('base64')
+  return { kind: 'inline', data, mediaType: before(head, ';') || mediaType || 'text/plain' }
+}
+
+/** The text up to a mark; all of it without one. */
+export function before(text: string, mark: string): string {
+  const at = text.indexOf(mark)
+  return at < 0 ? text : text.slice(0, at)
 }
 
 /** The bytes of a percent-encoded text; what is no code stands for itself. */
 function percentDecoded(text: string): Buffer {
-  const pieces = text.split(/(%[0-9a-f]{2})/i)
-  return Buffer.concat(
-    pieces.map((piece, index) => (index % 2 === 1 ? Buffer.from(piece.slice(1), 'hex') : Buffer.from(piece))),
-  )
+  const bytes = Buffer.from(text)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const code = bytes[at] === percent ? bytes.toString('latin1', at + 1, at + 3) : ''
+    const isCode = /^[0-9a-f]{2}$/i.test(code)
+    bytes[length++] = isCode ? Number.parseInt(code, 16) : (bytes[at] as number)
+    if (isCode) at += 2
+  }
+  return bytes.subarray(0, length)
 }
+
+const percent = 0x25
 
 /** The source as an address; undefined for a file known only to a service. */
 export function addressOf(source: MediaSource): string | undefined {
@@ -33,33 +45,33 @@ export function mediaOf(mediaType: string): MediaPart['media'] {
 
 /** The media type that an address ends like, for services that want one told. */
 export function guessedType(address: string, media: MediaPart['media']): string {
-  const ending = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(address)?.[1]?.toLowerCase() ?? ''
+  const ending = /\.([a-z0-9]+)(?=[?#]|$)/i.exec(address)?.[1]?.toLowerCase() ?? ''
   return (
-    typesByEnding[ending] ??
+    typesByEnding.get(ending) ??
     { image: 'image/jpeg', audio: 'audio/mpeg', video: 'video/mp4', document: 'application/pdf' }[media]
   )
 }
 
-const typesByEnding: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  heic: 'image/heic',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-  mov: 'video/quicktime',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  md: 'text/markdown',
-  html: 'text/html',
-  csv: 'text/csv',
-}
+const typesByEnding: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['heic', 'image/heic'],
+  ['mp3', 'audio/mpeg'],
+  ['wav', 'audio/wav'],
+  ['flac', 'audio/flac'],
+  ['ogg', 'audio/ogg'],
+  ['mp4', 'video/mp4'],
+  ['webm', 'video/webm'],
+  ['mov', 'video/quicktime'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['html', 'text/html'],
+  ['csv', 'text/csv'],
+])
 
 /** Base64 of a text. */
 export function toBase64(text: string): string {

@@ -5,9 +5,10 @@ import { freeformDescription, freeformSchema } from './tool-input.ts'
 
 /** Tools for services that know functions only. Where some may be called or one must, the others are not offered. */
 export function plainTools({ tools, toolChoice }: Conversation, losses: Losses): JsonObject[] {
-  const names =
+  const chosen =
     toolChoice?.mode === 'tool' ? [toolChoice.name] : toolChoice?.mode === 'allowed' ? toolChoice.names : undefined
-  const isOffered = (tool: Tool) => names === undefined || !('name' in tool) || names.includes(tool.name)
+  const names = chosen && new Set(chosen)
+  const isOffered = (tool: Tool) => names === undefined || !('name' in tool) || names.has(tool.name)
   return tools.filter(isOffered).flatMap((tool): JsonObject[] => {
     switch (tool.type) {
       case 'function': {

@@ -18,7 +18,10 @@ const mostBytes = 24 * 1024 * 1024 + 128 * 1024
  */
 export class AwsEventFraming implements Framing {
   readonly #write: (message: AwsMessage) => string | undefined
-  #open: Uint8Array = new Uint8Array(0)
+  /** Of a message that is not whole yet: its chunks, their bytes together, and how many are waited for. */
+  #open: Uint8Array[] = []
+  #openBytes = 0
+  #needed = preludeBytes
   #broken = false
 
   constructor(write: (message: AwsMessage) => string | undefined) {
@@ -27,12 +30,22 @@ export class AwsEventFraming implements Framing {
 
   push(bytes: Uint8Array): string[] {
     if (this.#broken) return []
-    const open = this.#open.length === 0 ? bytes : Buffer.concat([this.#open, bytes])
+    this.#openBytes += bytes.length
+    if (this.#openBytes < this.#needed) {
+      this.#keep(bytes)
+      return []
+    }
+    const open = this.#open.length === 0 ? bytes : Buffer.concat([...this.#open, bytes])
+    this.#open = []
+    this.#needed = preludeBytes
     const out: string[] = []
     let at = 0
     while (open.length - at >= preludeBytes) {
       const length = messageLength(open.subarray(at))
-      if (length !== undefined && open.length - at < length) break
+      if (length !== undefined && open.length - at < length) {
+        this.#needed = length
+        break
+      }
       const message = length === undefined ? undefined : readMessage(open.subarray(at, at + length))
       if (length === undefined || message === undefined) {
         this.#broken = true
@@ -42,9 +55,14 @@ export class AwsEventFraming implements Framing {
       if (text !== undefined) out.push(text)
       at += length
     }
-    // The runtime may reuse the chunk's memory once it has been handed on.
-    this.#open = open.slice(at)
+    this.#openBytes = open.length - at
+    this.#keep(open.subarray(at))
     return out
+  }
+
+  #keep(bytes: Uint8Array): void {
+    // The runtime may reuse the chunk's memory once it has been handed on.
+    if (bytes.length > 0) this.#open.push(Uint8Array.prototype.slice.call(bytes))
   }
 
   finish(): string[] {

@@ -69,20 +69,24 @@ function endOfValue(text: string, at: number): number {
 
 /**
  * Sets top-level members of a JSON object text and leaves every other byte as it is: unknown fields, number spelling
- * and key order survive. A key that stands twice is set in both places. `text` must have been parsed before.
+ * and key order survive. Of a key that stands more than once the first and the last are set: which of them counts differs
+ * between parsers, and what is set may be long. `text` must have been parsed before.
  */
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))
   if (pending.size === 0) return text
-  const edits: { from: number; to: number; value: string }[] = []
-  const found = new Set<string>()
+  const found = new Map<string, { first: Member; last: Member }>()
   for (const member of members(text)) {
-    if (!pending.has(member.key)) continue
-    found.add(member.key)
-    edits.push({ from: member.valueStart, to: member.end, value: JSON.stringify(pending.get(member.key)) })
+    if (pending.has(member.key)) found.set(member.key, { first: found.get(member.key)?.first ?? member, last: member })
   }
-  let result = text
-  for (const edit of edits.reverse()) result = result.slice(0, edit.from) + edit.value + result.slice(edit.to)
+  const edits = [...found.values()].flatMap(({ first, last }) => (first === last ? [first] : [first, last]))
+  let result = ''
+  let at = 0
+  for (const { key, valueStart, end } of edits.toSorted((one, other) => one.start - other.start)) {
+    result += text.slice(at, valueStart) + JSON.stringify(pending.get(key))
+    at = end
+  }
+  result += text.slice(at)
   const missing = [...pending].filter(([key]) => !found.has(key))
   return missing.length === 0 ? result : insertMembers(result, missing)
 }

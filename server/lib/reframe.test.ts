@@ -99,6 +99,13 @@ describe('event streams of AWS', () => {
     const whole = withHeaders(frame, Uint8Array.from(head))
     expect(messages(awsText(), whole, whole.length)).toEqual(['last '])
   })
+
+  test('may be long and come in small pieces', () => {
+    const payload = 'x'.repeat(20 * 1024 * 1024)
+    const bytes = Buffer.concat([awsFrame({ ':event-type': 'long' }, payload), awsFrame({ ':event-type': 'b' }, 'c')])
+    const [long, last] = messages(awsText(), bytes, 500)
+    expect([long?.length, last]).toEqual(['long '.length + payload.length, 'b c'])
+  }, 20_000)
 })
 
 function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {

@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { Outcome } from '../events.ts'
 import type { RelayDeps } from './deps.ts'
+import { describeFault } from './describe-fault.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { type Measured, measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'
@@ -50,8 +51,8 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
     deps.idleWatch.add(this)
     // The runtime does not ask for the end of a body that it never began to read.
     const { leaving } = open.call
-    leaving.action = () => void this.return()
-    if (leaving.hasLeft) void this.return()
+    leaving.action = () => this.#leave()
+    if (leaving.hasLeft) this.#leave()
   }
 
   [Symbol.asyncIterator](): this {
@@ -87,7 +88,14 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
   /** Nobody has asked for more for too long. */
   due(): void {
     this.#isCut = true
-    void this.return()
+    this.#leave()
+  }
+
+  /** Nobody waits for this, so that nobody else would hear of its failure. */
+  #leave(): void {
+    this.return().catch((error: unknown) => {
+      this.#deps.events.warning(`${this.#open.call.requestId}: ${describeFault(error)}`)
+    })
   }
 
   async return(): Promise<IteratorResult<Uint8Array>> {
@@ -137,7 +145,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
     this.#letGo()
     noteHealth(this.#deps, this.#open, outcome === 'complete' ? 'well' : 'undecided')
     try {
-      const found = await this.#measured()
+      const found = await this.#measuredOrReleased()
       await settle(this.#deps, this.#open, {
         measure: found.measure,
         outcome,
@@ -146,7 +154,18 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
         ...(found.note && { note: found.note }),
       })
     } finally {
-      this.#open.call.leaving.answered()
+      // Of a whole answer the piece that was kept back goes out yet.
+      this.#open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
+    }
+  }
+
+  /** What cannot be measured holds no quota. */
+  async #measuredOrReleased(): Promise<Measured> {
+    try {
+      return await this.#measured()
+    } catch (error) {
+      await this.#open.hold.release()
+      throw error
     }
   }
 

@@ -93,9 +93,9 @@ function asked(
 
 /**
  * Fields that name models to answer in place of `model` (OpenRouter: "Model Fallbacks"; Anthropic: server-side fallbacks;
- * LiteLLM: "Fallbacks").
+ * LiteLLM: "Fallbacks", which has one field for each kind of failure).
  */
-const otherModels = ['models', 'fallbacks']
+const otherModels = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks']
 
 /** Fields that decide what is served and charged. */
 const decisive = new Set([

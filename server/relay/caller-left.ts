@@ -5,6 +5,9 @@ export class CallerLeft extends Error {
   }
 }
 
+/** Bytes or characters that any buffer takes. */
+const bufferedLength = 64 * 1024
+
 /**
  * Watches for the whole call; whoever is in charge of it says what is to be done. A signal has one of these, and nobody else
  * sets its `onabort`.
@@ -33,8 +36,11 @@ export class Leaving {
     this.#signal.onabort = null
   }
 
-  /** The answer has gone out, but for a rest that any buffer takes. */
-  answered(): void {
-    this.#ended?.()
+  /**
+   * The answer has gone out, but for a last part of that length. A long one may be on its way to a slow reader for long, and
+   * nobody tells when it has arrived.
+   */
+  answered(lastLength = 0): void {
+    if (lastLength <= bufferedLength) this.#ended?.()
   }
 }

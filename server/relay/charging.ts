@@ -212,15 +212,17 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
 
 function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const { query, documents, max_tokens_per_doc: asked } = call.body.kind === 'json' ? call.body.json : {}
-  const texts = (Array.isArray(documents) ? (documents as unknown[]) : []).map(textOf)
+  const all = Array.isArray(documents) ? (documents as unknown[]) : []
   const each = Math.max(usualDocumentTokens, typeof asked === 'number' ? asked : 0)
-  const guess = searchUnits(textOf(query), texts, (text) => quickEstimate({ texts: [text], fixedTokens: 0 }), each)
-  // A token has at least one byte.
-  const most = searchUnits(textOf(query), texts, (text) => Buffer.byteLength(text), each)
+  const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
+  const guess = searchUnits(textOf(query), all.map(textOf), tokensIn, each)
+  // A token has at least one byte; and a service may be asked to read other fields than the text.
+  const most = () =>
+    searchUnits(textOf(query), all.map(writtenOf), (text) => Buffer.byteLength(text), Number.POSITIVE_INFINITY)
   const priceOf = (units: number) => roundUp(sheet.perCall * BigInt(units) * groupRatio)
   const held = priceOf(guess)
   return fixedCharging(sheet, groupRatio, held, held, ({ usage, searches = 0 }) => {
-    const isTold = searches >= 1 && searches <= most
+    const isTold = searches >= 1 && (searches <= guess || searches <= most())
     return {
       quota: isTold ? priceOf(searches) : held,
       promptTokens: usage.promptTokens,
@@ -232,8 +234,12 @@ function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
 
 /** A text, or that of a document; of one without a text everything, as services differ in which fields they read. */
 function textOf(value: unknown): string {
-  const text = isObject(value) ? value['text'] : value
-  return typeof text === 'string' ? text : (tryStringify(value) ?? '')
+  const text = isObject(value) ? value['text'] : undefined
+  return typeof text === 'string' ? text : writtenOf(value)
+}
+
+function writtenOf(value: unknown): string {
+  return typeof value === 'string' ? value : (tryStringify(value) ?? '')
 }
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {

@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts'
  * it is told `store: false`, and programs name parts of them by their ids in place of sending them again.
  */
 export interface KeptItems {
-  keep(tokenId: number, item: JsonObject): void
+  keep(tokenId: number, items: readonly JsonObject[]): void
   /** An item as JSON. */
   find(tokenId: number, id: string): string | undefined
 }
@@ -33,13 +33,16 @@ export function createKeptItems(nowMs: () => number): KeptItems {
     characters -= text.length
   }
   return {
-    keep(tokenId, item) {
-      const key = `${tokenId} ${String(item['id'])}`
-      const text = JSON.stringify(item)
-      const before = items.get(key)
-      if (before) drop(key, before)
-      items.set(key, { text, untilMs: nowMs() + keptMs })
-      characters += text.length
+    keep(tokenId, added) {
+      for (const item of added) {
+        const key = `${tokenId} ${String(item['id'])}`
+        const text = JSON.stringify(item)
+        const before = items.get(key)
+        if (before) drop(key, before)
+        items.set(key, { text, untilMs: nowMs() + keptMs })
+        characters += text.length
+      }
+      // Not after each of them: what has been dropped is stepped over each time.
       for (const [oldest, kept] of items) {
         if (characters <= mostCharacters && kept.untilMs > nowMs()) break
         drop(oldest, kept)
@@ -106,7 +109,10 @@ export function keeperOf(
   if (!isWanted) return undefined
   return ({ output }) => {
     const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : []
-    for (const item of items) if (typeof item['id'] === 'string') kept.keep(caller.tokenId, item)
+    kept.keep(
+      caller.tokenId,
+      items.filter((item) => typeof item['id'] === 'string'),
+    )
   }
 }
 

@@ -7,9 +7,6 @@ import { type OpenCall, settle } from './settlement.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 
-/** Longer answers may be on their way to a slow reader for long, and nobody tells when they have arrived. */
-const bufferedCharacters = 64 * 1024
-
 /** Charges a whole answer and gives it to the caller. */
 export async function settleWhole(
   deps: RelayDeps,
@@ -33,7 +30,7 @@ export async function settleWhole(
     ...(found.note && { note: found.note }),
   })
   open.call.leaving.close()
-  if (text.length <= bufferedCharacters) open.call.leaving.answered()
+  open.call.leaving.answered(text.length)
   const headers = answerHeaders(response.headers, open.call.requestId)
   // What was read as JSON is sent as JSON, whatever the upstream called it.
   if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'

@@ -73,6 +73,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   #isOverdue = false
   /** What is about to go out begins with the rest of an event of which a part has gone out already. */
   #isContinued = false
+  /** Bytes that go out after the charge, where they may be many. */
+  #lastLength = 0
   /** Who waits for the next bytes. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
@@ -308,6 +310,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array
     this.#begins(out)
+    this.#lastLength = out.length
     await this.#settle('complete', '')
     return out
   }
@@ -385,7 +388,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     try {
       await settleStream(deps, open, this.#meter, ending)
     } finally {
-      open.call.leaving.answered()
+      open.call.leaving.answered(this.#lastLength)
     }
   }
 

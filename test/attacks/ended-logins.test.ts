@@ -150,7 +150,13 @@ forEachDatabase((name, openFresh) => {
 
   test('what an admin asked for before a demotion is refused after it', async () => {
     const target = await set.person()
+    const code = { name: 'kept', quota: 1000, count: 1 }
+    expect((await send(set.api, { as: root.token }, ['POST', '/api/redemption/', code])).json.success).toBe(true)
+    const { id } = await store.read.selectFrom('redemptions').select('id').executeTakeFirstOrThrow()
     const requests: Request[] = [
+      ['PUT', '/api/redemption/', { id, name: 'kept', quota: 1_000_000 }],
+      ['PUT', '/api/redemption/?status_only=true', { id, status: 3 }],
+      ['DELETE', `/api/redemption/${id}`],
       ['POST', '/api/user/', { username: 'made', password: 'long enough' }],
       ['PUT', '/api/user/', { id: target.id, password: 'chosen by no admin' }],
       ['PUT', '/api/user/', { id: target.id, quota_delta: 1000 }],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import type { DialectName } from '../../server/dialects/conversation.ts'
 import type { EncodeOptions } from '../../server/dialects/dialect.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -356,6 +357,29 @@ test('a thought sealed by one service is not shown to another, which could not o
   } as never)
 })
 
+test('a Google answer without an id is that of the oldest call of its name that has none', () => {
+  const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
+  const result = (name: string, id?: string) => ({ functionResponse: { name, response: {}, ...(id && { id }) } })
+  const google = {
+    contents: [
+      { role: 'model', parts: [call('f', 'a'), call('g', 'b'), call('f', 'c'), call('f')] },
+      { role: 'user', parts: [result('f', 'a'), result('f'), result('f'), result('g'), result('f')] },
+      { role: 'model', parts: [call('f', 'a')] },
+      { role: 'user', parts: [result('f', 'a')] },
+      { role: 'model', parts: [call('f', 'a'), call('f', 'd')] },
+      { role: 'user', parts: [result('f', 'a'), result('f')] },
+    ],
+  }
+  const { body } = translated('gemini', 'anthropic-messages', google)
+  const ids = (index: number, name: string) =>
+    (body['messages']?.[index]?.['content'] as unknown as Record<string, string>[] | undefined)?.map(
+      (block) => block[name],
+    )
+  expect(ids(0, 'id')).toEqual(['a', 'b', 'c', 'call_1'])
+  expect(ids(1, 'tool_use_id')).toEqual(['a', 'c', 'call_1', 'b', 'call_2'])
+  expect(ids(5, 'tool_use_id')).toEqual(['a', 'd'])
+})
+
 test('a tool that failed is said to have failed', () => {
   const google = {
     contents: [
@@ -378,6 +402,19 @@ describe('media', () => {
     { type: 'file', file: { filename: 'a.pdf', file_data: pdf } },
   ]
   const wire = { messages: [{ role: 'user', content }] }
+
+  test.each([
+    ['https://example.com/a.webp?x=1', 'image/webp'],
+    ['https://example.com/files?name=a.png', 'image/png'],
+    ['https://example.com/a.gif?name=b.png#c.d', 'image/gif'],
+    ['https://example.com/a', 'image/jpeg'],
+    ['https://example.com/a.constructor', 'image/jpeg'],
+  ])('at %s are told to Gemini as %s', (url, mimeType) => {
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]
+    expect(translated('openai-chat', 'gemini', { messages }).body['contents']?.[0]?.['parts']).toEqual([
+      { fileData: { mimeType, fileUri: url } },
+    ] as never)
+  })
 
   test('for Anthropic, Gemini and the Responses API', () => {
     expect(translated('openai-chat', 'anthropic-messages', wire).body['messages']?.[0]?.['content']).toEqual([
@@ -658,4 +695,81 @@ test('a system message in the middle keeps its place', () => {
   expect(translated('openai-chat', 'openai-responses', wire).body['input']?.[1]).toMatchObject({
     role: 'developer',
   } as never)
+})
+
+describe('very long conversations are translated in time that grows with their length', () => {
+  const many = 100_000
+  const inTime = 20_000
+  const listOf = (length: number, each: (index: number) => JsonObject) => Array.from({ length }, (_, at) => each(at))
+  const contentOf = (to: DialectName, messages: JsonObject[]) => {
+    const { body } = translated('openai-chat', to, { messages })
+    const turns = (to === 'gemini' ? body['contents'] : body['messages']) as unknown as Record<string, JsonObject[]>[]
+    return turns.map((turn) => turn[to === 'gemini' ? 'parts' : 'content'] ?? [])
+  }
+
+  test(
+    'results of very many calls are one turn',
+    () => {
+      const results = listOf(many, (at) => ({ role: 'tool', tool_call_id: `call_${at}`, content: 'sunny' }))
+      const turns = contentOf('anthropic-messages', [...results, { role: 'user', content: 'And now?' }, ...results])
+      expect(turns.map(({ length }) => length)).toEqual([2 * many + 1])
+      expect(turns[0]?.[many - 1]).toEqual({
+        type: 'tool_result',
+        tool_use_id: `call_${many - 1}`,
+        content: 'sunny',
+      })
+    },
+    inTime,
+  )
+
+  test('results go on with a turn of the user that says nothing', () => {
+    const { messages } = dialects['openai-chat'].decodeRequest({
+      model: 'm',
+      messages: [
+        { role: 'user', content: '', name: 'Ann' },
+        { role: 'tool', tool_call_id: 'a', content: '' },
+        { role: 'tool', tool_call_id: 'b', content: '' },
+        { role: 'user', content: 'Hi' },
+        { role: 'tool', tool_call_id: 'c', content: '' },
+      ],
+    })
+    const result = (callId: string) => ({ type: 'tool-result', callId, content: [] }) as const
+    expect(messages).toEqual([
+      { role: 'user', parts: [result('a'), result('b')], name: 'Ann' },
+      { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+      { role: 'user', parts: [result('c')] },
+    ])
+  })
+
+  for (const to of ['anthropic-messages', 'gemini'] as const) {
+    test(
+      `turns of one side are one in ${to}`,
+      () => {
+        const turns = contentOf(
+          to,
+          listOf(many, () => ({ role: 'user', content: 'Hi' })),
+        )
+        expect(turns.map(({ length }) => length)).toEqual([many])
+      },
+      inTime,
+    )
+  }
+
+  test(
+    'a turn of more parts than a call takes arguments joins the one before',
+    () => {
+      const content = Array.from({ length: 1_000_000 }).fill({ type: 'text', text: 'x' })
+      const messages = [
+        { role: 'user', content: 'Hi' },
+        { role: 'user', content },
+      ]
+      const conversation = dialects['openai-chat'].decodeRequest({ model: 'm', messages })
+      for (const to of [dialects['anthropic-messages'], dialects.gemini, bedrockConverse]) {
+        const { body } = to.encodeRequest(conversation)
+        const turns = (body['contents'] ?? body['messages']) as Record<string, unknown[]>[]
+        expect(turns.map((turn) => (turn['parts'] ?? turn['content'])?.length)).toEqual([content.length + 1])
+      }
+    },
+    inTime,
+  )
 })

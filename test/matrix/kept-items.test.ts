@@ -123,12 +123,12 @@ test('items are kept for an hour, and the oldest go when there are too many', ()
   let nowMs = 0
   const clock: Pick<Clock, 'nowMs'> = { nowMs: () => nowMs }
   const kept = createKeptItems(clock.nowMs)
-  kept.keep(1, { id: 'a', text: 'first' })
+  kept.keep(1, [{ id: 'a', text: 'first' }])
   expect(kept.find(1, 'a')).toBe('{"id":"a","text":"first"}')
   expect(kept.find(2, 'a')).toBeUndefined()
   nowMs = 3_600_000
   expect(kept.find(1, 'a')).toBeUndefined()
   const long = 'x'.repeat(5_000_000)
-  for (const id of ['b', 'c', 'd', 'e']) kept.keep(1, { id, text: long })
+  for (const id of ['b', 'c', 'd', 'e']) kept.keep(1, [{ id, text: long }])
   expect(['a', 'b', 'c', 'e'].map((id) => kept.find(1, id) !== undefined)).toEqual([false, false, true, true])
 })

@@ -94,6 +94,7 @@ test('a medium counts as one wherever it stands, and what only has a name like o
   for (const fields of [
     part({ type: 'tool_result', content: [{ type: 'image', source }] }),
     part({ inline_data: { mime_type: 'image/png', data } }),
+    part({ type: 'thing', mime_type: 'image/png', data }),
     part({ type: 'thing', shown: { url: `data:image/png;base64,${data}` } }),
     said({ audio: { id: 'audio_1' } }),
   ])

@@ -215,6 +215,8 @@ describe('other models to answer in place of the one that is allowed and charged
   for (const [path, fields] of [
     ['/v1/chat/completions', { ...chat, models: ['a-dear-one'] }],
     ['/v1/chat/completions', { ...chat, Models: ['a-dear-one'] }],
+    ['/v1/chat/completions', { ...chat, context_window_fallbacks: [{ m: ['a-dear-one'] }] }],
+    ['/v1/chat/completions', { ...chat, content_policy_fallbacks: [{ m: ['a-dear-one'] }] }],
     ['/v1/messages', { ...chat, max_tokens: 5, fallbacks: [{ model: 'a-dear-one' }] }],
     ['/v1/responses', { model: 'm', input: 'Hi', models: { first: 'a-dear-one' } }],
   ] as const) {

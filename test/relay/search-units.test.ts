@@ -68,6 +68,13 @@ test('the units that the answer tells are charged, and told on', async () => {
   await ranked(asked, told(3), 3 * unit)
 })
 
+test('so are those for other fields than the text, and for more of it than is usual', async () => {
+  const hidden = { ...body([{ text: 'Hi', body: 'abc'.repeat(499 * 150) }]), rank_fields: ['body'] }
+  const { row } = await ranked(hidden, told(2), 2 * unit)
+  expect(row).toMatchObject({ estimated: 0 })
+  await ranked(body(documents(1, 499 * 150)), told(2), 2 * unit)
+})
+
 describe('units that the documents cannot make are not believed:', () => {
   const wrong: [units: unknown][] = [[0], [-1], [2.5], ['2'], [null], [3], [1e9]]
   test.each(wrong)('%p for 101 short ones', async (units) => {

@@ -59,6 +59,7 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
   serve(router, api.redemption.remove, async (call) => {
     const { id } = call.params
     await store.write(async (trx) => {
+      await call.admitAgain(trx)
       const code = await deleteRedemption(trx, id)
       if (!code) throw new ApiFailure('This redemption code does not exist.')
       const detail = describeFields(code, Object.keys(code))

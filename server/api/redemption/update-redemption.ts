@@ -22,6 +22,7 @@ export async function changeRedemption(
 ): Promise<RedemptionRow> {
   const { body, query } = call
   return store.write(async (trx) => {
+    await call.admitAgain(trx)
     const before = await lockRedemption(trx, body.id)
     if (!before) throw new ApiFailure('This redemption code does not exist.')
     const fields = query.status_only ? wantedStatus(call, before) : wantedFields(call, before)

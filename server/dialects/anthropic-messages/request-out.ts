@@ -63,7 +63,9 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Lo
     const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), losses)
     const rest = losses.native(message.native, 'message')
     if (blocks.length === 0) continue
-    if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0) last.blocks.push(...blocks)
+    // One by one: a call does not take as many arguments as a caller may send parts.
+    if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0)
+      for (const block of blocks) last.blocks.push(block)
     else messages.push({ role, blocks, rest })
   }
   return messages.map(({ role, blocks, rest }) => ({ role, content: contentOut(blocks), ...rest }))

@@ -1,17 +1,17 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
 import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
 import { writeSeal } from '../seal.ts'
 import { citationOut } from './citations.ts'
 import { encodeFailure } from './failure.ts'
+import { ObjectScan } from './object-scan.ts'
 import { messageId, replyBlocksOut, sealOut } from './reply.ts'
 import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
+import { type PartEvent, type WaitingPart, WaitingParts } from './waiting-parts.ts'
 
 const dialect = 'anthropic-messages'
-
-type PartEvent = Extract<StreamEvent, { index: number }>
 
 /** The block that is being written. */
 interface OpenBlock {
@@ -21,6 +21,8 @@ interface OpenBlock {
   readonly block: number | undefined
   readonly head: ReplyPart
   text: string
+  /** Follows the input of a call. */
+  readonly input: ObjectScan
 }
 
 /**
@@ -32,7 +34,7 @@ export class MessageStreamEncoder implements StreamEncoder {
   #started = false
   #blocks = 0
   #open: OpenBlock | undefined
-  #waiting: PartEvent[] = []
+  readonly #waiting = new WaitingParts()
   readonly #closed = new Set<number>()
   #stop: Stop = { reason: 'stop' }
   #usage: Usage = { promptTokens: 0, completionTokens: 0 }
@@ -86,17 +88,22 @@ export class MessageStreamEncoder implements StreamEncoder {
   #part(event: PartEvent): string {
     const open = this.#open
     if (open && event.index !== open.part) {
-      if (event.type !== 'part' || !isWhole(open)) {
-        this.#waiting.push(event)
-        return ''
-      }
-      return this.#close() + this.#part(event)
+      if (event.type === 'part' && isWhole(open)) return this.#close() + this.#openBlock(event.index, event.part)
+      if (!this.#closed.has(event.index)) this.#waiting.add(event)
+      return ''
     }
+    const out = this.#own(event)
+    return open && event.type === 'part-end' ? out + this.#next() : out
+  }
+
+  /** An event of the open part, or of one that can be opened. */
+  #own(event: PartEvent): string {
+    const open = this.#open
     if (event.type === 'part') return this.#openBlock(event.index, event.part)
     if (!open) return ''
     if (event.type === 'delta') return this.#delta(open, event.text)
     if (event.type === 'detail') return this.#detail(open, event.detail)
-    return this.#close() + this.#next()
+    return this.#close()
   }
 
   #openBlock(part: number, head: ReplyPart): string {
@@ -105,11 +112,11 @@ export class MessageStreamEncoder implements StreamEncoder {
     const out = before.map((block) => this.#wholeBlock(block)).join('')
     const block = startOf(head)
     if (!block) {
-      this.#open = { part, block: undefined, head, text: '' }
+      this.#open = { part, block: undefined, head, text: '', input: new ObjectScan() }
       return out
     }
     const index = this.#blocks++
-    const open: OpenBlock = { part, block: index, head, text: '' }
+    const open: OpenBlock = { part, block: index, head, text: '', input: new ObjectScan() }
     this.#open = open
     const start = written('content_block_start', { index, content_block: block })
     const first =
@@ -132,6 +139,7 @@ export class MessageStreamEncoder implements StreamEncoder {
   #delta(open: OpenBlock, text: string): string {
     if (text === '' || open.block === undefined) return ''
     open.text += text
+    if (open.head.type === 'tool-call') open.input.add(text)
     switch (open.head.type) {
       case 'text':
       case 'refusal':
@@ -181,14 +189,39 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   /** What waited for the block that is closed now. */
   #next(): string {
-    const waiting = this.#waiting
-    this.#waiting = []
-    return waiting.map((event) => this.#part(event)).join('')
+    const out: string[] = []
+    let part = this.#waiting.after(-1)
+    while (part) part = this.#replay(part, out)
+    return out.join('')
+  }
+
+  /** Writes what came of a part that waited; returns the waiting part to go on with, if its block is closed. */
+  #replay(part: WaitingPart, out: string[]): WaitingPart | undefined {
+    this.#waiting.take(part)
+    let last = part.place
+    for (const { place, event } of part.events) {
+      const follower = this.#follower(last)
+      if (follower && follower.place < place) {
+        out.push(this.#close())
+        return follower
+      }
+      out.push(this.#own(event))
+      last = place
+      if (!this.#open) return this.#waiting.after(event.type === 'part-end' ? -1 : last)
+    }
+    const follower = this.#follower(last)
+    if (follower) out.push(this.#close())
+    return follower
+  }
+
+  /** The waiting part that came behind `place` and may take the turn of an open call, because that is whole. */
+  #follower(place: number): WaitingPart | undefined {
+    return this.#open && isWhole(this.#open) ? this.#waiting.after(place) : undefined
   }
 
   #end(): string {
     let out = this.#close()
-    while (this.#waiting.length > 0) out += this.#next() + this.#close()
+    while (this.#waiting.after(-1)) out += this.#next() + this.#close()
     const delta = { stop_reason: stopOut(this.#stop), stop_sequence: this.#stop.sequence ?? null }
     return out + written('message_delta', { delta, usage: usageOut(this.#usage) }) + written('message_stop', {})
   }
@@ -200,8 +233,8 @@ export class MessageStreamEncoder implements StreamEncoder {
 }
 
 /** True for a call whose input is a whole object: nothing can follow in it. */
-function isWhole({ head, text }: OpenBlock): boolean {
-  return head.type === 'tool-call' && isObject(tryParse(text))
+function isWhole({ head, text, input }: OpenBlock): boolean {
+  return head.type === 'tool-call' && input.isWhole(text)
 }
 
 /** The start of a part's block; undefined for what the dialect cannot show. */

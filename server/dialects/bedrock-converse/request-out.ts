@@ -46,7 +46,8 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
     const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
     const last = messages.at(-1)
-    if (last?.role === role) last.content.push(...content)
+    // One by one: a call does not take as many arguments as a caller may send parts.
+    if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
   return messages

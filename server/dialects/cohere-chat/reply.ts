@@ -11,14 +11,12 @@ export function decodeReply(wire: JsonObject): Reply {
   const id = looseText(wire['id'])
   const plan = looseText(message['tool_plan'])
   const cited = looseList(message['citations'])
-  const content = looseList(message['content']).flatMap((block, index) => {
-    const part = contentIn(block)
-    if (part?.type !== 'text') return part ?? []
-    const own = cited.filter(
-      (each) => looseCount(each['content_index']) === index || each['content_index'] === undefined,
-    )
-    const citations = own.map((each) => citationIn(each, part.text))
-    return { ...part, ...(citations.length > 0 && { citations }) }
+  const blocks = looseList(message['content']).map(contentIn)
+  const owned = citationsOf(blocks, cited)
+  const content = blocks.flatMap((part, index): ReplyPart[] => {
+    if (!part) return []
+    const citations = owned.get(index)
+    return [citations && part.type === 'text' ? { ...part, citations } : part]
   })
   const calls = looseList(message['tool_calls']).map((call): ReplyPart => {
     const called = looseObject(call['function'])
@@ -35,6 +33,37 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
+/** The citations of each block of text: those that name it, and of those that name none the ones that fit it first. */
+function citationsOf(
+  blocks: readonly ReturnType<typeof contentIn>[],
+  cited: readonly JsonObject[],
+): Map<number, Citation[]> {
+  const texts = new Map<number, CountedText>()
+  for (const [index, block] of blocks.entries())
+    if (block?.type === 'text') texts.set(index, new CountedText(block.text))
+  const first = texts.keys().next().value
+  let looks = 0
+  const fitting = (citation: JsonObject) => {
+    if (texts.size > 1)
+      for (const [index, text] of looks < mostLooks ? texts : []) {
+        looks++
+        if (text.placeOf(citation) !== undefined) return index
+      }
+    return first
+  }
+  const out = new Map<number, Citation[]>()
+  for (const citation of cited) {
+    const named = citation['content_index']
+    const index = named === undefined ? fitting(citation) : looseCount(named)
+    const text = index === undefined ? undefined : texts.get(index)
+    if (index === undefined || !text) continue
+    const found = out.get(index)
+    if (found) found.push(citationAt(citation, text))
+    else out.set(index, [citationAt(citation, text)])
+  }
+  return out
+}
+
 /** One piece of an answer's content; undefined for what is neither text nor thought. */
 export function contentIn(block: JsonObject): Extract<ReplyPart, { type: 'text' | 'reasoning' }> | undefined {
   if (block['type'] === 'thinking' || typeof block['thinking'] === 'string')
@@ -42,8 +71,12 @@ export function contentIn(block: JsonObject): Extract<ReplyPart, { type: 'text' 
   return typeof block['text'] === 'string' ? { type: 'text', text: block['text'] } : undefined
 }
 
-/** One citation. Cohere counts in characters, which are not the text's units where it has signs beyond the usual ones. */
+/** One citation of a text. */
 export function citationIn(citation: JsonObject, text: string): Citation {
+  return citationAt(citation, new CountedText(text))
+}
+
+function citationAt(citation: JsonObject, text: CountedText): Citation {
   const [source] = looseList(citation['sources'])
   const document = looseObject(source?.['document'])
   const url = looseText(document['url']) || looseText(document['uri'])
@@ -53,18 +86,72 @@ export function citationIn(citation: JsonObject, text: string): Citation {
     ...(url && { url }),
     ...(title && { title }),
     ...(quote && { quote }),
-    ...spanIn(citation, text),
+    ...text.spanOf(citation),
   }
 }
 
-function spanIn(citation: JsonObject, text: string): { start: number; end: number } {
-  const start = looseCount(citation['start'])
-  const end = looseCount(citation['end'])
-  const cited = looseText(citation['text'])
-  if (cited === '' || text.slice(start, end) === cited) return { start, end }
-  const units = (characters: number) => [...text].slice(0, characters).join('').length
-  const found = text.slice(units(start), units(end)) === cited ? units(start) : text.indexOf(cited)
-  return found < 0 ? { start, end } : { start: found, end: found + cited.length }
+/** How often blocks are tried for citations that name none: more than any honest answer needs. */
+const mostLooks = 2 ** 20
+/** Most characters that are looked through for misplaced citations of one text, likewise. */
+const mostSearched = 2 ** 28
+
+/**
+ * A text that is cited. Cohere counts in characters, which are not the text's units where it has signs beyond the usual
+ * ones; it is gone through once for that, however many citations there are.
+ */
+class CountedText {
+  readonly #text: string
+  #starts: Uint32Array | undefined
+  #characters = 0
+  #searched = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  spanOf(citation: JsonObject): { start: number; end: number } {
+    const start = looseCount(citation['start'])
+    const end = looseCount(citation['end'])
+    const cited = looseText(citation['text'])
+    if (cited === '' || this.#text.slice(start, end) === cited) return { start, end }
+    const found = this.placeOf(citation) ?? this.#find(cited)
+    if (found < 0) return { start, end }
+    return { start: found, end: found + cited.length }
+  }
+
+  /** The unit at which the citation's text stands where it is said to be; undefined when it does not. */
+  placeOf(citation: JsonObject): number | undefined {
+    const start = looseCount(citation['start'])
+    const end = looseCount(citation['end'])
+    const cited = looseText(citation['text'])
+    if (cited === '') return undefined
+    if (this.#text.slice(start, end) === cited) return start
+    const unit = this.#unitAt(start)
+    return this.#text.slice(unit, this.#unitAt(end)) === cited ? unit : undefined
+  }
+
+  /** Where a text stands; -1 where it does not, or too much has been looked through for others. */
+  #find(cited: string): number {
+    if (this.#searched > mostSearched) return -1
+    const found = this.#text.indexOf(cited)
+    this.#searched += found < 0 ? this.#text.length : found
+    return found
+  }
+
+  #unitAt(character: number): number {
+    this.#starts ??= this.#table()
+    return character < this.#characters ? (this.#starts[character] ?? 0) : this.#text.length
+  }
+
+  /** The unit at which each character begins. */
+  #table(): Uint32Array {
+    const starts = new Uint32Array(this.#text.length)
+    for (let at = 0; at < this.#text.length; at++) {
+      starts[this.#characters++] = at
+      if ((this.#text.codePointAt(at) ?? 0) > 0xffff) at++
+    }
+    return starts
+  }
 }
 
 const reasons: Readonly<Record<string, StopReason>> = {

@@ -64,14 +64,15 @@ function messagesOut(turns: readonly Turn[]): JsonObject[] {
 
 /** Several calls at once, each followed by its answer. An answer to no call is told as the user's words. */
 function oneByOne(turns: readonly Turn[]): Turn[] {
-  const answers = turns.filter(({ role }) => role === 'tool')
+  const answers = new Map<string | undefined, Turn>()
+  for (const turn of turns) if (turn.role === 'tool' && !answers.has(turn.call?.id)) answers.set(turn.call?.id, turn)
   const made = new Set(turns.flatMap(({ calls = [] }) => calls.map(({ id }) => id)))
   return turns.flatMap((turn): Turn[] => {
     if (turn.role === 'tool') return made.has(turn.call?.id ?? '') ? [] : toldTurns([turn])
     const { calls = [], ...said } = turn
     if (calls.length === 0) return [said]
     return calls.flatMap((call, index): Turn[] => {
-      const answer = answers.find((each) => each.call?.id === call.id)
+      const answer = answers.get(call.id)
       const made: Turn = { ...(index === 0 ? said : { role: 'assistant', text: '' }), calls: [call] }
       return answer ? [made, answer] : [made]
     })

@@ -9,20 +9,23 @@ import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 export function citationsIn(candidate: JsonObject, text: string): Citation[] {
   const grounding = looseObject(candidate['groundingMetadata'])
   const chunks = looseList(grounding['groundingChunks']).map(chunkIn)
+  const counted = new ByteCounted(text)
   const supported = looseList(grounding['groundingSupports']).flatMap((support) => {
-    const span = spanIn(looseObject(support['segment']), text)
     const indices = Array.isArray(support['groundingChunkIndices'])
       ? (support['groundingChunkIndices'] as unknown[])
       : []
-    return indices.flatMap((index) => {
+    const supporting = indices.flatMap((index) => {
       const chunk = chunks[looseCount(index)]
-      return chunk?.url ? [{ ...chunk, ...span }] : []
+      return chunk?.url ? [chunk] : []
     })
+    if (supporting.length === 0) return []
+    const span = spanIn(looseObject(support['segment']), counted)
+    return supporting.map((chunk) => ({ ...chunk, ...span }))
   })
   const recited = looseList(looseObject(candidate['citationMetadata'])['citations']).flatMap((each) => {
     const url = looseText(each['uri'])
     const title = looseText(each['title'])
-    return url ? [{ url, ...(title && { title }), ...spanIn(each, text) }] : []
+    return url ? [{ url, ...(title && { title }), ...spanIn(each, counted) }] : []
   })
   return [...supported, ...recited]
 }
@@ -34,14 +37,14 @@ function chunkIn(chunk: JsonObject): Citation {
   return { ...(url && { url }), ...(title && { title }) }
 }
 
-function spanIn(segment: JsonObject, text: string): { start: number; end: number } {
-  const bytes = Buffer.from(text)
-  const at = (offset: number) => bytes.subarray(0, offset).toString('utf8').length
-  const span = { start: at(looseCount(segment['startIndex'])), end: at(looseCount(segment['endIndex'])) }
+function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end: number } {
+  const { text } = counted
+  const start = counted.unitAt(looseCount(segment['startIndex']))
+  const span = { start, end: counted.unitAt(looseCount(segment['endIndex'])) }
   // Where Google counted in another text than the one it sent, what it quotes of it is found again.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
-  const found = text.indexOf(quote)
+  const found = counted.find(quote)
   return found < 0 ? span : { start: found, end: found + quote.length }
 }
 
@@ -55,16 +58,81 @@ export function withinPart(citation: Citation, start: number, length: number): C
 export function groundingOut(citations: readonly Citation[], text: string): JsonObject | undefined {
   const cited = citations.filter(({ url }) => url)
   if (cited.length === 0) return undefined
-  const urls = [...new Set(cited.map(({ url }) => url))]
-  const bytes = (end: number) => Buffer.byteLength(text.slice(0, end))
+  const counted = new ByteCounted(text)
+  const chunks = new Map<string | undefined, { at: number; title: string | undefined }>()
+  for (const { url, title } of cited) if (!chunks.has(url)) chunks.set(url, { at: chunks.size, title })
   return {
-    groundingChunks: urls.map((uri) => {
-      const title = cited.find(({ url }) => url === uri)?.title
-      return { web: { uri, ...(title && { title }) } }
-    }),
+    groundingChunks: [...chunks].map(([uri, { title }]) => ({ web: { uri, ...(title && { title }) } })),
     groundingSupports: cited.map(({ url, start = 0, end = text.length }) => ({
-      segment: { startIndex: bytes(start), endIndex: bytes(end), text: text.slice(start, end) },
-      groundingChunkIndices: [urls.indexOf(url)],
+      segment: {
+        startIndex: counted.byteAt(start),
+        endIndex: counted.byteAt(end),
+        text: text.slice(start, end),
+      },
+      groundingChunkIndices: [chunks.get(url)?.at],
     })),
+  }
+}
+
+/** Most characters that are looked through for misplaced quotes of one text: more than any honest answer needs. */
+const mostSearched = 2 ** 28
+
+/** A text whose places are counted in bytes of UTF-8 by one side. It is gone through once, however many are asked for. */
+class ByteCounted {
+  readonly text: string
+  #starts: Uint32Array | undefined
+  #searched = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The byte at which a unit begins, of which `slice` makes the same as of a number less than 0 or none that is whole. */
+  byteAt(unit: number): number {
+    const whole = Math.trunc(unit)
+    const { length } = this.text
+    const at = whole < 0 ? Math.max(0, length + whole) : Math.min(length, whole)
+    return at === 0 ? 0 : (this.#table()[at] ?? 0)
+  }
+
+  /** The unit that begins at a byte; within a character the one behind it. */
+  unitAt(byte: number): number {
+    if (byte === 0) return 0
+    const starts = this.#table()
+    let low = 0
+    let high = this.text.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((starts[middle] ?? 0) >= byte) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** Where a quote stands; -1 where it does not, or too much has been looked through for others. */
+  find(quote: string): number {
+    if (this.#searched > mostSearched) return -1
+    const found = this.text.indexOf(quote)
+    this.#searched += found < 0 ? this.text.length : found
+    return found
+  }
+
+  /** Where each unit begins. The second of a pair begins at its last byte, as the first alone would take three. */
+  #table(): Uint32Array {
+    if (this.#starts) return this.#starts
+    const { text } = this
+    const starts = new Uint32Array(text.length + 1)
+    let byte = 0
+    for (let at = 0; at < text.length; at++) {
+      const code = text.codePointAt(at) ?? 0
+      starts[at] = byte
+      if (code > 0xffff) {
+        starts[++at] = byte + 3
+        byte += 4
+      } else byte += code < 0x80 ? 1 : code < 0x800 ? 2 : 3
+    }
+    starts[text.length] = byte
+    this.#starts = starts
+    return starts
   }
 }

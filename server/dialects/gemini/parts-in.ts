@@ -10,20 +10,45 @@ const dialect = 'gemini'
 /** Gives ids to calls without one, and finds the call that an answer without one belongs to. */
 export class CallIds {
   #count = 0
-  readonly #open: { name: string; id: string }[] = []
+  /** The calls of each name, the oldest first, and how many of them have been passed: a request may have very many. */
+  readonly #calls = new Map<string, { ids: string[]; passed: number }>()
+  /** How many calls of an id have no answer. */
+  readonly #open = new Map<string, number>()
+  /** How many answers named the id of such a call, which has not been passed. */
+  readonly #answered = new Map<string, number>()
 
   call(name: string, given: string | undefined): string {
     const id = given ?? `call_${++this.#count}`
-    this.#open.push({ name, id })
+    const named = this.#calls.get(name)
+    if (named) named.ids.push(id)
+    else this.#calls.set(name, { ids: [id], passed: 0 })
+    addTo(this.#open, id, 1)
     return id
   }
 
-  /** The oldest call of that name that has no answer. */
+  /** The given id; without one, that of the oldest call of that name that has no answer. */
   result(name: string, given: string | undefined): string {
-    const at = this.#open.findIndex((call) => (given === undefined ? call.name === name : call.id === given))
-    const [call] = at >= 0 ? this.#open.splice(at, 1) : []
-    return call?.id ?? given ?? `call_${++this.#count}`
+    if (given !== undefined) {
+      if (addTo(this.#open, given, -1)) addTo(this.#answered, given, 1)
+      return given
+    }
+    const named = this.#calls.get(name)
+    while (named && named.passed < named.ids.length) {
+      const id = named.ids[named.passed++] as string
+      if (addTo(this.#answered, id, -1)) continue
+      addTo(this.#open, id, -1)
+      return id
+    }
+    return `call_${++this.#count}`
   }
+}
+
+/** Adds to a count that does not go below 0; false where it would. */
+function addTo(counts: Map<string, number>, id: string, by: number): boolean {
+  const count = (counts.get(id) ?? 0) + by
+  if (count < 0) return false
+  counts.set(id, count)
+  return true
 }
 
 /** The parts of a Content. Throws GatewayError with the place of a part at fault. */

@@ -30,12 +30,17 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
  * is for the service to say, so what is charged and what is served could differ.
  */
 export function camelNames(object: JsonObject, path = ''): JsonObject {
-  const names = Object.keys(object)
-  const turned = Object.fromEntries(names.map((name) => [camel(name), object[name]]))
-  if (Object.keys(turned).length === names.length) return turned
-  const twice = names.map(camel).find((name, index, all) => all.indexOf(name) < index) ?? ''
-  const place = path === '' ? twice : `${path}.${twice}`
-  throw new GatewayError('invalid_field_value', `${place} stands twice in the request, in two spellings`, {
+  const turned = new Map<string, unknown>()
+  for (const name of Object.keys(object)) {
+    const turnedName = camel(name)
+    if (turned.has(turnedName)) throw inTwoSpellings(path === '' ? turnedName : `${path}.${turnedName}`)
+    turned.set(turnedName, object[name])
+  }
+  return Object.fromEntries(turned)
+}
+
+function inTwoSpellings(place: string): GatewayError {
+  return new GatewayError('invalid_field_value', `${place} stands twice in the request, in two spellings`, {
     param: place,
   })
 }

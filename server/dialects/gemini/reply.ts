@@ -65,18 +65,29 @@ function tellLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): void
   if (logprobs.length > 0 && part?.type === 'text') parts[at] = { ...part, logprobs }
 }
 
-/** Google counts in the whole text of a candidate. */
+/** Google counts in the whole text of a candidate: a citation belongs to the part in which it begins. */
 function cite(parts: ReplyPart[], candidate: JsonObject): void {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const all = citationsIn(candidate, text)
+  if (all.length === 0) return
+  const places = [...new Set(all.map(({ start = 0 }) => start))].sort((a, b) => a - b)
+  const owners = new Map<number, number>()
+  const begins = new Map<number, number>()
   let before = 0
-  for (const [index, part] of all.length > 0 ? parts.entries() : []) {
+  let next = 0
+  for (const [index, part] of parts.entries()) {
     if (part.type !== 'text') continue
-    const { length } = part.text
-    const citations = all.filter(({ start = 0 }) => start >= before && start < before + length)
-    if (citations.length > 0)
-      parts[index] = { ...part, citations: citations.map((each) => withinPart(each, before, length)) }
-    before += length
+    begins.set(index, before)
+    before += part.text.length
+    for (let place = places[next]; place !== undefined && place < before; place = places[++next])
+      owners.set(place, index)
+  }
+  const cited = Map.groupBy(all, ({ start = 0 }) => owners.get(start))
+  for (const [index = -1, citations] of cited) {
+    const part = parts[index]
+    if (part?.type !== 'text') continue
+    const begin = begins.get(index) ?? 0
+    parts[index] = { ...part, citations: citations.map((each) => withinPart(each, begin, part.text.length)) }
   }
 }
 

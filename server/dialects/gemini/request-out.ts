@@ -62,8 +62,9 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
     const rest = context.losses.native(message.native, 'message')
     if (parts.length === 0) continue
     const last = contents.at(-1)
-    // Answers of calls at once must stand in one turn.
-    if (last?.role === role && context.losses.isForeign) last.parts.push(...parts)
+    // Answers of calls at once must stand in one turn. One by one: a call does not take as many arguments as a caller
+    // may send parts.
+    if (last?.role === role && context.losses.isForeign) for (const part of parts) last.parts.push(part)
     else contents.push({ role, parts, rest })
   }
   return contents.map(({ role, parts, rest }) => ({ role, parts, ...rest }))
@@ -72,6 +73,7 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
 function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
   const declarations: JsonObject[] = []
   const others: JsonObject[] = []
+  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform')
   for (const tool of tools) {
     switch (tool.type) {
       case 'function':
@@ -95,8 +97,7 @@ function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
       }
       case 'web-search':
         // Gemini takes its own search and functions together only from callers who bring back what it searched for.
-        if (losses.isForeign && tools.some(({ type }) => type === 'function' || type === 'freeform'))
-          losses.lose('searchTool', tool)
+        if (losses.isForeign && hasFunctions) losses.lose('searchTool', tool)
         else others.push(searchOut(tool, losses))
         break
       default:

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, Part } from '../conversation.ts'
 import type { EncodeOptions } from '../dialect.ts'
 import type { Losses } from '../losses.ts'
-import { addressOf, fromBase64 } from '../media.ts'
+import { addressOf, before, fromBase64 } from '../media.ts'
 
 const dialect = 'openai-chat'
 
@@ -77,6 +77,6 @@ function mediaOut(part: MediaPart, losses: Losses): JsonObject {
 }
 
 function soundFormat(mediaType: string): string {
-  const name = mediaType.replace(/^audio\/(?:x-)?/, '').replace(/;.*$/, '')
+  const name = before(mediaType.replace(/^audio\/(?:x-)?/, ''), ';')
   return { mpeg: 'mp3', wave: 'wav', pcm: 'pcm16' }[name] ?? name
 }

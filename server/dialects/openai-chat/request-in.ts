@@ -74,15 +74,28 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   const system: TextPart[] = []
   const messages: Message[] = []
   const old: string[] = []
+  // Results of calls at once are one turn: the list of the last message, while that holds nothing else.
+  let results: Part[] | undefined
   const newCall = () => {
     old.push(`call_${old.length + 1}`)
     return old.at(-1) ?? ''
   }
   for (const message of list) {
     const role = message.needText('role')
-    if ((role === 'system' || role === 'developer') && messages.length === 0) system.push(...systemIn(message))
-    else if (role === 'tool' || role === 'function') addResult(messages, resultIn(message, role, old))
-    else messages.push(messageIn(message, role, newCall))
+    if ((role === 'system' || role === 'developer') && messages.length === 0) {
+      // One by one: a call does not take as many arguments as a caller may send parts.
+      for (const part of systemIn(message)) system.push(part)
+    } else if (role === 'tool' || role === 'function') {
+      if (!results) {
+        results = []
+        messages.push({ role: 'user', parts: results })
+      }
+      results.push(resultIn(message, role, old))
+    } else {
+      const turn = messageIn(message, role, newCall)
+      messages.push(turn)
+      results = turn.role === 'user' && turn.parts.length === 0 ? turn.parts : undefined
+    }
   }
   return { system, messages }
 }
@@ -96,7 +109,7 @@ function systemIn(message: Fields): TextPart[] {
   })
 }
 
-function messageIn(message: Fields, role: string, newCall: () => string): Message {
+function messageIn(message: Fields, role: string, newCall: () => string): Message & { parts: Part[] } {
   if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer')
     throw wrongField(message.at('role'), 'one of system, developer, user, assistant, tool, function')
   const name = message.text('name')
@@ -131,14 +144,6 @@ function resultIn(message: Fields, role: string, old: readonly string[]): ToolRe
     ...cacheIn(message),
     ...message.native(dialect),
   }
-}
-
-/** Results of calls at once are one turn. */
-function addResult(messages: Message[], result: ToolResultPart): void {
-  const last = messages.at(-1)
-  const goesOn = last?.role === 'user' && last.parts.every(({ type }) => type === 'tool-result')
-  if (last && goesOn) messages.splice(-1, 1, { ...last, parts: [...last.parts, result] })
-  else messages.push({ role: 'user', parts: [result] })
 }
 
 function toolIn(tool: Fields): Tool {

@@ -27,8 +27,12 @@ interface ChoiceState {
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
   /** Calls by the service's number; they end together, since services may go back to an earlier one. */
   readonly calls: Map<number, OpenCall>
+  /** The service's numbers by the ids of those calls. */
+  readonly numbers: Map<string, number>
   /** All calls that began. */
   readonly begun: OpenCall[]
+  /** The first of them with each id. */
+  readonly begunById: Map<string, OpenCall>
   sound: number | undefined
   /** Text of the thought that was begun last. */
   thought: string
@@ -124,6 +128,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
     this.#close(choice, state, events)
     for (const { index } of state.begun.splice(0)) events.push({ type: 'part-end', choice, index })
     state.calls.clear()
+    state.numbers.clear()
+    state.begunById.clear()
     if (state.sound !== undefined) events.push({ type: 'part-end', choice, index: state.sound })
     state.sound = undefined
   }
@@ -147,7 +153,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (isObject(old) && (looseText(old['name']) || looseText(old['arguments'])))
       this.#call(choice, state, { index: 0, function: old }, details.callSeals, events)
     for (const [id, seal] of details.callSeals) {
-      const call = state.begun.find((each) => each.id === id)
+      const call = state.begunById.get(id)
       if (call && !call.isSealed) events.push({ type: 'detail', choice, index: call.index, detail: { seal } })
     }
     if (isObject(delta['audio'])) this.#sound(choice, state, delta['audio'], events)
@@ -212,9 +218,13 @@ export class ChunkStreamDecoder implements StreamDecoder {
       const seal = seals.get(id) ?? googleSeal(call)
       const head = { type: 'tool-call', id, name: looseText(called['name']), input: '' } as const
       const part = { ...head, ...(freeformIn(call) && { freeform: true }), ...(seal && { seal }) }
+      // An id goes with the call that bore it.
+      if (known && state.numbers.get(known.id) === number) state.numbers.delete(known.id)
       known = { index: this.#part(choice, state, part, events), id, isSealed: seal !== undefined }
       state.calls.set(number, known)
+      if (!state.numbers.has(id)) state.numbers.set(id, number)
       state.begun.push(known)
+      if (!state.begunById.has(id)) state.begunById.set(id, known)
     }
     const whole = called['arguments'] ?? called['input']
     const text = isObject(whole) ? JSON.stringify(whole) : looseText(whole)
@@ -224,9 +234,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
   /** A service that does not number its calls gives each an id of its own at its start. */
   #unnumbered(state: ChoiceState, call: JsonObject): number {
     const id = looseText(call['id'])
-    const found = [...state.calls].find(([, known]) => known.id === id)
-    if (id && found) return found[0]
-    return id ? state.calls.size : Math.max(0, state.calls.size - 1)
+    if (id === '') return Math.max(0, state.calls.size - 1)
+    return state.numbers.get(id) ?? state.calls.size
   }
 
   #sound(choice: number, state: ChoiceState, audio: JsonObject, events: StreamEvent[]): void {
@@ -266,7 +275,9 @@ function newState(): ChoiceState {
     parts: 0,
     open: undefined,
     calls: new Map(),
+    numbers: new Map(),
     begun: [],
+    begunById: new Map(),
     sound: undefined,
     thought: '',
     lastText: undefined,

@@ -1,5 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { Citation } from '../conversation.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
 import { encodeFailure } from '../openai-failure.ts'
 import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
@@ -15,6 +16,8 @@ interface WrittenPart {
   call: number | undefined
   /** Text or input that came since, not yet in the part. */
   more: string
+  /** The part's own list of citations, once some came after its beginning. */
+  cited?: Citation[]
 }
 
 /** One choice as far as it was written; text is remembered only as far as what follows needs it. */
@@ -174,8 +177,11 @@ export class ChunkStreamEncoder implements StreamEncoder {
     if (!known) return ''
     const part = whole(known)
     if (detail.seal) known.part = { ...part, seal: detail.seal } as ReplyPart
-    if (detail.citations && part.type === 'text')
-      known.part = { ...part, citations: [...(part.citations ?? []), ...detail.citations] }
+    if (detail.citations && part.type === 'text') {
+      known.cited ??= [...(part.citations ?? [])]
+      for (const citation of detail.citations) known.cited.push(citation)
+      known.part = { ...part, citations: known.cited }
+    }
     const said = detail.transcript ? this.#chunk(choice, { audio: { transcript: detail.transcript } }) : ''
     return said + this.#logprobs(choice, detail.logprobs)
   }

@@ -20,13 +20,14 @@ export function inputIn(body: Fields): { system: TextPart[]; messages: Message[]
   for (const item of body.each('input') ?? []) {
     const { role, parts, isMessage } = itemIn(item)
     if (role === 'system' && turns.length === 0) {
-      system.push(...textsOnly(parts, item))
+      // One by one: a call does not take as many arguments as a caller may send parts.
+      for (const part of textsOnly(parts, item)) system.push(part)
       continue
     }
     const last = turns.at(-1)
     // What the model did between two turns of the user is one turn; results of calls at once are one, too.
     const goesOn = last?.role === role && (role === 'assistant' || (!isMessage && !last.isMessage))
-    if (last && goesOn) last.parts.push(...parts)
+    if (last && goesOn) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts, isMessage })
   }
   if (turns.length === 0 && system.length === 0) throw missingField('input')

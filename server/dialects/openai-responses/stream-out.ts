@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { TextPart } from '../conversation.ts'
+import type { Citation, TextPart } from '../conversation.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
 import { errorOut } from '../openai-failure.ts'
 import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
@@ -19,6 +19,8 @@ interface OpenItem {
   /** The content or summary part has begun. */
   hasContent: boolean
   annotations: number
+  /** Citations of its text so far. */
+  readonly citations: Citation[]
   /** Probabilities of its text so far. */
   readonly logprobs: JsonObject[]
 }
@@ -107,6 +109,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       part: emptied(part),
       hasContent: false,
       annotations: 0,
+      citations: [],
       logprobs: [],
     }
     this.#open.set(index, open)
@@ -186,6 +189,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (transcript) {
       // What a model says aloud can at least be read.
       open.part = { type: 'text', text: part.type === 'text' ? part.text : '' }
+      open.citations.length = 0
       return this.#delta(index, transcript)
     }
     if (seal && (part.type === 'reasoning' || part.type === 'text' || part.type === 'tool-call'))
@@ -197,14 +201,14 @@ export class ResponseStreamEncoder implements StreamEncoder {
   /** Probabilities of the text that was written last. */
   #logprobs(open: OpenItem, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length === 0) return ''
-    open.logprobs.push(...logprobs)
+    for (const each of logprobs) open.logprobs.push(each)
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
     return this.#content(open) + this.#written('response.output_text.delta', { ...at, delta: '', logprobs })
   }
 
   #cited(open: OpenItem, text: TextPart, citations: PartDetail['citations']): string {
     if (!citations) return ''
-    open.part = { ...text, citations: [...(text.citations ?? []), ...citations] }
+    for (const citation of citations) open.citations.push(citation)
     const begun = this.#content(open)
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
     const added = citations.flatMap((each) => annotationOut(each, text.text.length) ?? [])
@@ -234,7 +238,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 
   /** The whole item, under the name it was begun with. */
-  #closed({ id, part, logprobs }: OpenItem): JsonObject {
+  #closed({ id, part, citations, logprobs }: OpenItem): JsonObject {
     if (part.type === 'tool-call') {
       const input = part.input === '' && !part.freeform && !this.#freeform.has(part.name) ? '{}' : part.input
       return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
@@ -242,9 +246,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (part.type === 'reasoning') return thoughtItem(part, id)
     const isRefusal = part.type === 'refusal'
     const text = part.type === 'text' || isRefusal ? part.text : ''
-    const own = isRefusal
-      ? { type: 'refusal', refusal: text }
-      : textContent({ text, logprobs, ...(part.type === 'text' && part.citations && { citations: part.citations }) })
+    const own = isRefusal ? { type: 'refusal', refusal: text } : textContent({ text, citations, logprobs })
     return { id, type: 'message', status: 'completed', role: 'assistant', content: [own] }
   }
 

@@ -196,7 +196,7 @@ function addSize(value: unknown, said: Said): void {
     if (typeof each === 'string') {
       if (isDataUrl(each)) said.mediaTokens += imageTokens
       else said.unknownBytes += Buffer.byteLength(each)
-    } else if (isObject(each) && mediaTypes.some((name) => typeof each[name] === 'string')) {
+    } else if (isObject(each) && isTypedMedium(each)) {
       said.mediaTokens += imageTokens
     } else if (typeof each === 'object' && each !== null) {
       for (const [name, inner] of Object.entries(each)) {
@@ -209,6 +209,10 @@ function addSize(value: unknown, said: Said): void {
 
 /** How Anthropic, Google and LangChain say what the bytes beside it are. */
 const mediaTypes = ['media_type', 'mime_type', 'mimeType']
+
+function isTypedMedium(value: JsonObject): boolean {
+  return mediaTypes.some((name) => typeof value[name] === 'string')
+}
 
 function isDataUrl(text: string): boolean {
   return text.startsWith('data:')
@@ -244,6 +248,7 @@ function addPart(part: JsonObject, said: Said): void {
     const value = part[field]
     if (field === 'text' || field === 'refusal') addText(value, 'messages', said)
     else if (field === 'thinking') said.texts.push(thoughtIn(value, said))
+    else if (mediaTokens === 0 && field === 'data' && isTypedMedium(part)) addMedia(value, said)
     else if (mediaTokens === 0 && !isMark(field)) addUnknown(field, value, said)
   }
 }

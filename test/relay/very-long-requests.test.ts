@@ -1,0 +1,91 @@
+// One request must not hold up all the others: work for each pair of its many parts would take minutes here.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.gateway.setOption('ModelRatio', '{"openai":1,"google":1,"ollama":1}')
+  await bench.channel({ models: 'openai' })
+  await bench.channel({ type: 24, models: 'google' })
+  await bench.channel({ type: 30, models: 'ollama' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const times = <Item>(count: number, make: (index: number) => Item) => Array.from({ length: count }, (_, at) => make(at))
+
+const said = (content: unknown) => [{ role: 'user', content }]
+const inGoogle = (model: string) => `/v1beta/models/${model}:generateContent`
+const chat = '/v1/chat/completions'
+
+const requests: [name: string, path: string, body: () => object | string][] = [
+  [
+    'a field that we set, again and again',
+    chat,
+    () =>
+      `{"model":"openai","stream":true,"messages":${JSON.stringify(said('Hi'))},"stream_options":{}${',"stream_options":{}'.repeat(400_000)}}`,
+  ],
+  [
+    'an address with many endings',
+    chat,
+    () => ({
+      model: 'google',
+      messages: said([{ type: 'video_url', video_url: { url: `https://example.com/${'.a?'.repeat(400_000)}\n` } }]),
+    }),
+  ],
+  [
+    'a media type with many marks',
+    inGoogle('openai'),
+    () => ({
+      contents: [{ parts: [{ inlineData: { mimeType: `audio/${';'.repeat(1_000_000)}\nx`, data: 'AAAA' } }] }],
+    }),
+  ],
+  [
+    'many tools of which many may be called',
+    chat,
+    () => {
+      const tools = times(200_000, (index) => ({ type: 'function', function: { name: `f${index}` } }))
+      const allowed_tools = { mode: 'auto', tools: tools.toReversed() }
+      return { model: 'ollama', messages: said('Hi'), tools, tool_choice: { type: 'allowed_tools', allowed_tools } }
+    },
+  ],
+  [
+    'many calls whose results come in another order',
+    inGoogle('google'),
+    () => {
+      const call = (index: number) => ({ functionCall: { id: `id${index}`, name: 'f' } })
+      const result = (index: number) => ({ functionResponse: { id: `id${index}`, name: 'f', response: {} } })
+      const results = times(200_000, result).toReversed()
+      return {
+        contents: [
+          { role: 'model', parts: times(200_000, call) },
+          { role: 'user', parts: results },
+        ],
+      }
+    },
+  ],
+]
+
+describe('sent on at once is', () => {
+  test.each(requests)(
+    '%s',
+    async (_, path, body) => {
+      const caller = await bench.caller({ user: 100_000_000, token: 100_000_000 })
+      bench.upstream.next(fake.status(400))
+      const before = bench.upstream.requests.length
+      await see(bench.gateway.post(path, body(), caller.token))
+      expect(bench.upstream.requests.length).toBe(before + 1)
+    },
+    20_000,
+  )
+})
+
+test('refused at once is a name in both spellings among many', async () => {
+  const caller = await bench.caller()
+  const fields = Object.fromEntries(times(600_000, (index) => [`k${index}`, 0]))
+  const body = { ...fields, some_field: 0, someField: 0 }
+  const seen = await see(bench.gateway.post(inGoogle('google'), body, caller.token))
+  expect([seen.status, seen.error?.message]).toEqual([400, expect.stringContaining('someField stands twice')])
+}, 20_000)
