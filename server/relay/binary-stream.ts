@@ -5,7 +5,7 @@ import { describeFault } from './describe-fault.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { type Measured, measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'
-import { type OpenCall, settle } from './settlement.ts'
+import { type OpenCall, orRelease, settle } from './settlement.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
@@ -145,7 +145,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
     this.#letGo()
     noteHealth(this.#deps, this.#open, outcome === 'complete' ? 'well' : 'undecided')
     try {
-      const found = await this.#measuredOrReleased()
+      const found = await orRelease(this.#open, () => this.#measured())
       await settle(this.#deps, this.#open, {
         measure: found.measure,
         outcome,
@@ -156,16 +156,6 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
     } finally {
       // Of a whole answer the piece that was kept back goes out yet.
       this.#open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
-    }
-  }
-
-  /** What cannot be measured holds no quota. */
-  async #measuredOrReleased(): Promise<Measured> {
-    try {
-      return await this.#measured()
-    } catch (error) {
-      await this.#open.hold.release()
-      throw error
     }
   }
 

@@ -2,7 +2,7 @@ import type { StreamMeter } from '../dialects/dialect.ts'
 import type { RelayDeps } from './deps.ts'
 import { type Measured, measure, nothingCame, promptReport } from './measure.ts'
 import type { Delivered } from './running-cost.ts'
-import { type Ending, type OpenCall, settle } from './settlement.ts'
+import { type Ending, type OpenCall, orRelease, settle } from './settlement.ts'
 
 /** How a stream ended. */
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
@@ -19,7 +19,7 @@ export async function settleStream(
   meter: StreamMeter,
   { isOverdue, delivered, ...ending }: StreamEnding,
 ): Promise<void> {
-  const measuring = measuredOrRelease(deps, open, meter, { ...ending, delivered })
+  const measuring = orRelease(open, () => measured(deps, open, meter, { ...ending, delivered }))
   const found = measuring instanceof Promise ? await measuring : measuring
   const images = meter.images ?? 0
   // Where the answer does not tell how many images it has, they have been seen; where that cannot be, the price is the asked one.
@@ -34,21 +34,6 @@ export async function settleStream(
 }
 
 type Ended = Omit<StreamEnding, 'isOverdue'>
-
-function measuredOrRelease(
-  deps: RelayDeps,
-  open: OpenCall,
-  meter: StreamMeter,
-  ending: Ended,
-): Measured | Promise<Measured> {
-  const release = (error: unknown) => open.hold.release().then(() => Promise.reject(error))
-  try {
-    const measuring = measured(deps, open, meter, ending)
-    return measuring instanceof Promise ? measuring.catch(release) : measuring
-  } catch (error) {
-    return release(error)
-  }
-}
 
 function measured(
   deps: RelayDeps,

@@ -39,13 +39,17 @@ export function chargeOf({ charging, tierLost }: OpenCall<AnyCall>, measure: Mea
   return charging.charge(tierLost ? atUsualTier(measure) : measure)
 }
 
-/** A price that cannot be computed must not keep the quota. */
-function chargeOrRelease(open: OpenCall<AnyCall>, measure: Measure): Charge | Promise<never> {
-  if (measure.isFree) return nothing
+/** What the work gives. Work that fails must not keep the quota: that is given back before the failure is passed on. */
+export function orRelease<Result>(
+  { hold }: Pick<OpenCall<AnyCall>, 'hold'>,
+  work: () => Result | Promise<Result>,
+): Result | Promise<Result> {
+  const release = (error: unknown) => hold.release().then(() => Promise.reject<Result>(error))
   try {
-    return chargeOf(open, measure)
+    const result = work()
+    return result instanceof Promise ? result.catch(release) : result
   } catch (error) {
-    return open.hold.release().then(() => Promise.reject(error))
+    return release(error)
   }
 }
 
@@ -58,7 +62,7 @@ function atUsualTier(measure: Measure): Measure {
 export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: Ending): Promise<void> {
   const { call, hold, channel } = open
   const settings = deps.settings()
-  const charged = chargeOrRelease(open, ending.measure)
+  const charged = orRelease(open, () => (ending.measure.isFree ? nothing : chargeOf(open, ending.measure)))
   const charge = charged instanceof Promise ? await charged : charged
   const elapsedMs = Math.round(deps.clock.nowMs() - call.startedAtMs)
   const log = settings.LogConsumeEnabled ? logRow(open, ending, charge, elapsedMs, deps) : undefined

@@ -13,6 +13,11 @@ const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ l
 const citationsOf = (reply: Reply): (readonly Citation[])[] =>
   (reply.choices[0]?.parts ?? []).map((part) => (part.type === 'text' ? (part.citations ?? []) : []))
 
+/** Each stands at its own number, a unit long. */
+function standWhereTold(found: readonly Citation[]): void {
+  expect(found.every(({ start, end }, at) => start === at && end === at + 1)).toBe(true)
+}
+
 /** The blocks that an Anthropic caller reads, by turns: their names, and what came of their inputs. */
 function blocksOf(events: readonly StreamEvent[]) {
   const names: unknown[] = []
@@ -109,7 +114,7 @@ test(
       groundingChunkIndices: [0],
     }))
     const [found = []] = citationsOf(answer([{ text: 'a'.repeat(5_000_000) }], supports))
-    expect(found.every(({ start, end }, at) => start === at && end === at + 1)).toBe(true)
+    standWhereTold(found)
   },
   patience,
 )
@@ -178,7 +183,7 @@ test(
   () => {
     const citations = list(50_000, (at) => ({ start: at, end: at + 1, text: `b${at}` }))
     const [found = []] = citationsOf(cohere([{ type: 'text', text: 'a'.repeat(5_000_000) }], citations))
-    expect(found.every(({ start, end }, at) => start === at && end === at + 1)).toBe(true)
+    standWhereTold(found)
   },
   patience,
 )
