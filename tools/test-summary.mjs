@@ -15,6 +15,14 @@ export function tally(output, code) {
   return { passed, failed }
 }
 
+/** The counts of several runs together, and a note for each that did not go as it should: none of them is a success. */
+export function tallyAll(runs) {
+  const counts = runs.map(({ output, code, signal }) => ({ ...tally(output, code), signal }))
+  const sum = (of) => counts.reduce((total, count) => total + count[of], 0)
+  const notes = counts.flatMap(({ note, signal }) => (note ? [signal ? `${note} (${signal})` : note] : []))
+  return { passed: sum('passed'), failed: sum('failed'), notes }
+}
+
 const entities = { '&#10;': ' ', '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" }
 const attribute = (tag, name) =>
   new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]?.replace(/&#?\w+;/g, (entity) => entities[entity] ?? entity) ?? ''

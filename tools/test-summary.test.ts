@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { skippedTests, tally } from './test-summary.mjs'
+import { skippedTests, tally, tallyAll } from './test-summary.mjs'
 
 const run = (counts: string) => `a.test.ts:\n(pass) a\n 7 pass\n\n${counts}\nRan 9 tests across 2 files. [29.00ms]\n`
 
@@ -24,6 +24,22 @@ describe('tally', () => {
 
   test('names a run of nothing', () => {
     expect(tally(run(' 0 pass\n 0 fail'), 0)).toEqual({ passed: 0, failed: 0, note: 'No test ran.' })
+  })
+})
+
+describe('tallyAll', () => {
+  const good = { output: run(' 2 pass\n 0 fail'), code: 0, signal: null }
+
+  test('adds up what runs beside each other', () => {
+    const other = { output: run(' 5 pass\n 3 fail'), code: 1, signal: null }
+    expect(tallyAll([good, other])).toEqual({ passed: 7, failed: 3, notes: [] })
+  })
+
+  test('a run that was killed counts as a failure beside one that passed', () => {
+    const killed = { output: '(pass) a\n', code: null, signal: 'SIGKILL' }
+    const { notes, ...counts } = tallyAll([good, killed])
+    expect(counts).toEqual({ passed: 2, failed: 1 })
+    expect(notes).toEqual([expect.stringContaining('(SIGKILL)')])
   })
 })
 

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { GatheredBytes } from './gathered-bytes.ts'
 import { type Framing, unreadableMessage } from './reframe.ts'
 
 /** One message of an event stream: its headers that are texts, and its payload. */
@@ -18,10 +19,7 @@ const mostBytes = 24 * 1024 * 1024 + 128 * 1024
  */
 export class AwsEventFraming implements Framing {
   readonly #write: (message: AwsMessage) => string | undefined
-  /** Of a message that is not whole yet: its chunks, their bytes together, and how many are waited for. */
-  #open: Uint8Array[] = []
-  #openBytes = 0
-  #needed = preludeBytes
+  readonly #gathered = new GatheredBytes(preludeBytes)
   #broken = false
 
   constructor(write: (message: AwsMessage) => string | undefined) {
@@ -30,20 +28,15 @@ export class AwsEventFraming implements Framing {
 
   push(bytes: Uint8Array): string[] {
     if (this.#broken) return []
-    this.#openBytes += bytes.length
-    if (this.#openBytes < this.#needed) {
-      this.#keep(bytes)
-      return []
-    }
-    const open = this.#open.length === 0 ? bytes : Buffer.concat([...this.#open, bytes])
-    this.#open = []
-    this.#needed = preludeBytes
+    const open = this.#gathered.take(bytes)
     const out: string[] = []
+    if (!open) return out
     let at = 0
+    let needed = preludeBytes
     while (open.length - at >= preludeBytes) {
       const length = messageLength(open.subarray(at))
       if (length !== undefined && open.length - at < length) {
-        this.#needed = length
+        needed = length
         break
       }
       const message = length === undefined ? undefined : readMessage(open.subarray(at, at + length))
@@ -55,14 +48,8 @@ export class AwsEventFraming implements Framing {
       if (text !== undefined) out.push(text)
       at += length
     }
-    this.#openBytes = open.length - at
-    this.#keep(open.subarray(at))
+    this.#gathered.keep(open.subarray(at), needed)
     return out
-  }
-
-  #keep(bytes: Uint8Array): void {
-    // The runtime may reuse the chunk's memory once it has been handed on.
-    if (bytes.length > 0) this.#open.push(Uint8Array.prototype.slice.call(bytes))
   }
 
   finish(): string[] {

@@ -1,3 +1,5 @@
+import { GatheredBytes } from './gathered-bytes.ts'
+
 /** What one side of a WebSocket says, put together from its frames (RFC 6455, section 5). */
 export type SocketMessage =
   | { readonly kind: 'text'; readonly data: string }
@@ -59,6 +61,9 @@ function truncated(text: string, mostBytes: number): Uint8Array {
   return bytes.subarray(0, end)
 }
 
+/** Every frame has them. */
+const leastHeadBytes = 2
+
 interface Head {
   final: boolean
   opcode: number
@@ -69,10 +74,7 @@ interface Head {
 /** Puts together the messages of a server from the bytes as they come. `mostBytes` is the longest message it takes. */
 export class FrameReader {
   readonly #mostBytes: number
-  #waiting: Uint8Array[] = []
-  #size = 0
-  /** So many bytes make it worth looking again. */
-  #needed = 2
+  readonly #gathered = new GatheredBytes(leastHeadBytes)
   /** A message that comes in several frames. */
   #parts: { opcode: number; bytes: Uint8Array[]; size: number } | undefined
 
@@ -82,38 +84,32 @@ export class FrameReader {
 
   /** The messages that are complete with these bytes. Throws FrameFault; after that nothing more may be pushed. */
   push(bytes: Uint8Array): SocketMessage[] {
-    this.#waiting.push(bytes)
-    this.#size += bytes.length
-    if (this.#size < this.#needed) return []
-    const all = this.#waiting.length === 1 ? bytes : Buffer.concat(this.#waiting)
+    const all = this.#gathered.take(bytes)
     const found: SocketMessage[] = []
+    if (!all) return found
     let at = 0
     for (;;) {
       const head = this.#headAt(all, at)
       if (typeof head === 'number') {
-        this.#needed = head
-        break
+        this.#gathered.keep(all.subarray(at), head)
+        return found
       }
       const from = at + head.headBytes
       at = from + head.payloadBytes
       const message = this.#take(head, all.subarray(from, at))
       if (message) found.push(message)
     }
-    const rest = all.subarray(at)
-    this.#waiting = rest.length === 0 ? [] : [rest]
-    this.#size = rest.length
-    return found
   }
 
   /** The head of a whole frame, or how many bytes it takes to see more. */
   #headAt(all: Uint8Array, at: number): Head | number {
     const size = all.length - at
     const [first, second] = [all[at], all[at + 1]]
-    if (first === undefined || second === undefined) return 2
+    if (first === undefined || second === undefined) return leastHeadBytes
     if ((first & 0x70) !== 0) throw new FrameFault(1002, 'an extension that was not agreed on')
     if ((second & 0x80) !== 0) throw new FrameFault(1002, 'a masked frame of a server')
     const short = second & 0x7f
-    const headBytes = short < 126 ? 2 : short === 126 ? 4 : 10
+    const headBytes = short < 126 ? leastHeadBytes : short === 126 ? 4 : 10
     if (size < headBytes) return headBytes
     const view = new DataView(all.buffer, all.byteOffset + at, headBytes)
     const payloadBytes = short < 126 ? short : short === 126 ? view.getUint16(2) : Number(view.getBigUint64(2))

@@ -2,6 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { QuoteSearch } from '../quote-search.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../reply.ts'
 
 /** A Chat response of Cohere's (API reference, "Chat", version 2); without a message it holds no answer. */
@@ -92,8 +93,6 @@ function citationAt(citation: JsonObject, text: CountedText): Citation {
 
 /** How often blocks are tried for citations that name none: more than any honest answer needs. */
 const mostLooks = 2 ** 20
-/** Most characters that are looked through for misplaced citations of one text, likewise. */
-const mostSearched = 2 ** 28
 
 /**
  * A text that is cited. Cohere counts in characters, which are not the text's units where it has signs beyond the usual
@@ -101,12 +100,13 @@ const mostSearched = 2 ** 28
  */
 class CountedText {
   readonly #text: string
+  readonly #quotes: QuoteSearch
   #starts: Uint32Array | undefined
   #characters = 0
-  #searched = 0
 
   constructor(text: string) {
     this.#text = text
+    this.#quotes = new QuoteSearch(text)
   }
 
   spanOf(citation: JsonObject): { start: number; end: number } {
@@ -114,7 +114,7 @@ class CountedText {
     const end = looseCount(citation['end'])
     const cited = looseText(citation['text'])
     if (cited === '' || this.#text.slice(start, end) === cited) return { start, end }
-    const found = this.placeOf(citation) ?? this.#find(cited)
+    const found = this.placeOf(citation) ?? this.#quotes.find(cited)
     if (found < 0) return { start, end }
     return { start: found, end: found + cited.length }
   }
@@ -128,14 +128,6 @@ class CountedText {
     if (this.#text.slice(start, end) === cited) return start
     const unit = this.#unitAt(start)
     return this.#text.slice(unit, this.#unitAt(end)) === cited ? unit : undefined
-  }
-
-  /** Where a text stands; -1 where it does not, or too much has been looked through for others. */
-  #find(cited: string): number {
-    if (this.#searched > mostSearched) return -1
-    const found = this.#text.indexOf(cited)
-    this.#searched += found < 0 ? this.#text.length : found
-    return found
   }
 
   #unitAt(character: number): number {

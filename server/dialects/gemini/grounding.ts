@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { QuoteSearch } from '../quote-search.ts'
 
 /**
  * Citations of a candidate: what it was grounded on, and what it recites (Gemini API, "GroundingMetadata",
@@ -44,7 +45,7 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
   // Where Google counted in another text than the one it sent, what it quotes of it is found again.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
-  const found = counted.find(quote)
+  const found = counted.quotes.find(quote)
   return found < 0 ? span : { start: found, end: found + quote.length }
 }
 
@@ -74,17 +75,15 @@ export function groundingOut(citations: readonly Citation[], text: string): Json
   }
 }
 
-/** Most characters that are looked through for misplaced quotes of one text: more than any honest answer needs. */
-const mostSearched = 2 ** 28
-
 /** A text whose places are counted in bytes of UTF-8 by one side. It is gone through once, however many are asked for. */
 class ByteCounted {
   readonly text: string
+  readonly quotes: QuoteSearch
   #starts: Uint32Array | undefined
-  #searched = 0
 
   constructor(text: string) {
     this.text = text
+    this.quotes = new QuoteSearch(text)
   }
 
   /** The byte at which a unit begins, of which `slice` makes the same as of a number less than 0 or none that is whole. */
@@ -107,14 +106,6 @@ class ByteCounted {
       else low = middle + 1
     }
     return low
-  }
-
-  /** Where a quote stands; -1 where it does not, or too much has been looked through for others. */
-  find(quote: string): number {
-    if (this.#searched > mostSearched) return -1
-    const found = this.text.indexOf(quote)
-    this.#searched += found < 0 ? this.text.length : found
-    return found
   }
 
   /** Where each unit begins. The second of a pair begins at its last byte, as the first alone would take three. */

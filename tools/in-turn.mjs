@@ -1,0 +1,24 @@
+/** Prints what it is given in the order of the shares: a later one waits until those before it have ended. */
+export class InTurn {
+  #open = 0
+  #kept = []
+
+  print(share, stream, chunk) {
+    if (share === this.#open) stream.write(chunk)
+    else this.#keptOf(share).parts.push({ stream, chunk })
+  }
+
+  end(share) {
+    this.#keptOf(share).isEnded = true
+    while (this.#kept[this.#open]?.isEnded) {
+      this.#open++
+      const next = this.#keptOf(this.#open)
+      for (const { stream, chunk } of next.parts.splice(0)) stream.write(chunk)
+    }
+  }
+
+  #keptOf(share) {
+    this.#kept[share] ??= { isEnded: false, parts: [] }
+    return this.#kept[share]
+  }
+}
