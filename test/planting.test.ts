@@ -10,7 +10,6 @@ import { exceptions, faults } from './planting/lint.ts'
 import { root, Tree } from './planting/tree.ts'
 import { typeClean, typeFaults } from './planting/types.ts'
 
-const slow = 30_000
 const unused: Disposable[] = []
 afterAll(() => {
   for (const tree of unused) tree[Symbol.dispose]()
@@ -43,30 +42,22 @@ describe('imports', () => {
   const filesOf = (imports: Readonly<Record<string, readonly string[]>>) =>
     Object.fromEntries(Object.entries(imports).map(([file, targets]) => [file, source(targets)]))
 
-  test(
-    'what is allowed is left alone',
-    async () => {
-      const result = await cruise(plant(filesOf(allowed), manifest).base)
-      expect(result.violations).toEqual([])
-      expect(result.unseen).toEqual([])
-      expect(result.cruised).toBeGreaterThan(Object.keys(allowed).length)
-    },
-    slow,
-  )
+  test('what is allowed is left alone', async () => {
+    const result = await cruise(plant(filesOf(allowed), manifest).base)
+    expect(result.violations).toEqual([])
+    expect(result.unseen).toEqual([])
+    expect(result.cruised).toBeGreaterThan(Object.keys(allowed).length)
+  })
 
-  test(
-    'each planted import is refused by its own rule',
-    async () => {
-      const imports: Record<string, readonly string[]> = { ...allowed }
-      for (const [file, target] of forbidden) imports[file] = [...(imports[file] ?? []), target]
-      const { violations } = await cruise(plant(filesOf(imports), manifest).base)
-      const refused = new Set(violations.map(({ from, rule }) => `${from}: ${rule}`))
-      const plans = forbidden.filter(([, , rule]) => rule !== '').map(([file, , rule]) => `${file}: ${rule}`)
-      expect(plans.filter((plan) => !refused.has(plan))).toEqual([])
-      expect(violations.filter(({ comment }) => comment === '')).toEqual([])
-    },
-    slow,
-  )
+  test('each planted import is refused by its own rule', async () => {
+    const imports: Record<string, readonly string[]> = { ...allowed }
+    for (const [file, target] of forbidden) imports[file] = [...(imports[file] ?? []), target]
+    const { violations } = await cruise(plant(filesOf(imports), manifest).base)
+    const refused = new Set(violations.map(({ from, rule }) => `${from}: ${rule}`))
+    const plans = forbidden.filter(([, , rule]) => rule !== '').map(([file, , rule]) => `${file}: ${rule}`)
+    expect(plans.filter((plan) => !refused.has(plan))).toEqual([])
+    expect(violations.filter(({ comment }) => comment === '')).toEqual([])
+  })
 
   test('no rule is without a planted import', () => {
     const planted = new Set(forbidden.map(([, , rule]) => rule))
@@ -75,45 +66,37 @@ describe('imports', () => {
     expect(repo.repeated(rules)).toEqual([])
   })
 
-  test(
-    'a run that reads no TypeScript is noticed',
-    async () => {
-      const tree = plant({ 'server/a.ts': source([]), 'server/b.ts': source(['./a.ts']) })
-      tree.write('.dependency-cruiser.mjs', "export default { forbidden: [], options: { exclude: '[.]ts$' } }\n")
-      expect((await cruise(tree.base)).unseen.sort()).toEqual(['server/a.ts', 'server/b.ts'])
-    },
-    slow,
-  )
+  test('a run that reads no TypeScript is noticed', async () => {
+    const tree = plant({ 'server/a.ts': source([]), 'server/b.ts': source(['./a.ts']) })
+    tree.write('.dependency-cruiser.mjs', "export default { forbidden: [], options: { exclude: '[.]ts$' } }\n")
+    expect((await cruise(tree.base)).unseen.sort()).toEqual(['server/a.ts', 'server/b.ts'])
+  })
 })
 
 describe('types', () => {
-  test(
-    'each project refuses what its platform does not have, and nothing else',
-    async () => {
-      const planted = Object.fromEntries(typeFaults.map(([, file, text]) => [file, text]))
-      const tree = plant({ ...typeClean, ...planted })
-      const projects = [...new Set(typeFaults.map(([project]) => project))]
-      const compiler = tool('@typescript/native-preview/bin/tsgo')
-      const compile = async (project: string) => {
-        const args = [compiler, '-p', `tsconfig.${project}.json`, '--noEmit', '--pretty', 'false']
-        const output = await tree.run(findBun(), args)
-        return [...output.matchAll(/^([^\s(]+)\(\d+,\d+\): error (TS\d+)/gm)].map(
-          ([, file, code]) => `${project} ${file} ${code}`,
-        )
-      }
-      const refused = [...new Set((await Promise.all(projects.map(compile))).flat())]
-      const expected = typeFaults.map(([project, file, , code]) => `${project} ${file} ${code}`)
-      const others = new Set(
-        projects.flatMap((project) =>
-          typeFaults.filter(([of]) => of !== project).map(([, file]) => `${project} ${file}`),
-        ),
+  test('each project refuses what its platform does not have, and nothing else', async () => {
+    const planted = Object.fromEntries(typeFaults.map(([, file, text]) => [file, text]))
+    const tree = plant({ ...typeClean, ...planted })
+    const projects = [...new Set(typeFaults.map(([project]) => project))]
+    const compiler = tool('@typescript/native-preview/bin/tsgo')
+    const compile = async (project: string) => {
+      const args = [compiler, '-p', `tsconfig.${project}.json`, '--noEmit', '--pretty', 'false']
+      const output = await tree.run(findBun(), args)
+      return [...output.matchAll(/^([^\s(]+)\(\d+,\d+\): error (TS\d+)/gm)].map(
+        ([, file, code]) => `${project} ${file} ${code}`,
       )
-      // A project that shares contract/ sees the plants there too, and may allow them.
-      const own = refused.filter((line) => !others.has(line.split(' ').slice(0, 2).join(' ')))
-      expect(own.sort()).toEqual(expected.sort())
-    },
-    slow,
-  )
+    }
+    const refused = [...new Set((await Promise.all(projects.map(compile))).flat())]
+    const expected = typeFaults.map(([project, file, , code]) => `${project} ${file} ${code}`)
+    const others = new Set(
+      projects.flatMap((project) =>
+        typeFaults.filter(([of]) => of !== project).map(([, file]) => `${project} ${file}`),
+      ),
+    )
+    // A project that shares contract/ sees the plants there too, and may allow them.
+    const own = refused.filter((line) => !others.has(line.split(' ').slice(0, 2).join(' ')))
+    expect(own.sort()).toEqual(expected.sort())
+  })
 })
 
 describe('format and lint', () => {
@@ -123,50 +106,42 @@ describe('format and lint', () => {
     readonly location: { readonly path: string | { readonly file: string } }
   }
 
-  test(
-    'each planted fault is named, and the exceptions hold',
-    async () => {
-      const planted = Object.fromEntries(faults.map(([file, text]) => [file, text]))
-      const tree = plant({ ...exceptions, ...planted })
-      const args = [tool('@biomejs/biome/bin/biome'), 'check', '--reporter=json', '--max-diagnostics=none', '.']
-      const { diagnostics } = JSON.parse(await tree.run(findBun(), args)) as { diagnostics: readonly Diagnostic[] }
-      const where = ({ location: { path } }: Diagnostic) => (typeof path === 'string' ? path : path.file)
-      const named = new Set(
-        diagnostics.filter(({ severity }) => severity === 'error').map((found) => `${where(found)}: ${found.category}`),
-      )
-      expect(faults.map(([file, , rule]) => `${file}: ${rule}`).filter((plan) => !named.has(plan))).toEqual([])
-      expect([...named].filter((line) => line.slice(0, line.indexOf(':')) in exceptions)).toEqual([])
-    },
-    slow,
-  )
+  test('each planted fault is named, and the exceptions hold', async () => {
+    const planted = Object.fromEntries(faults.map(([file, text]) => [file, text]))
+    const tree = plant({ ...exceptions, ...planted })
+    const args = [tool('@biomejs/biome/bin/biome'), 'check', '--reporter=json', '--max-diagnostics=none', '.']
+    const { diagnostics } = JSON.parse(await tree.run(findBun(), args)) as { diagnostics: readonly Diagnostic[] }
+    const where = ({ location: { path } }: Diagnostic) => (typeof path === 'string' ? path : path.file)
+    const named = new Set(
+      diagnostics.filter(({ severity }) => severity === 'error').map((found) => `${where(found)}: ${found.category}`),
+    )
+    expect(faults.map(([file, , rule]) => `${file}: ${rule}`).filter((plan) => !named.has(plan))).toEqual([])
+    expect([...named].filter((line) => line.slice(0, line.indexOf(':')) in exceptions)).toEqual([])
+  })
 })
 
 describe('dead code', () => {
-  test(
-    'a dead file, a dead export, a dead dependency and an undeclared one are named',
-    async () => {
-      const tree = plant(
-        {
-          'server/main.ts': "import { alive } from './lib/alive.ts'\nimport 'used'\nimport 'undeclared'\n\nalive()\n",
-          'server/lib/alive.ts':
-            'export const alive = (): number => 1\nexport const deadExport = 1\nexport type DeadType = 1\n',
-          'server/lib/dead-file.ts': 'export const a = 1\n',
-          'server/lib/alive.test.ts': "import './alive.ts'\n",
-        },
-        { dependencies: ['used', 'unused'] },
-      )
-      const args = ['--bun', tool('knip/bin/knip.js'), '--no-progress', '--no-config-hints', '--reporter', 'compact']
-      const output = (await tree.run(findBun(), args)).split('\n')
-      const says = (...words: string[]) => output.some((line) => words.every((word) => line.includes(word)))
-      expect(says('dead-file.ts')).toBe(true)
-      expect(says('alive.ts', 'deadExport')).toBe(true)
-      expect(says('alive.ts', 'DeadType')).toBe(true)
-      expect(says('package.json', 'unused')).toBe(true)
-      expect(says('main.ts', 'undeclared')).toBe(true)
-      expect(says('alive.test.ts')).toBe(false)
-    },
-    slow,
-  )
+  test('a dead file, a dead export, a dead dependency and an undeclared one are named', async () => {
+    const tree = plant(
+      {
+        'server/main.ts': "import { alive } from './lib/alive.ts'\nimport 'used'\nimport 'undeclared'\n\nalive()\n",
+        'server/lib/alive.ts':
+          'export const alive = (): number => 1\nexport const deadExport = 1\nexport type DeadType = 1\n',
+        'server/lib/dead-file.ts': 'export const a = 1\n',
+        'server/lib/alive.test.ts': "import './alive.ts'\n",
+      },
+      { dependencies: ['used', 'unused'] },
+    )
+    const args = ['--bun', tool('knip/bin/knip.js'), '--no-progress', '--no-config-hints', '--reporter', 'compact']
+    const output = (await tree.run(findBun(), args)).split('\n')
+    const says = (...words: string[]) => output.some((line) => words.every((word) => line.includes(word)))
+    expect(says('dead-file.ts')).toBe(true)
+    expect(says('alive.ts', 'deadExport')).toBe(true)
+    expect(says('alive.ts', 'DeadType')).toBe(true)
+    expect(says('package.json', 'unused')).toBe(true)
+    expect(says('main.ts', 'undeclared')).toBe(true)
+    expect(says('alive.test.ts')).toBe(false)
+  })
 })
 
 describe('the conventions of the repository', () => {

@@ -22,32 +22,31 @@ const byName = given.some((argument) => argument === '-t' || argument.startsWith
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
 /**
- * The arguments of each process. The pages take as long as everything else together, so they run beside it. Bun's own
- * --parallel can lose the end of a program that a test has started (oven-sh/bun#43697), and these tests start many.
+ * The arguments of each process. The pages take as long as everything else together, so they run beside it where no
+ * flag asks for something of the whole. Bun's own --parallel can lose the end of a program that a test has started
+ * (oven-sh/bun#43697), and these tests start many.
  */
 function shares() {
   if (filters.length > 0) return [given]
-  if (byName) return [[...given, ...folders]]
-  return [
-    [...given, `--path-ignore-patterns=${inBrowser.slice(2)}**`, ...folders],
-    [...given, inBrowser],
-  ]
+  if (given.length > 0) return [[...given, ...folders]]
+  return [[`--path-ignore-patterns=${inBrowser.slice(2)}**`, ...folders], [inBrowser]]
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 
-/** Ends the tests when this program is told to end, or ends. Ctrl-C in a terminal reaches them by itself. */
+/** Ends the tests when this program is told to end, or ends; what they have said by then is still printed. */
 function endTogether(child) {
   // The browser library of the tests takes the other signals for itself; SIGINT ends them as Ctrl-C does.
-  const end = () => {
-    child.kill('SIGINT')
+  const end = (signal) => {
+    // A terminal sends Ctrl-C to the whole group; passed on, it would reach the tests twice.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGINT')
     // A program that a test started may live on and hold the pipes open.
     child.once('exit', () => {
       child.stdout.destroy()
       child.stderr.destroy()
     })
   }
-  process.on('SIGTERM', end).on('SIGHUP', end)
+  process.on('SIGINT', end).on('SIGTERM', end).on('SIGHUP', end)
   process.on('exit', () => child.kill('SIGINT'))
   endWithParent(end)
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
 // One thread serves everybody. Where the cost of an answer grows with the square of its size, these take minutes.
-const patience = 20_000
+const patience = 60_000
 
 const { gemini, 'anthropic-messages': anthropic } = dialects
 const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_, at) => make(at))

@@ -76,9 +76,7 @@ describe('a stream that breaks off', () => {
     const { provider, variant, caller, fake, said } = each
     const count = fake.pieces(said).length
     if (count === 0) continue
-    test(`of ${provider.meta.label} ${variant.note} is never taken for whole by callers of ${caller}`, {
-      timeout: 30_000,
-    }, async () => {
+    test(`of ${provider.meta.label} ${variant.note} is never taken for whole by callers of ${caller}`, async () => {
       const base = usesSockets(each) ? { base: spark.url } : {}
       const setup = { ...variant.setup, ...base, name: caller, type: provider.meta.type }
       const asked = {
