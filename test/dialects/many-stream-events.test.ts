@@ -5,7 +5,7 @@ import { dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dial
 
 // What one answer of an upstream may cost: time that grows with its length, not with the square of it.
 const many = 100_000
-const inTime = 60_000
+const inTime = 20_000
 const chunk = (delta: JsonObject) => JSON.stringify({ id: 'c', model: 'up', choices: [{ index: 0, delta }] })
 const idAt = (at: number) => `call-${at}`
 const partsOf = (events: readonly StreamEvent[]) => events.flatMap((event) => (event.type === 'part' ? [event] : []))
