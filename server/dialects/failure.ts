@@ -72,6 +72,15 @@ export const unreadable: Failure = {
   type: 'upstream_error',
 }
 
+/** The input of a call came in pieces, and then whole, as another one: nobody can know which of them is meant. */
+export const contradictory: Failure = {
+  status: 502,
+  kind: 'server',
+  message: 'the upstream contradicts itself about the input of a tool call',
+  code: 'upstream_stream_error',
+  type: 'upstream_error',
+}
+
 /** What an event says, where it can be read; JSON that is too deep to be written again cannot. Throws what is a fault of ours. */
 export function decoded(decoder: StreamDecoder, data: string): StreamEvent[] {
   try {

@@ -1,31 +1,23 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, unreadable } from '../failure.ts'
+import { brokenOff, contradictory, unreadable } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
-import type { ReplyPart, StreamEvent } from '../reply.ts'
-import { readSeal } from '../seal.ts'
+import type { StreamEvent } from '../reply.ts'
 import { citationIn } from './annotations.ts'
-import { callIn, contentIn, outputIn } from './reply.ts'
+import { callIn, contentIn } from './reply.ts'
 import { stopIn } from './stop.ts'
+import { StreamItems } from './stream-items.ts'
+import { StreamTeller } from './stream-teller.ts'
 
-const dialect = 'openai-responses'
-
-/** A part that has begun. */
-interface OpenPart {
-  readonly index: number
-  readonly type: ReplyPart['type']
-  /** Characters that came as deltas; the events that repeat the whole add only what is missing. */
-  written: number
-}
-
-/** Follows a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). */
+/**
+ * Follows a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every event of an
+ * end repeats what came before it: whatever no delta told is told then, once.
+ */
 export class ResponseStreamDecoder implements StreamDecoder {
-  /** Open parts by item, and by content part where an item has several. */
-  readonly #open = new Map<string, OpenPart>()
-  readonly #kinds = new Set<ReplyPart['type']>()
-  #parts = 0
+  readonly #items = new StreamItems()
+  readonly #teller = new StreamTeller()
   #started = false
   #ended = false
 
@@ -34,13 +26,11 @@ export class ResponseStreamDecoder implements StreamDecoder {
     const event = tryParse(data)
     if (!isObject(event)) return this.#end([{ type: 'error', failure: unreadable }])
     const type = looseText(event['type'])
-    const events: StreamEvent[] = []
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
       case 'response.queued':
-        this.#start(looseObject(event['response']), events)
-        return events
+        return this.#start(looseObject(event['response']))
       case 'response.completed':
       case 'response.incomplete':
         return this.#complete(looseObject(event['response']))
@@ -48,8 +38,8 @@ export class ResponseStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#fail(event)
       default:
-        this.#item(type, event, events)
-        return events
+        this.#within(type, event)
+        return this.#told()
     }
   }
 
@@ -62,24 +52,42 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return events
   }
 
-  #start(response: JsonObject, events: StreamEvent[]): void {
-    if (this.#started) return
+  /** What the last event made known; nobody could act on a call whose input contradicts itself. */
+  #told(): StreamEvent[] {
+    const events = this.#teller.take()
+    return this.#teller.isContradictory ? this.#end([...events, { type: 'error', failure: contradictory }]) : events
+  }
+
+  #start(response: JsonObject): StreamEvent[] {
+    if (this.#started) return []
     this.#started = true
     const id = looseText(response['id'])
     const model = looseText(response['model'])
     const created = Math.floor(Number(response['created_at'])) || 0
-    events.push({
-      type: 'start',
-      ...(id && { id }),
-      ...(model && { model }),
-      ...(created > 0 && { createdAtSeconds: created }),
-    })
+    return [
+      {
+        type: 'start',
+        ...(id && { id }),
+        ...(model && { model }),
+        ...(created > 0 && { createdAtSeconds: created }),
+      },
+    ]
   }
 
   #complete(response: JsonObject): StreamEvent[] {
+    const started = this.#start(response)
+    for (const [place, item] of looseList(response['output']).entries()) {
+      const known = this.#items.claimed(item, place, (each) => this.#teller.hasTold(each, item))
+      this.#teller.whole(known, item)
+    }
+    for (const item of this.#items.all) this.#teller.close(item)
+    const told = this.#told()
+    if (this.#ended) return [...started, ...told]
     const usage = readUsage(usageOf(response))
-    const kinds = [...this.#kinds].map((type) => ({ type }))
+    const kinds = [...this.#teller.kinds].map((type) => ({ type }))
     return this.#end([
+      ...started,
+      ...told,
       ...(usage ? [{ type: 'usage', usage } as const] : []),
       { type: 'stop', choice: 0, stop: stopIn(response, kinds) },
       { type: 'end' },
@@ -96,146 +104,110 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return this.#end([...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'error', failure }])
   }
 
-  #item(type: string, event: JsonObject, events: StreamEvent[]): void {
-    const item = String(looseCount(event['output_index']))
-    const content = `${item} ${looseCount(event['content_index'])}`
+  #within(type: string, event: JsonObject): void {
+    const teller = this.#teller
     switch (type) {
-      case 'response.output_item.added':
-        this.#added(item, looseObject(event['item']), events)
-        break
-      case 'response.output_item.done':
-        this.#done(item, looseObject(event['item']), events)
-        break
-      case 'response.content_part.added': {
-        const part = looseObject(event['part'])
-        if (part['type'] !== 'reasoning_text') this.#begin(content, contentIn(part), events)
+      case 'response.output_item.added': {
+        const item = looseObject(event['item'])
+        const known = this.#items.begun(event, item)
+        if (isCall(item)) teller.call(known, callIn(item))
+        else if (item['type'] === 'reasoning') teller.thought(known)
         break
       }
-      case 'response.content_part.done':
-        this.#finish(content, events)
+      case 'response.output_item.done': {
+        const item = looseObject(event['item'])
+        const known = this.#items.done(event, item)
+        teller.whole(known, item)
+        teller.done(known)
         break
+      }
+      case 'response.content_part.added':
+      case 'response.content_part.done':
+        this.#contentPart(type, event)
+        break
+      case 'response.output_text.annotation.added':
+        teller.cited(this.#items.within(event, 'message'), contentKey(event), [
+          citationIn(looseObject(event['annotation'])),
+        ])
+        break
+      default:
+        this.#piece(type, event)
+    }
+  }
+
+  #contentPart(type: string, event: JsonObject): void {
+    const part = looseObject(event['part'])
+    if (part['type'] === 'reasoning_text') {
+      if (type.endsWith('.done'))
+        this.#repeated('reasoning', `text ${contentKey(event)}`, looseText(part['text']), event)
+      return
+    }
+    const known = this.#items.within(event, 'message')
+    this.#teller.content(known, contentKey(event), contentIn(part))
+  }
+
+  /** Text of one piece: more of it, or the whole of it. */
+  #piece(type: string, event: JsonObject): void {
+    const delta = looseText(event['delta'])
+    const content = contentKey(event)
+    const summary = `summary ${looseCount(event['summary_index'])}`
+    switch (type) {
       case 'response.output_text.delta':
       case 'response.refusal.delta': {
-        this.#delta(content, looseText(event['delta']), events)
-        const open = this.#open.get(content)
-        const logprobs = looseList(event['logprobs'])
-        if (open && logprobs.length > 0)
-          events.push({ type: 'detail', choice: 0, index: open.index, detail: { logprobs } })
+        const known = this.#items.within(event, 'message')
+        this.#teller.more(known, content, delta, type === 'response.refusal.delta' ? 'refusal' : 'text')
+        this.#teller.probable(known, content, looseList(event['logprobs']))
         break
       }
-      case 'response.output_text.annotation.added': {
-        const open = this.#open.get(content)
-        const citations = [citationIn(looseObject(event['annotation']))]
-        if (open) events.push({ type: 'detail', choice: 0, index: open.index, detail: { citations } })
-        break
-      }
-      case 'response.reasoning_summary_part.added':
-        if (looseCount(event['summary_index']) > 0) this.#delta(item, '\n\n', events)
-        break
       case 'response.reasoning_summary_text.delta':
+        this.#teller.more(this.#items.within(event, 'reasoning'), summary, delta)
+        break
       case 'response.reasoning_text.delta':
+        this.#teller.more(this.#items.within(event, 'reasoning'), `text ${content}`, delta)
+        break
       case 'response.function_call_arguments.delta':
+        this.#teller.more(this.#items.within(event, 'function_call'), inputKey, delta)
+        break
       case 'response.custom_tool_call_input.delta':
-        this.#delta(item, looseText(event['delta']), events)
+        this.#teller.more(this.#items.within(event, 'custom_tool_call'), inputKey, delta)
         break
       case 'response.output_text.done':
-        this.#whole(content, looseText(event['text']), events)
+        this.#repeated('message', content, looseText(event['text']), event, 'text')
         break
       case 'response.refusal.done':
-        this.#whole(content, looseText(event['refusal']), events)
+        this.#repeated('message', content, looseText(event['refusal']), event, 'refusal')
+        break
+      case 'response.reasoning_summary_text.done':
+        this.#repeated('reasoning', summary, looseText(event['text']), event)
+        break
+      case 'response.reasoning_summary_part.done':
+        this.#repeated('reasoning', summary, looseText(looseObject(event['part'])['text']), event)
+        break
+      case 'response.reasoning_text.done':
+        this.#repeated('reasoning', `text ${content}`, looseText(event['text']), event)
         break
       case 'response.function_call_arguments.done':
-        this.#whole(item, looseText(event['arguments']), events)
+        this.#repeated('function_call', inputKey, looseText(event['arguments']), event)
         break
       case 'response.custom_tool_call_input.done':
-        this.#whole(item, looseText(event['input']), events)
+        this.#repeated('custom_tool_call', inputKey, looseText(event['input']), event)
         break
       default:
     }
   }
 
-  #added(key: string, item: JsonObject, events: StreamEvent[]): void {
-    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call') {
-      this.#begin(key, callIn(item), events)
-    } else if (item['type'] === 'reasoning') {
-      this.#begin(key, { type: 'reasoning', text: '' }, events)
-    }
-  }
-
-  /** The whole item: what did not come in pieces is taken from it. */
-  #done(key: string, item: JsonObject, events: StreamEvent[]): void {
-    const open = this.#open.get(key)
-    const parts = outputIn(item)
-    const [whole] = parts
-    if (item['type'] === 'message') {
-      for (const [at, part] of parts.entries()) this.#message(`${key} ${at}`, part, events)
-      return
-    }
-    if (!open) {
-      for (const part of parts) {
-        this.#begin(key, part, events)
-        this.#finish(key, events)
-      }
-      return
-    }
-    if (whole?.type === 'tool-call') this.#rest(key, whole.input, events)
-    if (whole?.type === 'reasoning') {
-      if (open.written === 0) this.#rest(key, whole.text, events)
-      const sealed = looseText(item['encrypted_content'])
-      const seal = sealed === '' ? undefined : readSeal(sealed, dialect)
-      if (seal) events.push({ type: 'detail', choice: 0, index: open.index, detail: { seal } })
-    }
-    this.#finish(key, events)
-  }
-
-  /** A part of a message that no event told of. */
-  #message(key: string, part: ReplyPart, events: StreamEvent[]): void {
-    if (this.#open.has(key)) this.#finish(key, events)
-    else if (!this.#told.has(key)) {
-      this.#begin(key, part, events)
-      this.#finish(key, events)
-    }
-  }
-
-  readonly #told = new Set<string>()
-
-  #begin(key: string, part: ReplyPart, events: StreamEvent[]): void {
-    const open: OpenPart = { index: this.#parts++, type: part.type, written: lengthOf(part) }
-    this.#open.set(key, open)
-    this.#told.add(key)
-    this.#kinds.add(part.type)
-    events.push({ type: 'part', choice: 0, index: open.index, part })
-  }
-
-  #delta(key: string, text: string, events: StreamEvent[]): void {
-    // Services that leave the start of a content part out mean one of text.
-    if (!this.#open.has(key) && key.includes(' ')) this.#begin(key, { type: 'text', text: '' }, events)
-    const open = this.#open.get(key)
-    if (!open || text === '') return
-    open.written += text.length
-    events.push({ type: 'delta', choice: 0, index: open.index, text })
-  }
-
-  #rest(key: string, whole: string, events: StreamEvent[]): void {
-    const open = this.#open.get(key)
-    if (open && whole.length > open.written) this.#delta(key, whole.slice(open.written), events)
-  }
-
-  /** What was said in pieces is repeated whole: no more of it comes. */
-  #whole(key: string, whole: string, events: StreamEvent[]): void {
-    this.#rest(key, whole, events)
-    const open = this.#open.get(key)
-    if (open) events.push({ type: 'detail', choice: 0, index: open.index, detail: { isWhole: true } })
-  }
-
-  #finish(key: string, events: StreamEvent[]): void {
-    const open = this.#open.get(key)
-    this.#open.delete(key)
-    if (open) events.push({ type: 'part-end', choice: 0, index: open.index })
+  #repeated(item: string, key: string, whole: string, event: JsonObject, type?: 'text' | 'refusal'): void {
+    this.#teller.repeated(this.#items.within(event, item), key, whole, type)
   }
 }
 
-function lengthOf(part: ReplyPart): number {
-  if (part.type === 'tool-call') return part.input.length
-  return part.type === 'text' || part.type === 'refusal' ? part.text.length : 0
+/** The one piece of a call. */
+const inputKey = 'input'
+
+function contentKey(event: JsonObject): string {
+  return String(looseCount(event['content_index']))
+}
+
+function isCall(item: JsonObject): boolean {
+  return item['type'] === 'function_call' || item['type'] === 'custom_tool_call'
 }

@@ -1,0 +1,145 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { looseText } from '../fields.ts'
+import type { ReplyPart } from '../reply.ts'
+import type { SaidText } from '../said-text.ts'
+
+/** A part of the answer that has begun. */
+export interface StreamPart {
+  readonly index: number
+  readonly type: ReplyPart['type']
+  isEnded: boolean
+  /** How many citations and token probabilities were told, and whether the seal was. */
+  citations: number
+  logprobs: number
+  isSealed: boolean
+}
+
+/** A stretch of text that the service counts by itself: a content part, a summary part, the input of a call. */
+export interface StreamPiece {
+  /** What the caller was told of it. */
+  readonly told: SaidText
+  part: StreamPart
+  /** Came with the start of a call: a placeholder where deltas follow, the input where none do. */
+  held: string
+}
+
+/** One item of the output as far as it came. */
+export interface StreamItem {
+  readonly type: string
+  callId: string
+  readonly pieces: Map<string, StreamPiece>
+  /** Input of a call whose name has not come yet. */
+  early: string
+  /** Its start was told, not only deltas of it. */
+  hasBegun: boolean
+  isDone: boolean
+  /** It was found in the output that the last event repeats. */
+  isClaimed: boolean
+}
+
+/**
+ * Finds the item that an event speaks of. Services disagree: some leave out the place or the id, some number all items
+ * alike, some name an item differently in every event.
+ */
+export class StreamItems {
+  readonly #all: StreamItem[] = []
+  readonly #byId = new Map<string, StreamItem>()
+  readonly #byPlace = new Map<number, StreamItem>()
+
+  get all(): readonly StreamItem[] {
+    return this.#all
+  }
+
+  /** The item that a delta or another event within an item belongs to. */
+  within(event: JsonObject, type: string): StreamItem {
+    const id = looseText(event['item_id'])
+    const place = placeOf(event)
+    const known = this.#byId.get(id) ?? this.#open(place, type)
+    return known?.type === type ? known : this.#new(type, id, '', place)
+  }
+
+  /** The item that begins. */
+  begun(event: JsonObject, item: JsonObject): StreamItem {
+    const id = looseText(item['id'])
+    const type = looseText(item['type'])
+    const open = this.#open(placeOf(event), type)
+    const found = this.#byId.get(id) ?? (open?.hasBegun ? undefined : open)
+    const known = found?.type === type ? found : this.#new(type, id, looseText(item['call_id']), placeOf(event))
+    this.#name(known, item)
+    known.hasBegun = true
+    return known
+  }
+
+  /** The item that is told whole at its own end. */
+  done(event: JsonObject, item: JsonObject): StreamItem {
+    const id = looseText(item['id'])
+    const type = looseText(item['type'])
+    const place = placeOf(event)
+    const open = this.#open(place, type)
+    const known = this.#byId.get(id) ?? (open && isSameCall(open, item) ? open : undefined)
+    if (known?.type !== type) return this.#new(type, id, looseText(item['call_id']), place)
+    this.#name(known, item)
+    return known
+  }
+
+  /** The item that stands at `place` in the output of the last event. `isTold`: its text was told, as far as can be seen. */
+  claimed(item: JsonObject, place: number, isTold: (known: StreamItem) => boolean): StreamItem {
+    const type = looseText(item['type'])
+    const isFree = (known: StreamItem | undefined): known is StreamItem =>
+      known?.type === type && !known.isClaimed && isSameCall(known, item)
+    const byId = this.#byId.get(looseText(item['id']))
+    const byPlace = this.#byPlace.get(place)
+    const found = isFree(byId)
+      ? byId
+      : isFree(byPlace)
+        ? byPlace
+        : this.#all.find((known) => isFree(known) && (hasCallId(known, item) || isTold(known)))
+    const known = found ?? this.#new(type, looseText(item['id']), looseText(item['call_id']), undefined)
+    known.isClaimed = true
+    return known
+  }
+
+  /** The item of this place and type that has not come to its end; the last one where the place is not told. */
+  #open(place: number | undefined, type: string): StreamItem | undefined {
+    if (place === undefined) return this.#all.findLast((item) => item.type === type && !item.isDone)
+    const known = this.#byPlace.get(place)
+    return known?.type === type && !known.isDone ? known : undefined
+  }
+
+  #name(known: StreamItem, item: JsonObject): void {
+    const id = looseText(item['id'])
+    if (id !== '') this.#byId.set(id, known)
+    known.callId ||= looseText(item['call_id'])
+  }
+
+  #new(type: string, id: string, callId: string, place: number | undefined): StreamItem {
+    const item: StreamItem = {
+      type,
+      callId,
+      pieces: new Map(),
+      early: '',
+      hasBegun: false,
+      isDone: false,
+      isClaimed: false,
+    }
+    this.#all.push(item)
+    if (id !== '') this.#byId.set(id, item)
+    if (place !== undefined) this.#byPlace.set(place, item)
+    return item
+  }
+}
+
+function placeOf(event: JsonObject): number | undefined {
+  const place = event['output_index']
+  return typeof place === 'number' ? place : undefined
+}
+
+function hasCallId(known: StreamItem, item: JsonObject): boolean {
+  return known.callId !== '' && known.callId === item['call_id']
+}
+
+/** Two calls with names of their own are two, whatever their place. */
+function isSameCall(known: StreamItem, item: JsonObject): boolean {
+  const callId = looseText(item['call_id'])
+  return known.callId === '' || callId === '' || known.callId === callId
+}

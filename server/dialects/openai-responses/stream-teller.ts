@@ -1,0 +1,240 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { Citation } from '../conversation.ts'
+import { looseList, looseText } from '../fields.ts'
+import type { PartDetail, ReplyPart, StreamEvent } from '../reply.ts'
+import { SaidText } from '../said-text.ts'
+import { readSeal } from '../seal.ts'
+import { outputIn } from './reply.ts'
+import type { StreamItem, StreamPart, StreamPiece } from './stream-items.ts'
+
+type Call = ReplyPart & { type: 'tool-call' }
+
+/** What separates the paragraphs of a thought's summary. */
+const gap = '\n\n'
+
+/**
+ * Tells the parts of items as events, each stretch of them once: what comes a second time, whole, adds only what is new.
+ * What was told stays told; where the whole is another text, nothing is added to it.
+ */
+export class StreamTeller {
+  /** Kinds of the parts so far. */
+  readonly kinds = new Set<ReplyPart['type']>()
+  /** Part of a call's input was told, and the whole turned out to be another one. */
+  isContradictory = false
+  #events: StreamEvent[] = []
+  #parts = 0
+  /** The item that was whole last, whose parts have not ended yet. */
+  #closing: StreamItem | undefined
+
+  /** The events since the last time. */
+  take(): StreamEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  /** A call begins; its input may be still to come. */
+  call(item: StreamItem, call: Call): void {
+    if (item.pieces.has('input')) return
+    const piece = this.#begin(item, 'input', { ...call, input: '' })
+    piece.held = call.input
+    if (item.early !== '') this.#say(piece, item.early)
+    item.early = ''
+  }
+
+  /** A thought begins. */
+  thought(item: StreamItem, isFull = false): StreamPart {
+    const [known] = item.pieces.values()
+    const part = { type: 'reasoning', text: '', ...(isFull && { full: true }) } as const
+    return known?.part ?? this.#begin(item, 'thought', part).part
+  }
+
+  /** A content part of a message, as its start or its end tells it. */
+  content(item: StreamItem, key: string, part: ReplyPart): void {
+    const known = item.pieces.get(key)
+    if (!known) {
+      this.#begin(item, key, part)
+      return
+    }
+    if (part.type !== 'text' && part.type !== 'refusal') return
+    this.#rest(known, part.text)
+    if (part.type !== 'text') return
+    this.cited(item, key, (part.citations ?? []).slice(known.part.citations))
+    this.probable(item, key, (part.logprobs ?? []).slice(known.part.logprobs))
+  }
+
+  /** More of a piece, which begins with it where the service left its start out. */
+  more(item: StreamItem, key: string, text: string, type: 'text' | 'refusal' = 'text'): void {
+    const piece = this.#piece(item, key, type)
+    if (!piece) {
+      item.early += text
+      return
+    }
+    if (text === '') return
+    // A whole input at the start is a placeholder where pieces follow.
+    if (piece.held !== '' && !isObject(tryParse(piece.held))) this.#say(piece, piece.held)
+    piece.held = ''
+    this.#say(piece, text)
+  }
+
+  /** A piece is told whole, and nothing more of it comes. */
+  repeated(item: StreamItem, key: string, whole: string, type: 'text' | 'refusal' = 'text'): void {
+    const piece = whole === '' ? item.pieces.get(key) : this.#piece(item, key, type)
+    if (!piece) {
+      if (whole.length > item.early.length) item.early = whole
+      return
+    }
+    this.#rest(piece, whole)
+    if (item.type === 'function_call' && isOther(piece.told.toString(), whole)) this.isContradictory = true
+    if (piece.part.type !== 'reasoning') this.#detail(piece.part, { isWhole: true })
+  }
+
+  /** Citations that are new. */
+  cited(item: StreamItem, key: string, citations: readonly Citation[]): void {
+    const part = this.#piece(item, key, 'text')?.part
+    if (!part || citations.length === 0) return
+    part.citations += citations.length
+    this.#detail(part, { citations })
+  }
+
+  /** Probabilities that are new. */
+  probable(item: StreamItem, key: string, logprobs: readonly JsonObject[]): void {
+    const part = item.pieces.get(key)?.part
+    if (!part || logprobs.length === 0) return
+    part.logprobs += logprobs.length
+    this.#detail(part, { logprobs })
+  }
+
+  /** An item as the event of its end, or of the answer's end, tells it. */
+  whole(item: StreamItem, wire: JsonObject): void {
+    const parts = outputIn(wire)
+    if (wire['type'] === 'message') {
+      for (const [at, part] of parts.entries()) this.content(item, String(at), part)
+      return
+    }
+    const [first] = parts
+    if (first?.type === 'tool-call') this.#wholeCall(item, first)
+    else if (first?.type === 'reasoning') this.#wholeThought(item, wire, first.full ?? false)
+    else if (first && item.pieces.size === 0) this.#end(this.#begin(item, 'whole', first).part)
+  }
+
+  /** The item is whole; its parts end with the next one's beginning, since the answer's end may know more of them. */
+  done(item: StreamItem): void {
+    item.isDone = true
+    if (item.type === 'message' || item.type === 'reasoning') this.#closing = item
+    else this.close(item)
+  }
+
+  /** No more comes of the item. */
+  close(item: StreamItem): void {
+    item.isDone = true
+    for (const piece of item.pieces.values()) {
+      if (piece.held !== '' && piece.told.length === 0) this.#say(piece, piece.held)
+      piece.held = ''
+      this.#end(piece.part)
+    }
+  }
+
+  /** What was told of an item is the beginning of what a whole one says, or all of it. */
+  hasTold(item: StreamItem, wire: JsonObject): boolean {
+    const wholes = outputIn(wire).map((part) =>
+      part.type === 'tool-call' ? part.input : 'text' in part ? part.text : '',
+    )
+    const told = [...item.pieces.values()].filter((piece) => piece.told.length > 0)
+    const compared = item.type === 'reasoning' ? told.slice(0, 1) : told
+    return compared.every((piece, at) => (wholes[at] ?? '').startsWith(piece.told.toString()))
+  }
+
+  #wholeCall(item: StreamItem, call: Call): void {
+    this.call(item, call)
+    this.repeated(item, 'input', call.input)
+  }
+
+  #wholeThought(item: StreamItem, wire: JsonObject, isFull: boolean): void {
+    const part = this.thought(item, isFull)
+    const said = [...item.pieces].find(([, { told }]) => told.length > 0)?.[0]
+    const isSummary = said ? said.startsWith('summary') : !isFull
+    for (const [at, each] of looseList(wire[isSummary ? 'summary' : 'content']).entries())
+      this.repeated(item, `${isSummary ? 'summary' : 'text'} ${at}`, looseText(each['text']))
+    const seal = looseText(wire['encrypted_content'])
+    if (seal === '' || part.isSealed) return
+    part.isSealed = true
+    this.#detail(part, { seal: readSeal(seal, 'openai-responses') })
+  }
+
+  /** The piece of this key, begun if it can be; a call cannot before its name is known. */
+  #piece(item: StreamItem, key: string, type: 'text' | 'refusal'): StreamPiece | undefined {
+    const known = item.pieces.get(key)
+    if (known) return known
+    if (item.type === 'message') return this.#begin(item, key, { type, text: '' })
+    if (item.type !== 'reasoning') return undefined
+    const piece = { told: new SaidText(), part: this.thought(item, key.startsWith('text')), held: '' }
+    // The paragraphs of a summary are one thought.
+    if (key.startsWith('summary') && [...item.pieces.values()].some(({ told }) => told.length > 0))
+      this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text: gap })
+    item.pieces.set(key, piece)
+    return piece
+  }
+
+  #begin(item: StreamItem, key: string, part: ReplyPart): StreamPiece {
+    // The content parts of a message follow one another.
+    if (item.type === 'message') for (const { part: before } of item.pieces.values()) this.#end(before)
+    const piece: StreamPiece = { told: new SaidText(), part: this.#part(part), held: '' }
+    if (part.type === 'text' || part.type === 'refusal') piece.told.add(part.text)
+    item.pieces.set(key, piece)
+    return piece
+  }
+
+  #part(part: ReplyPart): StreamPart {
+    const closing = this.#closing
+    this.#closing = undefined
+    if (closing) this.close(closing)
+    const index = this.#parts++
+    this.kinds.add(part.type)
+    this.#events.push({ type: 'part', choice: 0, index, part })
+    const { citations, logprobs } = part.type === 'text' ? part : {}
+    return {
+      index,
+      type: part.type,
+      isEnded: false,
+      citations: citations?.length ?? 0,
+      logprobs: logprobs?.length ?? 0,
+      isSealed: false,
+    }
+  }
+
+  /** What of a whole text was not told yet. */
+  #rest(piece: StreamPiece, whole: string): void {
+    const { told } = piece
+    if (whole.length <= told.length || !whole.startsWith(told.toString())) return
+    const rest = whole.slice(told.length)
+    piece.held = ''
+    this.#say(piece, rest)
+  }
+
+  /** More of a piece; where its part has ended, text goes on in another part. */
+  #say(piece: StreamPiece, text: string): void {
+    const { part } = piece
+    if (part.isEnded) {
+      if (part.type !== 'text' && part.type !== 'refusal') return
+      piece.part = { ...this.#part({ type: part.type, text: '' }), citations: part.citations, logprobs: part.logprobs }
+    }
+    piece.told.add(text)
+    this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text })
+  }
+
+  #detail(part: StreamPart, detail: PartDetail): void {
+    if (!part.isEnded) this.#events.push({ type: 'detail', choice: 0, index: part.index, detail })
+  }
+
+  #end(part: StreamPart): void {
+    if (part.isEnded) return
+    part.isEnded = true
+    this.#events.push({ type: 'part-end', choice: 0, index: part.index })
+  }
+}
+
+/** The input that was told is no whole one, and not the one that was meant. */
+function isOther(told: string, whole: string): boolean {
+  return whole !== '' && told !== whole && !isObject(tryParse(told))
+}
