@@ -40,6 +40,9 @@ function chunksOf({ event, data }: JsonObject): JsonObject[] {
   const message = looseObject(data)
   if (event === 'conversation.message.delta' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'delta', null)]
+  // Repeats what came in deltas, and may be all there is.
+  if (event === 'conversation.message.completed' && message['type'] === 'answer')
+    return [completion({ ...message, usage: undefined }, 'message', null)]
   if (event === 'conversation.chat.completed')
     return [completion({ chat_id: message['id'], usage: message['usage'] }, 'delta', 'stop')]
   return []
@@ -67,19 +70,29 @@ function completion(wire: JsonObject, member: 'message' | 'delta', finish: strin
 /** All events of a stream as one answer; what failed within is the answer's failure. */
 export function collected(messages: readonly string[]): JsonObject {
   const answer = { chat_id: '', content: '', reasoning_content: '' }
+  const whole = { ...answer }
   let end: JsonObject | undefined
   for (const message of messages) {
     const wire = looseObject(tryParse(message))
     if (failureWithin(wire)) return wire
     const data = looseObject(wire['data'])
-    if (wire['event'] === 'conversation.message.delta' && data['type'] === 'answer') {
-      answer.content += looseText(data['content'])
-      answer.reasoning_content += looseText(data['reasoning_content'])
+    const told = data['type'] === 'answer' ? tellers[looseText(wire['event'])] : undefined
+    if (told) {
+      const to = told === 'delta' ? answer : whole
+      to.content += looseText(data['content'])
+      to.reasoning_content += looseText(data['reasoning_content'])
     }
     if (wire['event'] === 'conversation.chat.completed') end = data
   }
   if (!end) return { event: 'error', data: { code: 0, msg: 'the upstream ended its answer before it was complete' } }
-  return { ...answer, chat_id: looseText(end['id']), usage: end['usage'] }
+  const said = whole.content.length > answer.content.length ? whole : answer
+  return { ...said, chat_id: looseText(end['id']), usage: end['usage'] }
+}
+
+/** Events that tell of an answer: a piece of it, or all of it. */
+const tellers: Readonly<Record<string, 'delta' | 'whole'>> = {
+  'conversation.message.delta': 'delta',
+  'conversation.message.completed': 'whole',
 }
 
 /** Codes of Coze's (API reference, "Error codes") that say more than the status they come with. */

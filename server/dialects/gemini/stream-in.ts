@@ -59,7 +59,11 @@ export class ContentStreamDecoder implements StreamDecoder {
     if (this.#ended) return []
     const candidates = [...this.#candidates.values()]
     const isWhole = candidates.length > 0 && candidates.every(({ stopped }) => stopped)
-    return this.#end([isWhole ? { type: 'end' } : { type: 'error', failure: brokenOff }])
+    if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
+    const events: StreamEvent[] = []
+    // A service may go on after its reason to stop.
+    for (const [choice, state] of this.#candidates) this.#close(choice, state, events)
+    return this.#end([...events, { type: 'end' }])
   }
 
   #end(events: StreamEvent[]): StreamEvent[] {

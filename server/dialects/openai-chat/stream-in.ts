@@ -8,15 +8,16 @@ import { sourceOf } from '../media.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
+import { SaidText } from '../said-text.ts'
 import { citationsIn } from './annotations.ts'
 import { soundType } from './parts-in.ts'
 import { readDetails, thoughtOf } from './reasoning.ts'
 import { freeformIn, googleSeal, logprobsIn, stopOf } from './reply.ts'
+import { laterMessage, restOf, type ToldCall } from './stream-rest.ts'
 
 /** A call that has begun: its part, the id it began with, and whether its signature came then. */
-interface OpenCall {
+interface OpenCall extends ToldCall {
   readonly index: number
-  readonly id: string
   readonly isSealed: boolean
 }
 
@@ -40,6 +41,12 @@ interface ChoiceState {
   lastText: number | undefined
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
+  /** What was told by kind, and whether sources and media were. */
+  readonly told: Readonly<Record<'text' | 'reasoning' | 'refusal', SaidText>>
+  hasCitations: boolean
+  hasMedia: boolean
+  /** The whole message, where the service tells it in place of deltas or besides. */
+  message: JsonObject | undefined
 }
 
 /** Follows a stream of chat completion chunks (OpenAI API reference, "The chat completion chunk object"). */
@@ -109,6 +116,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     const state = this.#choices.get(number) ?? newState()
     this.#choices.set(number, state)
     this.#delta(number, state, looseObject(choice['delta']), events)
+    if (isObject(choice['message'])) state.message = laterMessage(state.message, choice['message'])
     const logprobs = logprobsIn(choice)
     if (logprobs.length > 0 && state.lastText !== undefined)
       events.push({ type: 'detail', choice: number, index: state.lastText, detail: { logprobs } })
@@ -117,6 +125,10 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   #stop(choice: number, state: ChoiceState, reason: string, events: StreamEvent[]): void {
+    if (state.message && !state.stopped) {
+      const { told, begun: calls, hasCitations, hasMedia } = state
+      this.#delta(choice, state, restOf(state.message, { ...told, calls, hasCitations, hasMedia }), events)
+    }
     this.#closeAll(choice, state, events)
     state.stopped = true
     const kinds = [...state.kinds].map((type) => ({ type }))
@@ -146,8 +158,10 @@ export class ChunkStreamDecoder implements StreamDecoder {
     this.#text(choice, state, 'refusal', looseText(delta['refusal']), events)
     if (details.textSeal) this.#sealText(choice, state, details.textSeal, events)
     const citations = citationsIn(delta['annotations'])
-    if (citations.length > 0 && state.lastText !== undefined)
+    if (citations.length > 0 && state.lastText !== undefined) {
+      state.hasCitations = true
       events.push({ type: 'detail', choice, index: state.lastText, detail: { citations } })
+    }
     for (const call of looseList(delta['tool_calls'])) this.#call(choice, state, call, details.callSeals, events)
     const old = delta['function_call']
     if (isObject(old) && (looseText(old['name']) || looseText(old['arguments'])))
@@ -188,6 +202,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
       if (type === 'reasoning') state.thought = ''
     }
     if (type === 'reasoning') state.thought += text
+    state.told[type].add(text)
     events.push({ type: 'delta', choice, index: state.open.index, text })
   }
 
@@ -220,7 +235,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
       const part = { ...head, ...(freeformIn(call) && { freeform: true }), ...(seal && { seal }) }
       // An id goes with the call that bore it.
       if (known && state.numbers.get(known.id) === number) state.numbers.delete(known.id)
-      known = { index: this.#part(choice, state, part, events), id, isSealed: seal !== undefined }
+      const index = this.#part(choice, state, part, events)
+      known = { index, number, id, isSealed: seal !== undefined, input: new SaidText() }
       state.calls.set(number, known)
       if (!state.numbers.has(id)) state.numbers.set(id, number)
       state.begun.push(known)
@@ -228,7 +244,9 @@ export class ChunkStreamDecoder implements StreamDecoder {
     }
     const whole = called['arguments'] ?? called['input']
     const text = isObject(whole) ? JSON.stringify(whole) : looseText(whole)
-    if (text !== '') events.push({ type: 'delta', choice, index: known.index, text })
+    if (text === '') return
+    known.input.add(text)
+    events.push({ type: 'delta', choice, index: known.index, text })
   }
 
   /** A service that does not number its calls gives each an id of its own at its start. */
@@ -255,6 +273,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #part(choice: number, state: ChoiceState, part: ReplyPart, events: StreamEvent[]): number {
     const index = state.parts++
     state.kinds.add(part.type)
+    if (part.type === 'media') state.hasMedia = true
     events.push({ type: 'part', choice, index, part })
     return index
   }
@@ -283,6 +302,10 @@ function newState(): ChoiceState {
     lastText: undefined,
     kinds: new Set(),
     stopped: false,
+    told: { text: new SaidText(), reasoning: new SaidText(), refusal: new SaidText() },
+    hasCitations: false,
+    hasMedia: false,
+    message: undefined,
   }
 }
 

@@ -114,6 +114,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     const delta = choice['delta']
     if (isObject(delta)) this.#delta(delta)
     this.#add(choice['text'])
+    if (choice['finish_reason'] && isObject(choice['message'])) this.#whole(choice['message'])
     if (this.characters > before) this.pieces++
     // Some services send an empty reason with every chunk.
     const hasEnded = this.#ended.get(index)
@@ -123,6 +124,15 @@ export class OpenAiStreamMeter implements StreamMeter {
     } else if (hasEnded === undefined) {
       this.#ended.set(index, false)
     }
+  }
+
+  /** A message that stands whole in the last chunk, of which no delta or only a part came. */
+  #whole(message: JsonObject): void {
+    if (this.characters === 0) this.#delta(message)
+    const { content } = message
+    // Of several answers nobody counts apart what each has said.
+    if (this.#choices > 1 || typeof content !== 'string' || content.length <= this.characters) return
+    this.#said.add(content, this.characters)
   }
 
   #delta(delta: JsonObject): void {

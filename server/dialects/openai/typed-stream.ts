@@ -49,13 +49,18 @@ export class TypedEventMeter implements StreamMeter {
     const isImage = type.endsWith('.partial_succeeded') || (isLast && hasImage(event))
     if (isImage) this.images++
     if (isLast && (!isImage || this.images >= this.#imagesAsked)) this.finished = true
-    if (typeof event['delta'] === 'string') {
-      this.#parts.push(event['delta'])
-      this.characters += event['delta'].length
-      this.extraBytes += Buffer.byteLength(event['delta']) - event['delta'].length
-      this.pieces++
-    }
+    this.#add(event['delta'])
+    // The last event repeats the whole text, which may be all that came of it.
+    if (isLast && typeof event['text'] === 'string') this.#add(event['text'].slice(this.characters))
     return 'content'
+  }
+
+  #add(text: unknown): void {
+    if (typeof text !== 'string' || text === '') return
+    this.#parts.push(text)
+    this.characters += text.length
+    this.extraBytes += Buffer.byteLength(text) - text.length
+    this.pieces++
   }
 }
 

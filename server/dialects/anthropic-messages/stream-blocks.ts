@@ -1,0 +1,141 @@
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { looseObject, looseText } from '../fields.ts'
+import type { ReplyPart, StreamEvent } from '../reply.ts'
+import { SaidText } from '../said-text.ts'
+import { readSeal } from '../seal.ts'
+import { citationIn } from './citations.ts'
+import { replyBlockIn } from './reply.ts'
+
+const dialect = 'anthropic-messages'
+
+/** A block that has begun and not ended. */
+interface OpenBlock {
+  readonly type: ReplyPart['type']
+  readonly told: SaidText
+  /** The input that a call began with: it counts where no piece of one follows. */
+  held: string
+  isSealed: boolean
+}
+
+/** The blocks of one stream as parts: what their ends tell besides the deltas is told, once. */
+export class StreamBlocks {
+  /** Part of a call's input was told, and the whole turned out to be another one. */
+  isContradictory = false
+  readonly #open = new Map<number, OpenBlock>()
+  /** Numbers of all blocks that began. */
+  readonly #begun = new Set<number>()
+  /** Blocks that only Anthropic has are handed on whole, once their input is. */
+  readonly #natives = new Map<number, { block: JsonObject; input: string }>()
+
+  /** The start of a block. */
+  start(index: number, block: JsonObject): StreamEvent[] {
+    this.#begun.add(index)
+    const part = replyBlockIn(block)
+    if (part.type !== 'native') return this.#begin(index, part)
+    this.#natives.set(index, { block, input: '' })
+    return []
+  }
+
+  #begin(index: number, part: ReplyPart): StreamEvent[] {
+    const open: OpenBlock = { type: part.type, told: new SaidText(), held: '', isSealed: 'seal' in part }
+    this.#begun.add(index)
+    this.#open.set(index, open)
+    if (part.type === 'text' || part.type === 'reasoning') open.told.add(part.text)
+    if (part.type !== 'tool-call') return [{ type: 'part', choice: 0, index, part }]
+    if (part.input !== '{}') open.held = part.input
+    return [{ type: 'part', choice: 0, index, part: { ...part, input: '' } }]
+  }
+
+  /** A piece of a block. */
+  delta(index: number, delta: JsonObject): StreamEvent[] {
+    const at = { choice: 0, index } as const
+    switch (delta['type']) {
+      case 'text_delta':
+        return this.#more(index, 'text', looseText(delta['text']))
+      case 'thinking_delta':
+        return this.#more(index, 'reasoning', looseText(delta['thinking']))
+      case 'input_json_delta':
+        return this.#input(index, looseText(delta['partial_json']))
+      case 'signature_delta': {
+        const open = this.#open.get(index)
+        if (open) open.isSealed = true
+        return [{ type: 'detail', ...at, detail: { seal: readSeal(looseText(delta['signature']), dialect) } }]
+      }
+      case 'citations_delta':
+        return [{ type: 'detail', ...at, detail: { citations: [citationIn(looseObject(delta['citation']))] } }]
+      default:
+        return []
+    }
+  }
+
+  /** The end of a block; some services repeat the whole of it there. */
+  stop(index: number, whole: unknown): StreamEvent[] {
+    const native = this.#natives.get(index)
+    if (native) {
+      this.#natives.delete(index)
+      const input = tryParse(native.input)
+      const value = isObject(input) ? { ...native.block, input } : native.block
+      return [
+        { type: 'part', choice: 0, index, part: { type: 'native', dialect, value } },
+        { type: 'part-end', choice: 0, index },
+      ]
+    }
+    const rest = isObject(whole) ? this.#rest(index, whole) : []
+    const open = this.#open.get(index)
+    this.#open.delete(index)
+    if (!open) return rest
+    const held: StreamEvent[] = open.held === '' ? [] : [{ type: 'delta', choice: 0, index, text: open.held }]
+    return [...rest, ...held, { type: 'part-end', choice: 0, index }]
+  }
+
+  /** The end of the answer, which may hold its whole content. */
+  finish(content: readonly JsonObject[]): StreamEvent[] {
+    const events: StreamEvent[] = []
+    for (const [index, block] of content.entries()) {
+      if (!this.#begun.has(index)) events.push(...this.start(index, block), ...this.stop(index, undefined))
+      else if (this.#open.has(index)) events.push(...this.stop(index, block))
+    }
+    for (const index of [...this.#open.keys(), ...this.#natives.keys()]) events.push(...this.stop(index, undefined))
+    return events
+  }
+
+  /** More of a text or thought, which begins with it where the service left its start out. */
+  #more(index: number, type: 'text' | 'reasoning', text: string): StreamEvent[] {
+    if (text === '') return []
+    const begun = this.#begun.has(index) ? [] : this.#begin(index, { type, text: '' })
+    this.#open.get(index)?.told.add(text)
+    return [...begun, { type: 'delta', choice: 0, index, text }]
+  }
+
+  #input(index: number, text: string): StreamEvent[] {
+    const native = this.#natives.get(index)
+    if (native) native.input += text
+    if (native || text === '') return []
+    const open = this.#open.get(index)
+    if (open) open.held = ''
+    open?.told.add(text)
+    return [{ type: 'delta', choice: 0, index, text }]
+  }
+
+  #rest(index: number, whole: JsonObject): StreamEvent[] {
+    const part = replyBlockIn(whole)
+    const open = this.#open.get(index)
+    if (!open) return this.#begun.has(index) ? [] : this.start(index, whole)
+    if (open.type !== part.type) return []
+    const events: StreamEvent[] = []
+    const text =
+      part.type === 'tool-call' ? part.input : part.type === 'text' || part.type === 'reasoning' ? part.text : ''
+    const told = open.told.toString()
+    const isNew = text.length > told.length && text.startsWith(told)
+    // An empty input at the end says nothing where another was told.
+    if (isNew && !(text === '{}' && open.held !== '')) {
+      open.held = ''
+      events.push({ type: 'delta', choice: 0, index, text: text.slice(told.length) })
+    } else if (part.type === 'tool-call' && told !== '' && !isObject(tryParse(told))) {
+      this.isContradictory = true
+    }
+    if (part.type === 'reasoning' && part.seal && !open.isSealed)
+      events.push({ type: 'detail', choice: 0, index, detail: { seal: part.seal } })
+    return events
+  }
+}

@@ -1,0 +1,69 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseList, looseObject, looseText } from '../fields.ts'
+import type { SaidText } from '../said-text.ts'
+import { thoughtOf } from './reasoning.ts'
+
+/** A call as far as its caller knows it. */
+export interface ToldCall {
+  readonly number: number
+  readonly id: string
+  readonly input: SaidText
+}
+
+/** What was told of one choice. */
+export interface Told {
+  readonly text: SaidText
+  readonly reasoning: SaidText
+  readonly refusal: SaidText
+  readonly calls: readonly ToldCall[]
+  readonly hasCitations: boolean
+  readonly hasMedia: boolean
+}
+
+/**
+ * The message of a choice as chunks have told it so far. Some services repeat all of it in each of them, some have it in
+ * the last one alone, and some make a message of every piece.
+ */
+export function laterMessage(before: JsonObject | undefined, message: JsonObject): JsonObject {
+  const said = looseText(before?.['content'])
+  const text = looseText(message['content'])
+  if (said === '' || text === '' || text.startsWith(said)) return { ...before, ...message, content: text || said }
+  return { ...before, ...message, content: said + text }
+}
+
+/** What of a whole message no delta told, as a delta; what was told in other words stays as it was told. */
+export function restOf(message: JsonObject, told: Told): JsonObject {
+  const content = textIn(message['content'])
+  const calls = looseList(message['tool_calls']).flatMap((call, at) => restOfCall(call, at, told.calls))
+  const old = message['function_call']
+  return {
+    reasoning_content: restOfText(thoughtOf(message) ?? '', told.reasoning),
+    content: restOfText(content, told.text),
+    refusal: restOfText(looseText(message['refusal']), told.refusal),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(isObject(old) && told.calls.length === 0 && { function_call: old }),
+    ...(!told.hasCitations && message['annotations'] !== undefined && { annotations: message['annotations'] }),
+    ...(!told.hasMedia && { audio: message['audio'], images: message['images'] }),
+  }
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content
+  return looseList(content)
+    .map((part) => looseText(part['text']))
+    .join('')
+}
+
+function restOfText(whole: string, told: SaidText): string {
+  return whole.length > told.length && whole.startsWith(told.toString()) ? whole.slice(told.length) : ''
+}
+
+function restOfCall(call: JsonObject, at: number, told: readonly ToldCall[]): JsonObject[] {
+  const id = looseText(call['id'])
+  const known = told.find((each) => id !== '' && each.id === id) ?? (id === '' ? told[at] : undefined)
+  if (!known) return [{ ...call, index: Math.max(-1, ...told.map(({ number }) => number)) + 1 + at }]
+  const called = looseObject(call['function'] ?? call['custom'])
+  const whole = called['arguments'] ?? called['input']
+  const rest = restOfText(isObject(whole) ? JSON.stringify(whole) : looseText(whole), known.input)
+  return rest === '' ? [] : [{ index: known.number, function: { arguments: rest } }]
+}
