@@ -6,6 +6,8 @@ export interface Usage {
   readonly cachedTokens?: number
   /** Those of `cachedTokens` that are audio, too. They are counted in `audioPromptTokens` as well. */
   readonly cachedAudioTokens?: number
+  /** Those of `cachedTokens` that are images, too. They are counted in `imagePromptTokens` as well. */
+  readonly cachedImageTokens?: number
   /** Prompt tokens written to the upstream's cache. */
   readonly cacheWriteTokens?: number
   /** Those of `cacheWriteTokens` that are kept for an hour. */
@@ -17,4 +19,6 @@ export interface Usage {
   readonly imageCompletionTokens?: number
   /** The service tier that the upstream says it answered in. */
   readonly tier?: string
+  /** What the upstream's figures left open, and how it was read; for the log. */
+  readonly doubt?: string
 }

@@ -57,7 +57,7 @@ export function genericPrices(model: string): PriceSet {
       cacheWrite: claude ? (input * 5n) / 4n : input,
       cacheWrite1h: claude ? input * 2n : input,
       audioInput: input,
-      cachedAudioInput: input,
+      cachedAudioInput: claude ? input / 10n : input,
       imageInput: input,
       output,
       reasoning: output,

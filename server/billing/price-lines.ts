@@ -12,7 +12,7 @@
  */
 
 import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
-import type { ClassPrices, PriceBasis, PriceTerms } from './price.ts'
+import { type ClassPrices, follow, type PriceBasis, type PriceTerms } from './price.ts'
 
 /** When a set of prices holds: from a moment on, or between two minutes of the UTC day (which may pass midnight). */
 export type PriceCondition = { readonly fromMs: number } | { readonly fromMinute: number; readonly toMinute: number }
@@ -86,7 +86,10 @@ function basisOf(fields: ReadonlyMap<string, bigint>): PriceBasis {
   return fields.has('hour') ? 'duration' : 'tokens'
 }
 
-/** A class without a price of its own costs what the plain token of its side costs; sound is charged by its length alone. */
+/**
+ * A class without a price of its own costs what the plain token of its side costs, and cached sound stands to sound as cached
+ * text to text; sound is charged by its length alone.
+ */
 function classPrices(fields: ReadonlyMap<string, bigint>, input: bigint): ClassPrices {
   const price = (field: string, otherwise: bigint): bigint => {
     const perMillion = fields.get(field)
@@ -95,13 +98,14 @@ function classPrices(fields: ReadonlyMap<string, bigint>, input: bigint): ClassP
   const output = price('out', fields.has('in') ? input : 0n)
   const audioInput = price('audio', input)
   const cacheWrite = price('write', input)
+  const cachedInput = price('read', input)
   return {
     input,
-    cachedInput: price('read', input),
+    cachedInput,
     cacheWrite,
     cacheWrite1h: price('write1h', cacheWrite),
     audioInput,
-    cachedAudioInput: price('audioRead', audioInput),
+    cachedAudioInput: price('audioRead', follow(cachedInput, input, audioInput)),
     imageInput: price('image', input),
     output,
     reasoning: price('think', output),

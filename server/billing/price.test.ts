@@ -80,10 +80,10 @@ describe('chargeTokens', () => {
     )
   })
 
-  test('parts that exceed their total are not charged above it, the dear ones first', () => {
+  test('what was cached beyond the text is sound, and each token is charged once', () => {
     const sheet = sheetOf('classy', { ModelRatio: '1', CacheRatio: '0.1', AudioRatio: '20' })
     const usage = { ...counts(100), cachedTokens: 90, audioPromptTokens: 50 }
-    expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 20 + 5)
+    expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 0.1 + 40 * 2 + 10 * 20)
   })
 
   test('audio read from the cache is taken from both classes once', () => {
@@ -188,4 +188,83 @@ function generator(seed: number): (limit: number) => number {
 
 test('units', () => {
   expect(quotaOne).toBe(ratioOne * ratioOne)
+})
+
+describe('a prompt of several kinds that is partly read from the cache', () => {
+  // Text at 1, sound and images at 2, a tenth for what is cached, a quarter more for what is written to the cache.
+  const sheet = sheetOf('some-model', {
+    ModelRatio: '1',
+    CompletionRatio: '5',
+    CacheRatio: '0.1',
+    CreateCacheRatio: '1.25',
+    AudioRatio: '2',
+    ImageRatio: '2',
+  })
+  const cases: [string, Omit<Usage, 'completionTokens'>, number][] = [
+    ['images all cached', { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 1000 }, 190],
+    [
+      'images all cached, as the report says',
+      { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 1000, cachedImageTokens: 900 },
+      190,
+    ],
+    ['sound all cached', { promptTokens: 1000, audioPromptTokens: 900, cachedTokens: 1000 }, 190],
+    [
+      'sound all cached, as the report says',
+      { promptTokens: 1000, audioPromptTokens: 900, cachedTokens: 1000, cachedAudioTokens: 900 },
+      190,
+    ],
+    [
+      'the images cached and the text not, as the report says',
+      { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 900, cachedImageTokens: 900 },
+      280,
+    ],
+    [
+      'more images cached than there are images (Vertex counts the pages of a document as both)',
+      { promptTokens: 1000, imagePromptTokens: 100, cachedTokens: 800, cachedImageTokens: 700 },
+      20 + 70 + 200,
+    ],
+    [
+      'kinds that exceed the total',
+      { promptTokens: 100, audioPromptTokens: 80, imagePromptTokens: 80, cachedTokens: 300 },
+      20,
+    ],
+    ['images written to the cache', { promptTokens: 1000, imagePromptTokens: 900, cacheWriteTokens: 1000 }, 2375],
+    [
+      'text read, images and sound written',
+      {
+        promptTokens: 1000,
+        audioPromptTokens: 100,
+        imagePromptTokens: 100,
+        cachedTokens: 800,
+        cacheWriteTokens: 200,
+      },
+      80 + 500,
+    ],
+  ]
+  test.each(cases)('%s', (_, usage, quota) => {
+    expect(chargeTokens({ ...usage, completionTokens: 0 }, sheet, ratioOne)).toBe(quota)
+  })
+
+  test('never costs more than the same prompt without a cache, whatever the report says', () => {
+    const counts = [0, 100, 500, 900, 1000, 5000]
+    for (const audioPromptTokens of counts)
+      for (const imagePromptTokens of counts)
+        for (const cachedTokens of counts)
+          for (const cachedAudioTokens of counts)
+            for (const cachedImageTokens of counts) {
+              const prompt = { promptTokens: 1000, completionTokens: 0, audioPromptTokens, imagePromptTokens }
+              const cached = { ...prompt, cachedTokens, cachedAudioTokens, cachedImageTokens }
+              const quota = chargeTokens(cached, sheet, ratioOne)
+              expect(quota).toBeLessThanOrEqual(chargeTokens(prompt, sheet, ratioOne))
+              expect(quota).toBeGreaterThanOrEqual(100)
+            }
+  })
+
+  test('has its proportion for cached images and sound in the built-in prices, too', () => {
+    const claude = sheetOf('claude-something', { ModelRatio: '1', ImageRatio: '2', AudioRatio: '2' })
+    for (const kind of [{ imagePromptTokens: 1000 }, { audioPromptTokens: 1000 }]) {
+      const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 1000, ...kind }
+      expect(chargeTokens(usage, claude, ratioOne)).toBe(200)
+    }
+  })
 })

@@ -5,6 +5,7 @@
  * millionths is exact. A group ratio is in millionths. A charge is a whole number of quota units.
  */
 import type { Usage } from '../../contract/usage.ts'
+import { scaleRational } from '../lib/decimal.ts'
 
 /** Prices of the token classes, each in picoquota per token. */
 export interface ClassPrices {
@@ -151,42 +152,72 @@ function clampToSafe(value: bigint): number {
 }
 
 /**
- * Classes are fitted into the total in turn, the plain ones last, so that a report whose parts exceed their total never
- * charges more tokens than the total, and what overlaps is charged once.
+ * Each token is in one class. Sound and images are fitted into the total first and the rest is text, so that a report
+ * whose parts exceed their total never charges more tokens than the total. Of what was read from or written to the cache,
+ * the part whose kind is told is of that kind; the rest is text as far as there is text, then images, then sound.
  */
 function promptAmount(usage: Usage, prices: ClassPrices): bigint {
-  let left = whole(usage.promptTokens)
-  if (left === 0) return 0n
-  let amount = 0n
-  const cached = usage.cachedTokens ?? 0
-  const audio = usage.audioPromptTokens ?? 0
-  if (audio > 0) {
-    const cachedAudio = least(usage.cachedAudioTokens ?? 0, least(audio, cached))
-    const taken = least(audio, left)
-    const fromCache = least(cachedAudio, taken)
-    amount += BigInt(fromCache) * prices.cachedAudioInput + BigInt(taken - fromCache) * prices.audioInput
-    left -= taken
+  const total = whole(usage.promptTokens)
+  if (total === 0) return 0n
+  const sound = least(usage.audioPromptTokens ?? 0, total)
+  const images = least(usage.imagePromptTokens ?? 0, total - sound)
+  const cached = least(usage.cachedTokens ?? 0, total)
+  const written = least(usage.cacheWriteTokens ?? 0, total - cached)
+  const hour = least(usage.cacheWrite1hTokens ?? 0, written)
+  const text = total - sound - images
+  if (sound === 0 && images === 0) {
+    return (
+      BigInt(cached) * prices.cachedInput +
+      writtenAmount(written, hour, prices, prices.input) +
+      BigInt(text - cached - written) * prices.input
+    )
   }
-  // Nobody tells which of what was cached are images: where those cost what text does they are taken together with it.
-  if (usage.imagePromptTokens && prices.imageInput !== prices.input) {
-    const taken = least(usage.imagePromptTokens, left)
-    amount += BigInt(taken) * prices.imageInput
-    left -= taken
+  const told = {
+    sound: least(usage.cachedAudioTokens ?? 0, Math.min(sound, cached)),
+    images: least(usage.cachedImageTokens ?? 0, Math.min(images, cached)),
   }
-  if (usage.cacheWriteTokens) {
-    const taken = least(usage.cacheWriteTokens, left)
-    const hour = least(usage.cacheWrite1hTokens ?? 0, taken)
-    amount += BigInt(taken - hour) * prices.cacheWrite
-    if (hour > 0) amount += BigInt(hour) * prices.cacheWrite1h
-    left -= taken
-  }
-  if (cached > 0) {
-    const cachedAudio = least(usage.cachedAudioTokens ?? 0, least(audio, cached))
-    const taken = least(cached - cachedAudio, left)
-    amount += BigInt(taken) * prices.cachedInput
-    left -= taken
-  }
-  return left === 0 ? amount : amount + BigInt(left) * prices.input
+  told.images = Math.min(told.images, cached - told.sound)
+  const read = inTurn(cached - told.sound - told.images, text, images - told.images, sound - told.sound)
+  read.images += told.images
+  read.sound += told.sound
+  const stored = inTurn(written, text - read.text, images - read.images, sound - read.sound)
+  const kept = inTurn(hour, stored.text, stored.images, stored.sound)
+  return (
+    BigInt(read.text) * prices.cachedInput +
+    BigInt(read.images) * follow(prices.cachedInput, prices.input, prices.imageInput) +
+    BigInt(read.sound) * prices.cachedAudioInput +
+    writtenAmount(stored.text, kept.text, prices, prices.input) +
+    writtenAmount(stored.images, kept.images, prices, prices.imageInput) +
+    writtenAmount(stored.sound, kept.sound, prices, prices.audioInput) +
+    BigInt(text - read.text - stored.text) * prices.input +
+    BigInt(images - read.images - stored.images) * prices.imageInput +
+    BigInt(sound - read.sound - stored.sound) * prices.audioInput
+  )
+}
+
+/** So many tokens as text as far as there is text, then as images, then as sound. */
+function inTurn(tokens: number, text: number, images: number, sound: number) {
+  const asText = Math.min(tokens, text)
+  const asImages = Math.min(tokens - asText, images)
+  return { text: asText, images: asImages, sound: Math.min(tokens - asText - asImages, sound) }
+}
+
+/** Tokens written to the cache, of a kind that costs `fresh`; `hour` of them are kept for an hour. */
+function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
+  if (tokens === 0) return 0n
+  return (
+    BigInt(tokens - hour) * follow(prices.cacheWrite, prices.input, fresh) +
+    BigInt(hour) * follow(prices.cacheWrite1h, prices.input, fresh)
+  )
+}
+
+/**
+ * The price that stands to `anchor` as `from` stands to `fromAnchor`; the anchor itself where there is no price to compare
+ * with.
+ */
+export function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
+  if (fromAnchor === anchor) return from
+  return fromAnchor === 0n ? anchor : scaleRational(from, anchor, fromAnchor)
 }
 
 function completionAmount(usage: Usage, prices: ClassPrices): bigint {

@@ -4,7 +4,7 @@ import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type RatioTable, ratioTableOf, readRatioTable } from '../lib/ratio-table.ts'
 import { basisByName, genericPrices } from './by-name.ts'
 import { findDefaultPrice } from './default-prices.ts'
-import { type ClassPrices, type PriceSheet, quotaOne, ratioOne } from './price.ts'
+import { type ClassPrices, follow, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
 
 /** The options that hold a ratio table. */
@@ -254,18 +254,12 @@ function withOptions(
     audioInput,
     cachedInput: times('CacheRatio', input, follow(base.cachedInput, base.input, input)),
     cacheWrite1h: follow(base.cacheWrite1h, base.cacheWrite, cacheWrite),
-    cachedAudioInput: follow(base.cachedAudioInput, base.audioInput, audioInput),
+    cachedAudioInput: times('CacheRatio', audioInput, follow(base.cachedAudioInput, base.audioInput, audioInput)),
     imageInput: times('ImageRatio', input, follow(base.imageInput, base.input, input)),
     reasoning: follow(base.reasoning, base.output, output),
     audioOutput: times('AudioCompletionRatio', audioInput, audioAnchor),
     imageOutput: follow(base.imageOutput, base.output, output),
   }
-}
-
-/** The price that stands to `anchor` as `from` stood to `fromAnchor`; the anchor itself where there was no price. */
-function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
-  if (fromAnchor === anchor) return from
-  return fromAnchor === 0n ? anchor : scaleRational(from, anchor, fromAnchor)
 }
 
 /** A tier's prices, moved as the base prices were moved by the options. */

@@ -1,4 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
+import { laterReport } from './later-usage.ts'
 import type { Failure, ReplyPart, StreamEvent } from './reply.ts'
 import { SaidMedia } from './said-media.ts'
 import { SaidText } from './said-text.ts'
@@ -49,7 +50,7 @@ export class EventTally {
         this.isUsageEarly = true
         break
       case 'usage':
-        this.usage = event.usage
+        this.usage = laterReport(this.usage, event.usage)
         this.isUsageEarly = false
         break
       case 'part':

@@ -3,9 +3,8 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 
 /**
  * OpenAI's `usage` object and the variants of services that speak its dialect → Usage. Returns undefined when a total is
- * missing, negative or fractional: then nothing of it is believed. The totals go before their parts: a part that cannot
- * belong to its total (Azure reports more cached tokens than prompt tokens for Grok) is left out, so that what it is
- * about costs the plain price.
+ * missing, negative or fractional: then nothing of it is believed. `total_tokens` decides what is counted beside prompt and
+ * completion; a part that is larger than its total can only be beside it. What the figures leave open is told in `doubt`.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
@@ -13,14 +12,15 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   // Embeddings and moderations have no completion; a service that leaves the field out means 0.
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
+  const told = { prompt, completion }
   const parts = readParts(raw)
-  if (parts === noParts && Number.isSafeInteger(prompt + completion))
-    return named(raw, { promptTokens: prompt, completionTokens: completion })
-  const beside = countedBeside(raw, parts)
+  const { doubt, ...beside } = countedBeside(raw, parts, told)
   const usage = { promptTokens: prompt + beside.prompt, completionTokens: completion + beside.completion }
-  return Number.isSafeInteger(usage.promptTokens + usage.completionTokens)
-    ? named(raw, { ...usage, ...fitting(parts, usage) })
-    : undefined
+  if (!Number.isSafeInteger(usage.promptTokens + usage.completionTokens)) return undefined
+  if (parts === noParts) return named(raw, { ...usage, ...(doubt !== undefined && { doubt }) })
+  const { left, ...fitted } = fitting(parts, usage)
+  const doubts = [doubt, left && `${left} do not fit into their total: charged as plain tokens`].filter(Boolean)
+  return named(raw, { ...usage, ...fitted, ...(doubts.length > 0 && { doubt: doubts.join('; ') }) })
 }
 
 function named({ service_tier: tier }: JsonObject, usage: Usage): Usage {
@@ -50,15 +50,23 @@ function readParts(raw: JsonObject): Parts {
   )
   // Mistral's transcriptions name the length of the sound, and its tokens in the total only.
   const sound = first(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
+  const ofCached = details(prompt['cached_tokens_details'])
+  const cachedAudio = first(ofCached['audio_tokens'])
+  const cachedImages = first(ofCached['image_tokens'])
+  const written1h = first(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
   const audioIn = first(prompt['audio_tokens'], sound)
   const imageIn = first(prompt['image_tokens'])
-  const reasoning = first(completion['reasoning_tokens'])
+  // Perplexity tells it beside the totals.
+  const reasoning = first(completion['reasoning_tokens'], raw['reasoning_tokens'])
   const audioOut = first(completion['audio_tokens'])
   const imageOut = first(completion['image_tokens'])
   if (!(cached || cacheWrite || audioIn || imageIn || reasoning || audioOut || imageOut)) return noParts
   return {
     ...(cached && { cachedTokens: cached }),
+    ...(cachedAudio && { cachedAudioTokens: cachedAudio }),
+    ...(cachedImages && { cachedImageTokens: cachedImages }),
     ...(cacheWrite && { cacheWriteTokens: cacheWrite }),
+    ...(written1h && { cacheWrite1hTokens: written1h }),
     ...(audioIn && { audioPromptTokens: audioIn }),
     ...(imageIn && { imagePromptTokens: imageIn }),
     ...(reasoning && { reasoningTokens: reasoning }),
@@ -67,19 +75,82 @@ function readParts(raw: JsonObject): Parts {
   }
 }
 
+/** Tokens that are counted beside prompt and completion. */
+interface Beside {
+  prompt: number
+  completion: number
+  doubt?: string
+}
+
+const nothingBeside: Beside = { prompt: 0, completion: 0 }
+
 /**
- * Tokens that a service counts beside its totals instead of within: total_tokens shows them. So does xAI with reasoning
- * and Mistral with sound. Vercel's gateway leaves reasoning out of total_tokens too, but not out of the price it names.
+ * What is to be added to prompt and completion. First what a service is known to leave out of all totals, then what the
+ * total tells, then what cannot be inside.
  */
-function countedBeside(raw: JsonObject, parts: Parts): { prompt: number; completion: number } {
-  const { reasoningTokens = 0, audioPromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
-  const { imageCompletionTokens = 0 } = parts
+function countedBeside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
   const rest = countedBeyond(raw)
-  if (imageCompletionTokens > 0 && rest === imageCompletionTokens) return { prompt: 0, completion: rest }
-  if (reasoningTokens > 0 && (rest === reasoningTokens || (rest === 0 && raw['market_cost'] !== undefined)))
-    return { prompt: 0, completion: reasoningTokens }
-  const isPrompt = rest > 0 && (rest === audioPromptTokens || rest === cachedTokens + cacheWriteTokens)
-  return { prompt: isPrompt ? rest : 0, completion: 0 }
+  const known = knownBeside(raw, parts, rest)
+  if (known) return known
+  if (rest === 0) return tooLargeInside(raw, parts, told)
+  const found = explained(rest, parts)
+  if (found) return found
+  return {
+    prompt: 0,
+    completion: rest,
+    doubt: `${rest} tokens of the total are neither prompt nor completion: charged as completion`,
+  }
+}
+
+/**
+ * Services whose total does not tell. Vercel's gateway leaves reasoning out of the total, but not out of the price it
+ * names; so does Perplexity's research with reasoning and the pages it cites. xAI always counts reasoning beside the
+ * completion of a chat, and may give no total.
+ */
+function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: number): Beside | undefined {
+  if (rest > 0) return undefined
+  const cited = count(raw['citation_tokens'])
+  if (cited !== undefined) return { prompt: cited, completion: reasoningTokens }
+  const isVercel = raw['market_cost'] !== undefined
+  const isUntotalledXai = raw['cost_in_usd_ticks'] !== undefined && !raw['total_tokens'] && 'completion_tokens' in raw
+  return reasoningTokens > 0 && (isVercel || isUntotalledXai) ? { prompt: 0, completion: reasoningTokens } : undefined
+}
+
+/** The parts that make up what the total has more, output before input; undefined when none do. */
+function explained(rest: number, parts: Parts): Beside | undefined {
+  const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
+  const { audioPromptTokens = 0, imagePromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
+  const outputs = sums([imageCompletionTokens, reasoningTokens, audioCompletionTokens])
+  const inputs = sums([audioPromptTokens, imagePromptTokens, cachedTokens + cacheWriteTokens])
+  for (const prompt of inputs)
+    for (const completion of outputs) if (prompt + completion === rest) return { prompt, completion }
+  return undefined
+}
+
+/** The sums of some of the numbers: none, each alone, two, all three. */
+function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
+  return [0, a, b, c, a + b, a + c, b + c, a + b + c]
+}
+
+/** Parts larger than the total that they should be a part of. Anthropic's names mean tokens beside the prompt. */
+function tooLargeInside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
+  const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
+  const { cachedTokens = 0, cacheWriteTokens = 0 } = parts
+  const output = reasoningTokens + audioCompletionTokens + imageCompletionTokens
+  const input = cachedTokens + cacheWriteTokens
+  const hasAnthropicNames = 'cache_read_input_tokens' in raw || 'cache_creation_input_tokens' in raw
+  const completion = output > told.completion ? output : 0
+  const prompt = hasAnthropicNames && input > told.prompt ? input : 0
+  if (completion === 0 && prompt === 0) return nothingBeside
+  const kinds = [
+    completion > 0 && `${output} of a completion of ${told.completion}`,
+    prompt > 0 && `${input} of a prompt of ${told.prompt}`,
+  ]
+  return {
+    prompt,
+    completion,
+    doubt: `a part is larger than its total (${kinds.filter(Boolean).join(', ')}): added to it`,
+  }
 }
 
 /** What total_tokens has more than prompt and completion. */
@@ -89,15 +160,25 @@ function countedBeyond(raw: JsonObject): number {
   return Math.max(0, (count(raw['total_tokens']) ?? 0) - prompt - completion)
 }
 
-/** The parts that can belong to the totals, each kind by itself. */
-function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts {
+/** The parts that can belong to the totals, each kind by itself, and the names of those that cannot. */
+function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts & { left: string } {
   const { cachedTokens = 0, cacheWriteTokens = 0, audioPromptTokens = 0, imagePromptTokens = 0 } = parts
   const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
+  const output = reasoningTokens + audioCompletionTokens + imageCompletionTokens
+  const fits = {
+    'cached tokens': cachedTokens + cacheWriteTokens <= promptTokens,
+    'sound and images of the prompt': audioPromptTokens + imagePromptTokens <= promptTokens,
+    'reasoning, sound and images of the completion': output <= completionTokens,
+  }
   return {
-    ...(cachedTokens + cacheWriteTokens <= promptTokens && pick(parts, 'cachedTokens', 'cacheWriteTokens')),
-    ...(audioPromptTokens + imagePromptTokens <= promptTokens && pick(parts, 'audioPromptTokens', 'imagePromptTokens')),
-    ...(reasoningTokens + audioCompletionTokens + imageCompletionTokens <= completionTokens &&
-      pick(parts, 'reasoningTokens', 'audioCompletionTokens', 'imageCompletionTokens')),
+    ...(fits['cached tokens'] &&
+      pick(parts, 'cachedTokens', 'cachedAudioTokens', 'cachedImageTokens', 'cacheWriteTokens', 'cacheWrite1hTokens')),
+    ...(fits['sound and images of the prompt'] && pick(parts, 'audioPromptTokens', 'imagePromptTokens')),
+    ...(output <= completionTokens && pick(parts, 'reasoningTokens', 'audioCompletionTokens', 'imageCompletionTokens')),
+    left: Object.entries(fits)
+      .filter(([, isFit]) => !isFit)
+      .map(([name]) => name)
+      .join(', '),
   }
 }
 

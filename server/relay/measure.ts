@@ -49,7 +49,10 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
       note: `completion counted: usage of the upstream ${beforeTheEnd}`,
     }))
   if (reported && fault === undefined)
-    return { measure: { usage: reported, estimated: false, ...extra }, note: undefined }
+    return {
+      measure: { usage: reported, estimated: false, ...extra },
+      note: reported.doubt && `usage of the upstream doubtful: ${reported.doubt}`,
+    }
   const refused = fault ?? (answer.usage && seconds === undefined ? 'not whole, or contradicting itself' : undefined)
   const tier = reported?.tier === undefined ? undefined : { tier: reported.tier }
   return countUsage(deps, open, answer.output(), answer.media).then((usage) => ({

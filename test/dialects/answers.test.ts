@@ -22,11 +22,12 @@ const names = Object.keys(dialects) as DialectName[]
 
 /**
  * An answer without its name, and the moment it was made: an answer is given both where its service has none, or none of
- * the dialect's form. Nor does the service's own word for the end count where the service had none.
+ * the dialect's form. Nor does the service's own word for the end count where the service had none, nor
+ * our doubt about its usage.
  */
-function told({ id: _id, createdAtSeconds: _created, choices, ...reply }: Reply): object {
+function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
-  return withoutEmpty({ ...reply, choices: plain }) as object
+  return withoutEmpty({ ...reply, usage: usage && { ...usage, doubt: undefined }, choices: plain }) as object
 }
 
 /** Anthropic's answers count tokens always. */

@@ -22,13 +22,16 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const { input, output, cached, written, written1h } = billed(told, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, placeIn(raw['inference_geo']))
+  // Thinking is a part of the output; more than the output it can only be where a gateway counts it beside.
+  const beside = thought > output ? thought : 0
   return {
     promptTokens: input + cached + written,
-    completionTokens: output,
+    completionTokens: output + beside,
     ...(cached > 0 && { cachedTokens: cached }),
     ...(written > 0 && { cacheWriteTokens: written }),
     ...(written1h > 0 && { cacheWrite1hTokens: written1h }),
-    ...(thought > 0 && thought <= output && { reasoningTokens: thought }),
+    ...(thought > 0 && { reasoningTokens: thought }),
+    ...(beside > 0 && { doubt: `${thought} thinking tokens of an output of ${output}: added to it` }),
     ...(tier !== undefined && { tier }),
   }
 }
@@ -93,8 +96,17 @@ export function usageOut(usage: Usage): JsonObject {
   }
 }
 
-/** The counts of a stream's first event with those of a later one, which says only what changed. */
+/**
+ * The counts of a stream's first event with those of a later one, which says only what changed. Counts only grow: a zero
+ * after a real count says nothing.
+ */
 export function laterUsage(first: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return first
-  return { ...first, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) }
+  const merged: JsonObject = { ...first }
+  for (const [name, value] of Object.entries(later)) {
+    const before = first[name]
+    if (value === null || (value === 0 && isCount(before))) continue
+    merged[name] = isObject(value) && isObject(before) ? laterUsage(before, value) : value
+  }
+  return merged
 }

@@ -100,9 +100,14 @@ export function usageIn(raw: unknown): Usage | undefined {
   const cacheWrite1hTokens = looseList(usage['cacheDetails'])
     .filter(({ ttl }) => ttl === '1h')
     .reduce((sum, each) => sum + looseCount(each['inputTokens']), 0)
+  const promptTokens = input + (isWithin ? 0 : beside)
+  const beyond = Math.max(0, looseCount(usage['totalTokens']) - promptTokens - output)
   return {
-    promptTokens: input + (isWithin ? 0 : beside),
-    completionTokens: output,
+    promptTokens,
+    completionTokens: output + beyond,
+    ...(beyond > 0 && {
+      doubt: `${beyond} tokens of the total are neither prompt nor completion: charged as completion`,
+    }),
     ...(cachedTokens > 0 && { cachedTokens }),
     ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     ...(cacheWrite1hTokens > 0 && cacheWrite1hTokens <= cacheWriteTokens && { cacheWrite1hTokens }),

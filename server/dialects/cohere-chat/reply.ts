@@ -175,10 +175,13 @@ export function usageIn(raw: unknown): Usage | undefined {
   const reasoningTokens = looseCount(counts['reasoning_tokens'])
   return {
     promptTokens: input + images,
-    completionTokens: output,
+    completionTokens: output + (reasoningTokens > output ? reasoningTokens : 0),
     ...(cachedTokens > 0 && cachedTokens <= input && { cachedTokens }),
     ...(images > 0 && { imagePromptTokens: images }),
-    ...(reasoningTokens > 0 && reasoningTokens <= output && { reasoningTokens }),
+    ...(reasoningTokens > 0 && { reasoningTokens }),
+    ...(reasoningTokens > output && {
+      doubt: `${reasoningTokens} reasoning tokens of an output of ${output}: added to it`,
+    }),
   }
 }
 

@@ -81,6 +81,7 @@ export function usageIn(usage: unknown): JsonObject | undefined {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion ?? 0,
+    ...(usage['total_tokens'] !== undefined && { total_tokens: usage['total_tokens'] }),
     prompt_tokens_details: { cached_tokens: cached, image_tokens: image, audio_tokens: audio },
     completion_tokens_details: { reasoning_tokens: reasoning },
   }

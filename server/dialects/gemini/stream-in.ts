@@ -1,8 +1,10 @@
+import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Citation, Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
 import { brokenOff, unreadable } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { laterReport } from '../later-usage.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { decodeFailure } from './failure.ts'
 import { citationsIn, withinPart } from './grounding.ts'
@@ -32,6 +34,8 @@ export class ContentStreamDecoder implements StreamDecoder {
   #idSeed: string
   #started = false
   #ended = false
+  /** The last usage that was told. */
+  #usage: Usage | undefined
 
   constructor(idSeed: string) {
     this.#idSeed = idSeed
@@ -49,8 +53,11 @@ export class ContentStreamDecoder implements StreamDecoder {
       events.push({ type: 'stop', choice: 0, stop: blocked })
       this.#state(0).stopped = true
     }
-    const usage = usageIn(chunk['usageMetadata'])
-    if (usage) events.push({ type: 'usage', usage })
+    const told = usageIn(chunk['usageMetadata'])
+    if (told) {
+      this.#usage = laterReport(this.#usage, told)
+      events.push({ type: 'usage', usage: this.#usage })
+    }
     return events
   }
 

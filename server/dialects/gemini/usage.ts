@@ -12,26 +12,37 @@ export function usageIn(raw: unknown): Usage | undefined {
   const candidates = looseCount(raw['candidatesTokenCount'])
   const thoughts = looseCount(raw['thoughtsTokenCount'])
   const tools = looseCount(raw['toolUsePromptTokenCount'])
+  const total = looseCount(raw['totalTokenCount'])
   // A service that counts the thoughts within the answer shows it in its total.
-  const isWithin =
-    thoughts > 0 && thoughts <= candidates && looseCount(raw['totalTokenCount']) === prompt + candidates + tools
+  const isWithin = thoughts > 0 && thoughts <= candidates && total === prompt + candidates + tools
+  const completion = candidates + (isWithin ? 0 : thoughts)
+  const beyond = Math.max(0, total - prompt - tools - completion)
   const cachedTokens = looseCount(raw['cachedContentTokenCount'])
-  const cachedAudioTokens = modality(raw['cacheTokensDetails'], 'AUDIO')
-  const audioPromptTokens = modality(raw['promptTokensDetails'], 'AUDIO')
-  const imagePromptTokens = modality(raw['promptTokensDetails'], 'IMAGE')
-  const audioCompletionTokens = modality(raw['candidatesTokensDetails'], 'AUDIO')
-  const imageCompletionTokens = modality(raw['candidatesTokensDetails'], 'IMAGE')
-  return {
-    promptTokens: prompt + tools,
-    completionTokens: candidates + (isWithin ? 0 : thoughts),
-    ...(cachedTokens > 0 && { cachedTokens }),
-    ...(cachedAudioTokens > 0 && { cachedAudioTokens }),
-    ...(audioPromptTokens > 0 && { audioPromptTokens }),
-    ...(imagePromptTokens > 0 && { imagePromptTokens }),
-    ...(thoughts > 0 && { reasoningTokens: thoughts }),
-    ...(audioCompletionTokens > 0 && { audioCompletionTokens }),
-    ...(imageCompletionTokens > 0 && { imageCompletionTokens }),
+  // A gateway may count what was cached beside the prompt; else some models do not tell their thoughts but in the total.
+  const isCachedBeside = beyond > 0 && beyond === cachedTokens
+  const parts = {
+    cachedTokens,
+    cachedAudioTokens: modality(raw['cacheTokensDetails'], 'AUDIO'),
+    cachedImageTokens: modality(raw['cacheTokensDetails'], 'IMAGE'),
+    audioPromptTokens: promptModality(raw, 'AUDIO'),
+    imagePromptTokens: promptModality(raw, 'IMAGE'),
+    reasoningTokens: thoughts,
+    audioCompletionTokens: modality(raw['candidatesTokensDetails'], 'AUDIO'),
+    imageCompletionTokens: modality(raw['candidatesTokensDetails'], 'IMAGE'),
   }
+  return {
+    promptTokens: prompt + tools + (isCachedBeside ? beyond : 0),
+    completionTokens: completion + (isCachedBeside ? 0 : beyond),
+    ...Object.fromEntries(Object.entries(parts).filter(([, tokens]) => tokens > 0)),
+    ...(beyond > 0 &&
+      !isCachedBeside && {
+        doubt: `${beyond} tokens of the total are neither prompt nor completion: charged as completion`,
+      }),
+  }
+}
+
+function promptModality(raw: JsonObject, name: string): number {
+  return modality(raw['promptTokensDetails'], name) + modality(raw['toolUsePromptTokensDetails'], name)
 }
 
 function isCount(value: unknown): value is number {
@@ -46,7 +57,14 @@ function modality(details: unknown, name: string): number {
 
 /** Usage → `usageMetadata`. */
 export function usageOut(usage: Usage): JsonObject {
-  const { promptTokens, completionTokens, cachedTokens, cachedAudioTokens, reasoningTokens = 0 } = usage
+  const {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    cachedAudioTokens,
+    cachedImageTokens,
+    reasoningTokens = 0,
+  } = usage
   const prompt = details(promptTokens, usage.audioPromptTokens, usage.imagePromptTokens)
   const answer = completionTokens - reasoningTokens
   const candidates = details(answer, usage.audioCompletionTokens, usage.imageCompletionTokens)
@@ -56,7 +74,9 @@ export function usageOut(usage: Usage): JsonObject {
     totalTokenCount: promptTokens + completionTokens,
     ...(cachedTokens !== undefined && { cachedContentTokenCount: cachedTokens }),
     ...(cachedTokens !== undefined &&
-      cachedAudioTokens !== undefined && { cacheTokensDetails: details(cachedTokens, cachedAudioTokens) }),
+      (cachedAudioTokens !== undefined || cachedImageTokens !== undefined) && {
+        cacheTokensDetails: details(cachedTokens, cachedAudioTokens, cachedImageTokens),
+      }),
     ...(reasoningTokens > 0 && { thoughtsTokenCount: reasoningTokens }),
     promptTokensDetails: prompt,
     ...((usage.audioCompletionTokens || usage.imageCompletionTokens) && { candidatesTokensDetails: candidates }),

@@ -44,5 +44,9 @@ function reasonIn(reason: string): string | null {
 
 function usageIn(usage: unknown): JsonObject | undefined {
   if (!isObject(usage)) return undefined
-  return { prompt_tokens: usage['PromptTokens'], completion_tokens: usage['CompletionTokens'] ?? 0 }
+  return {
+    prompt_tokens: usage['PromptTokens'],
+    completion_tokens: usage['CompletionTokens'] ?? 0,
+    ...(usage['TotalTokens'] !== undefined && { total_tokens: usage['TotalTokens'] }),
+  }
 }

@@ -1,9 +1,11 @@
+import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
 import { brokenOff, unreadable } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { laterReport } from '../later-usage.ts'
 import { sourceOf } from '../media.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
@@ -55,6 +57,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #idSeed: string
   #started = false
   #ended = false
+  /** The last usage that was told. */
+  #usage: Usage | undefined
 
   constructor(idSeed: string) {
     this.#idSeed = idSeed
@@ -69,8 +73,11 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (error) return this.#end([{ type: 'error', failure: decodeFailure(0, error) }])
     const events = this.#start(chunk)
     for (const choice of looseList(chunk['choices'])) this.#choice(choice, events)
-    const usage = readUsage(usageOf(chunk))
-    if (usage) events.push({ type: 'usage', usage })
+    const told = readUsage(usageOf(chunk))
+    if (told) {
+      this.#usage = laterReport(this.#usage, told)
+      events.push({ type: 'usage', usage: this.#usage })
+    }
     return events
   }
 

@@ -24,32 +24,40 @@ function promptParts(found: JsonObject, total: number): Partial<Usage> {
   const ofCached = details(found, 'cached_tokens_details')
   const sound = count(found['audio_tokens']) ?? 0
   const images = count(found['image_tokens']) ?? 0
-  // Cached images have no price of their own, so they are charged as images and not counted among what is cached.
-  const cached = (count(found['cached_tokens']) ?? 0) - (count(ofCached['image_tokens']) ?? 0)
+  const cached = count(found['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
+  const cachedImages = Math.min(count(ofCached['image_tokens']) ?? 0, cached - cachedSound, images)
+  const hasKinds = sound + images <= total
   return {
-    ...(sound + images <= total && {
+    ...(hasKinds && {
       ...(sound > 0 && { audioPromptTokens: sound }),
       ...(images > 0 && { imagePromptTokens: images }),
     }),
-    ...(cached > 0 && cached <= total && { cachedTokens: cached }),
-    ...(cached > 0 && cached <= total && sound <= total && cachedSound > 0 && { cachedAudioTokens: cachedSound }),
+    ...(cached > 0 &&
+      cached <= total && {
+        cachedTokens: cached,
+        ...(hasKinds && cachedSound > 0 && { cachedAudioTokens: cachedSound }),
+        ...(hasKinds && cachedImages > 0 && { cachedImageTokens: cachedImages }),
+      }),
   }
 }
 
+/** Sound and reasoning of the completion. What is larger than it can only be beside it. */
 function completionParts(found: JsonObject, total: number): Partial<Usage> {
   const sound = count(found['audio_tokens']) ?? 0
   const reasoning = count(found['reasoning_tokens']) ?? 0
-  if (sound + reasoning > total) return {}
-  return {
+  const parts = {
     ...(sound > 0 && { audioCompletionTokens: sound }),
     ...(reasoning > 0 && { reasoningTokens: reasoning }),
   }
+  if (sound + reasoning <= total) return parts
+  return sound <= total && reasoning > 0 ? { ...parts, completionTokens: total + reasoning } : {}
 }
 
 const classes = [
   'cachedTokens',
   'cachedAudioTokens',
+  'cachedImageTokens',
   'audioPromptTokens',
   'imagePromptTokens',
   'reasoningTokens',
@@ -58,7 +66,8 @@ const classes = [
 
 /** The usage of several responses together. */
 export function sumOf(usages: readonly Usage[]): Usage {
-  const sum = (name: keyof Omit<Usage, 'tier'>) => usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
+  const sum = (name: keyof Omit<Usage, 'tier' | 'doubt'>) =>
+    usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
   const parts = classes.map((name) => [name, sum(name)] as const).filter(([, tokens]) => tokens > 0)
   return {
     promptTokens: sum('promptTokens'),

@@ -50,10 +50,17 @@ function soundLength(body: JsonObject): JsonObject | undefined {
   return typeof body['duration'] === 'number' ? { type: 'duration', seconds: body['duration'] } : undefined
 }
 
-/** Embeddings and ranks have nothing but a prompt, and some services (Voyage, say) report only the total. */
+/**
+ * Embeddings and ranks have nothing but a prompt: some services (Voyage, say) report only the total, and what a total has
+ * more (images, with Jina and Voyage) is prompt, too.
+ */
 function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
-  if (!usage || usage['prompt_tokens'] !== undefined || usage['input_tokens'] !== undefined) return usage
-  return { ...usage, prompt_tokens: usage['total_tokens'] }
+  if (!usage) return undefined
+  const { total_tokens: total } = usage
+  const prompt = usage['prompt_tokens'] ?? usage['input_tokens']
+  const isWhole = typeof prompt === 'number' && !(typeof total === 'number' && total > prompt)
+  const tellsCompletion = (usage['completion_tokens'] ?? usage['output_tokens'] ?? 0) !== 0
+  return (prompt !== undefined && isWhole) || tellsCompletion ? usage : { ...usage, prompt_tokens: total ?? prompt }
 }
 
 /** A reply that carries an answer beside an `error` field (some services always send one) is an answer. */

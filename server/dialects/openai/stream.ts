@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
+import { laterRawReport } from '../later-usage.ts'
 import { SaidMedia } from '../said-media.ts'
 import { SaidText } from '../said-text.ts'
 import { usageOf } from './usage.ts'
@@ -93,7 +94,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     const chunk = tryParse(data)
     if (!isObject(chunk)) return 'garbage'
     const usage = usageOf(chunk)
-    if (usage) this.usage = usage
+    if (usage) this.usage = laterRawReport(this.usage, usage)
     const error = errorInChunk(chunk)
     if (error) {
       this.error = error

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
 import { flatError } from '../flat-error.ts'
+import { laterRawReport } from '../later-usage.ts'
 
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
@@ -43,7 +44,7 @@ export class TypedEventMeter implements StreamMeter {
       this.error = error
       return 'error'
     }
-    if (isObject(event['usage'])) this.usage = event['usage']
+    if (isObject(event['usage'])) this.usage = laterRawReport(this.usage, event['usage'])
     if (!type.startsWith('image_')) this.tellsImages = false
     const isLast = /\.(done|completed)$/.test(type)
     const isImage = type.endsWith('.partial_succeeded') || (isLast && hasImage(event))

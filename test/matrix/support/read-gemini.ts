@@ -71,7 +71,8 @@ const modality = (details: unknown, name: string) =>
 function readUsage(usage: JsonObject, learned: Recorded): void {
   const prompt = count(usage['promptTokenCount']) + count(usage['toolUsePromptTokenCount'])
   const reasoning = count(usage['thoughtsTokenCount'])
-  const completion = count(usage['candidatesTokenCount']) + reasoning
+  const told = count(usage['candidatesTokenCount']) + reasoning
+  const completion = told + Math.max(0, count(usage['totalTokenCount']) - prompt - told)
   const cached = count(usage['cachedContentTokenCount'])
   const audioIn = modality(usage['promptTokensDetails'], 'AUDIO')
   const imageIn = modality(usage['promptTokensDetails'], 'IMAGE')
@@ -83,7 +84,7 @@ function readUsage(usage: JsonObject, learned: Recorded): void {
     (prompt - cachedText - audioIn - imageIn) * price.input +
     cachedText * price.cached +
     (audioIn - cachedAudio) * price.audioInput +
-    cachedAudio * price.audioInput +
+    cachedAudio * price.audioInput * (price.cached / price.input) +
     imageIn * price.imageInput +
     (completion - audioOut) * price.output +
     audioOut * price.audioOutput

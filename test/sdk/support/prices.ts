@@ -36,8 +36,8 @@ interface ExpectedCharge {
 
 /**
  * The charge for a usage object as providers document theirs, worked out apart from the gateway's own code. Some count
- * reasoning or sound beside the totals: then total_tokens tells, or for Vercel's gateway its own price. Parts that are
- * larger than their total cannot be believed and cost what the total costs.
+ * reasoning or sound beside the totals: then total_tokens tells, or for Vercel's gateway its own price. More reasoning than
+ * completion is beside it, and more cached tokens than prompt cost what the prompt costs.
  */
 export function expectedCharge(usage: JsonObject): ExpectedCharge {
   const number = (...values: unknown[]) => values.find((value): value is number => typeof value === 'number') ?? 0
@@ -46,11 +46,13 @@ export function expectedCharge(usage: JsonObject): ExpectedCharge {
   const completionParts = part('completion_tokens_details', 'output_tokens_details')
   let prompt = number(usage['prompt_tokens'], usage['input_tokens'])
   let completion = number(usage['completion_tokens'], usage['output_tokens'])
-  let reasoning = number(completionParts['reasoning_tokens'])
+  const reasoning = number(completionParts['reasoning_tokens'])
   const audioIn = number(promptParts['audio_tokens'])
   const beyond = number(usage['total_tokens'], prompt + completion) - prompt - completion
   if (beyond === reasoning || 'market_cost' in usage) completion += reasoning
   else if (beyond === audioIn) prompt += audioIn
+  else completion += Math.max(0, beyond)
+  if (reasoning > completion) completion += reasoning
   let cached = number(
     promptParts['cached_tokens'],
     usage['prompt_cache_hit_tokens'],
@@ -59,20 +61,35 @@ export function expectedCharge(usage: JsonObject): ExpectedCharge {
   )
   let written = number(promptParts['cache_write_tokens'], usage['cache_creation_input_tokens'])
   if (cached + written > prompt) cached = written = 0
-  if (reasoning > completion) reasoning = 0
   const imageIn = number(promptParts['image_tokens'])
   const audioOut = number(completionParts['audio_tokens'])
-  // Of cached images nobody reports how many tokens are both; they cost the price of images.
-  const cachedText = Math.min(cached, prompt - audioIn - imageIn - written)
-  const quota =
-    (prompt - cachedText - written - audioIn - imageIn) * price.input +
+  const promptQuota = cachedPrompt({ prompt, audioIn, imageIn, cached, written })
+  const quota = promptQuota + (completion - audioOut) * price.output + audioOut * price.audioOutput
+  return { prompt, completion, cached, reasoning, quota }
+}
+
+interface PromptTokens {
+  prompt: number
+  audioIn: number
+  imageIn: number
+  cached: number
+  written: number
+}
+
+/** What was cached is text as far as there is text, then images, then sound; each costs its share of what is fresh. */
+function cachedPrompt({ prompt, audioIn, imageIn, cached, written }: PromptTokens): number {
+  const text = prompt - audioIn - imageIn
+  const cachedText = Math.min(cached, text)
+  const cachedImages = Math.min(cached - cachedText, imageIn)
+  const cachedSound = cached - cachedText - cachedImages
+  const share = price.cached / price.input
+  return (
+    (text - cachedText - written) * price.input +
     cachedText * price.cached +
     written * price.cacheWrite +
-    audioIn * price.audioInput +
-    imageIn * price.imageInput +
-    (completion - audioOut) * price.output +
-    audioOut * price.audioOutput
-  return { prompt, completion, cached, reasoning, quota }
+    (imageIn - cachedImages + cachedImages * share) * price.imageInput +
+    (audioIn - cachedSound + cachedSound * share) * price.audioInput
+  )
 }
 
 /** The charge for plain tokens. */
