@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openStore } from '../server/store/open.ts'
-import { forEachDatabaseUrl } from './helpers/databases.ts'
+import { forEachEmptyDatabaseUrl } from './helpers/databases.ts'
 import { ok, startFakeUpstream } from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
 import { installFor, messages, model, newToken, promptTokens } from './money/installed.ts'
@@ -60,7 +60,7 @@ test('the program as it is started counts tokens itself where the upstream does 
   expect(row).toMatchObject({ prompt_tokens: promptTokens, completion_tokens: 4 })
 }, 120_000)
 
-forEachDatabaseUrl((name, freshUrl) => {
+forEachEmptyDatabaseUrl((name, freshUrl) => {
   test(name === 'sqlite' ? 'several workers need PostgreSQL' : 'several workers share the port', async () => {
     const { port } = await occupyPort().then(async (other) => {
       await other[Symbol.asyncDispose]()
@@ -197,7 +197,7 @@ async function tablesOf(url: string): Promise<number> {
   return Number(found.rows[0]?.n)
 }
 
-forEachDatabaseUrl((name, freshUrl) => {
+forEachEmptyDatabaseUrl((name, freshUrl) => {
   test('commands make nothing where there is no installation', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
     const gone = join(installation.folder, 'nowhere', 'else')

@@ -1,20 +1,25 @@
 // Runs every test, or those that the arguments name. The last line is always "N passed, N failed".
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bunEnvironment, endWithParent, findBun, root } from './bun.mjs'
 import { ensureChromium, howToInstall } from './chromium.mjs'
 import { buildConsoleIfStale } from './console-build.mjs'
 import { InTurn } from './in-turn.mjs'
 import { ensureInstalled } from './install.mjs'
+import { deal, fileSeconds, keepTimes, readTimes, slowest, testFiles, writeTimes } from './test-shares.mjs'
 import { skippedTests, tallyAll } from './test-summary.mjs'
 
 ensureInstalled()
 
 const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map((folder) => `./${folder}/`)
-const inBrowser = './test/e2e/'
-const given = process.argv.slice(2)
+/** How long each file took in earlier runs here; before the first, how long it took where this list was made. */
+const ownTimes = join(root, 'node_modules/.cache/tollgate-test-times.json')
+const usualTimes = join(root, 'tools/test-times.json')
+/** Where `npm test -- --update-times` keeps the times of a whole run for other machines to begin with. */
+const updatesTimes = process.argv.includes('--update-times')
+const given = process.argv.slice(2).filter((argument) => argument !== '--update-times')
 const takesValue = new Set(['-t', '--test-name-pattern', '--seed', '--timeout', '--retry', '--rerun-each', '--preload'])
 const filters = given.filter((argument, at) => !argument.startsWith('-') && !takesValue.has(given[at - 1]))
 const byName = given.some((argument) => argument === '-t' || argument.startsWith('--test-name-pattern'))
@@ -22,14 +27,15 @@ const byName = given.some((argument) => argument === '-t' || argument.startsWith
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
 /**
- * The arguments of each process. The pages take as long as everything else together, so they run beside it where no
- * flag asks for something of the whole. Bun's own --parallel can lose the end of a program that a test has started
- * (oven-sh/bun#43697), and these tests start many.
+ * The arguments of each process: as many as there are cores, and two at least, since tests also wait. Flags may ask for
+ * something of the whole, so with any of them there is one process. Bun's own --parallel is not used: it can lose the
+ * end of a program that a test has started (oven-sh/bun#43697), and these tests start many.
  */
 function shares() {
   if (filters.length > 0) return [given]
   if (given.length > 0) return [[...given, ...folders]]
-  return [[`--path-ignore-patterns=${inBrowser.slice(2)}**`, ...folders], [inBrowser]]
+  const times = { ...readTimes(usualTimes), ...readTimes(ownTimes) }
+  return deal(testFiles(root, folders), times, Math.max(2, availableParallelism()))
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
@@ -73,8 +79,8 @@ function runBunTest(share, at) {
     child.on('error', fail)
     child.on('close', (code, signal) => {
       printed.end(at)
-      const skipped = existsSync(report) ? skippedTests(readFileSync(report, 'utf8')) : []
-      done({ code, signal, output, skipped })
+      const junit = existsSync(report) ? readFileSync(report, 'utf8') : ''
+      done({ code, signal, output, skipped: skippedTests(junit), seconds: fileSeconds(junit) })
     })
   })
 }
@@ -85,6 +91,11 @@ if (filters.length === 0 || filters.some((filter) => /e2e|^(?:\.\/)?test\/?$/.te
 }
 const runs = await Promise.all(shares().map(runBunTest))
 rmSync(scratch, { recursive: true, force: true })
+
+const seconds = Object.assign({}, ...runs.map((run) => run.seconds))
+if (!byName) keepTimes(ownTimes, seconds)
+if (updatesTimes && given.length === 0) writeTimes(usualTimes, seconds)
+if (given.length === 0) console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
 
 const { passed, failed, notes } = tallyAll(runs)
 for (const note of notes) console.log(note)

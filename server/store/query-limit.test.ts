@@ -1,5 +1,5 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
-import { forEachDatabaseUrl } from '../../test/helpers/databases.ts'
+import { forEachEmptyDatabaseUrl } from '../../test/helpers/databases.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { loadCommandConfig } from '../config.ts'
 import { migrate } from './migrate.ts'
@@ -14,7 +14,7 @@ async function longestLimit(work: () => Promise<unknown>): Promise<number> {
   return Math.max(0, ...delays)
 }
 
-forEachDatabaseUrl((name, freshUrl) => {
+forEachEmptyDatabaseUrl((name, freshUrl) => {
   if (name === 'sqlite') return
 
   afterEach(() => mock.restore())

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '../../server/store/migrate.ts'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { newPostgresDatabase, postgresMissing, postgresServer } from './postgres.ts'
+import { copySqliteTemplate, newMigratedPostgresDatabase } from './templates.ts'
 
 /** What a suite gets: `openFresh` opens an empty, migrated database; all are closed and deleted after the suite. */
 export type DatabaseSuite = (name: 'sqlite' | 'postgres', openFresh: () => Promise<Store>) => void
@@ -20,7 +20,6 @@ export function forEachDatabase(suite: DatabaseSuite): void {
     suite(name, async () => {
       const store = closedOnce(openStore({ url: await freshUrl() }))
       stores.push(store)
-      await migrate(store)
       return store
     })
   })
@@ -38,16 +37,27 @@ function closedOnce(store: Store): Store {
   }
 }
 
-/** As `forEachDatabase`, with the URL of an empty database in place of an open store: for whole gateways. */
-export function forEachDatabaseUrl(
-  suite: (name: 'sqlite' | 'postgres', freshUrl: () => Promise<string>) => void,
-): void {
+type UrlSuite = (name: 'sqlite' | 'postgres', freshUrl: () => Promise<string>) => void
+
+/** As `forEachDatabase`, with the URL of a migrated database in place of an open store: for whole gateways. */
+export function forEachDatabaseUrl(suite: UrlSuite): void {
+  forEachUrl(suite, { isMigrated: true })
+}
+
+/** The same with databases that have no tables yet: for what happens at a first start. */
+export function forEachEmptyDatabaseUrl(suite: UrlSuite): void {
+  forEachUrl(suite, { isMigrated: false })
+}
+
+function forEachUrl(suite: UrlSuite, { isMigrated }: { isMigrated: boolean }): void {
   describe('sqlite', () => {
     const folders: string[] = []
     suite('sqlite', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
       folders.push(folder)
-      return join(folder, 'test.db')
+      const path = join(folder, 'test.db')
+      if (isMigrated) await copySqliteTemplate(path)
+      return path
     })
     afterAll(() => {
       for (const folder of folders) rmSync(folder, { recursive: true, force: true })
@@ -63,7 +73,7 @@ export function forEachDatabaseUrl(
       await postgresServer()
     }, 120_000)
     suite('postgres', async () => {
-      const database = await newPostgresDatabase()
+      const database = await (isMigrated ? newMigratedPostgresDatabase() : newPostgresDatabase())
       drops.push(database.drop)
       return database.url
     })

@@ -63,11 +63,11 @@ export interface TestDatabase extends AsyncDisposable {
   drop(): Promise<void>
 }
 
-/** Makes an empty database on the run's server. */
-export async function newPostgresDatabase(): Promise<TestDatabase> {
+/** Makes a database on the run's server: an empty one, or a copy of the database named. */
+export async function newPostgresDatabase(template?: string): Promise<TestDatabase> {
   const server = await postgresServer()
   const name = `t${randomBytes(8).toString('hex')}`
-  await administer(server, `create database ${name}`)
+  await administer(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`)
   const url = new URL(server)
   url.pathname = `/${name}`
   const drop = () => administer(server, `drop database if exists ${name} with (force)`)

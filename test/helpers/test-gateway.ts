@@ -10,6 +10,7 @@ import type { Clock } from '../../server/lib/clock.ts'
 import { createLogger } from '../../server/log.ts'
 import type { Resolve } from '../../server/outbound/metadata-guard.ts'
 import { addTokenWithKey } from './accounts.ts'
+import { copySqliteTemplate } from './templates.ts'
 
 const rootToken = 'testgatewayroottoken0123456789ABCDEFGHIJKLMNOPQR'
 const rootAccessToken = 'testgatewayaccesstoken'
@@ -67,6 +68,7 @@ export async function startTestGateway(
   options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string>; resolve?: Resolve } = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+  if (options.databaseUrl === undefined) await copySqliteTemplate(join(folder, 'tollgate.db'))
   const config = loadConfig({
     DATA_DIR: folder,
     SECRET_KEY: 'test secret key of the gateway',

@@ -146,10 +146,11 @@ export class Console {
     const page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
     await keepToasts(page)
-    // Storage belongs to an origin, so a file of it is opened first.
-    await page.goto('/logo.svg')
-    await page.evaluate(
+    // Runs before the scripts of each page, and does something in the first: what pages store from then on is theirs.
+    await context.addInitScript(
       ([user, theme, language]) => {
+        if (location.protocol === 'about:' || localStorage.getItem('test.prepared') !== null) return
+        localStorage.setItem('test.prepared', 'yes')
         if (user !== undefined) localStorage.setItem('user', user)
         if (theme !== undefined) localStorage.setItem('ui.theme', theme)
         if (language !== undefined) localStorage.setItem('ui.lang', language)

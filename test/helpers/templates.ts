@@ -1,0 +1,48 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { migrate } from '../../server/store/migrate.ts'
+import { openStore } from '../../server/store/open.ts'
+import { newPostgresDatabase, type TestDatabase } from './postgres.ts'
+
+/** One template of each kind for all test files of a process, also where each file has modules of its own. */
+const shared = globalThis as typeof globalThis & {
+  tollgateSqliteTemplate?: Promise<string>
+  tollgatePostgresTemplate?: Promise<string>
+}
+
+/** Puts a migrated SQLite database without rows at this path: a copy, which takes a tenth of migrating. */
+export async function copySqliteTemplate(path: string): Promise<void> {
+  shared.tollgateSqliteTemplate ??= makeSqliteTemplate()
+  copyFileSync(await shared.tollgateSqliteTemplate, path)
+}
+
+/** Makes a migrated PostgreSQL database without rows on the run's server: a copy, which takes a third of migrating. */
+export async function newMigratedPostgresDatabase(): Promise<TestDatabase> {
+  shared.tollgatePostgresTemplate ??= makePostgresTemplate()
+  return newPostgresDatabase(await shared.tollgatePostgresTemplate)
+}
+
+async function makeSqliteTemplate(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-template-'))
+  const path = join(folder, 'template.db')
+  await migrateAt(path)
+  process.once('exit', () => rmSync(dirname(path), { recursive: true, force: true }))
+  return path
+}
+
+async function makePostgresTemplate(): Promise<string> {
+  const database = await newPostgresDatabase()
+  await migrateAt(database.url)
+  return new URL(database.url).pathname.slice(1)
+}
+
+/** Closes the store again: PostgreSQL copies only a database that nobody is connected to, and SQLite's file is whole then. */
+async function migrateAt(url: string): Promise<void> {
+  const store = openStore({ url })
+  try {
+    await migrate(store)
+  } finally {
+    await store.close()
+  }
+}

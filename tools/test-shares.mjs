@@ -1,0 +1,69 @@
+// Deals test files to processes that run beside each other, by how long each took the last time.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** A file that nobody has timed yet. */
+const unknownSeconds = 2
+
+/** The test files below these folders, as paths that begin with `./`, in alphabetical order. */
+export function testFiles(base, folders) {
+  return folders
+    .flatMap((folder) => readdirSync(join(base, folder), { recursive: true }).map((path) => join(folder, path)))
+    .filter((path) => /\.test\.tsx?$/.test(path) && !path.includes('node_modules'))
+    .map((path) => `./${path.replaceAll('\\', '/').replace(/^\.\//, '')}`)
+    .toSorted()
+}
+
+/** Deals the files into so many lists that take about the same time: the longest first, each to the shortest list. */
+export function deal(files, seconds, count) {
+  const shares = Array.from({ length: count }, () => ({ files: /** @type {string[]} */ ([]), seconds: 0 }))
+  const timed = files.map((file) => ({ file, seconds: seconds[file] ?? unknownSeconds }))
+  for (const each of timed.toSorted((one, other) => other.seconds - one.seconds)) {
+    const shortest = shares.reduce((best, share) => (share.seconds < best.seconds ? share : best))
+    shortest.files.push(each.file)
+    shortest.seconds += each.seconds
+  }
+  return shares.map((share) => share.files).filter((share) => share.length > 0)
+}
+
+/** Seconds that each test file took, from a report of "bun test" in JUnit's form. */
+export function fileSeconds(junit) {
+  const found = {}
+  // Suites of groups stand within that of their file and have its name in "file"; those of files have it in "name" too.
+  for (const [tag] of junit.matchAll(/<testsuite [^>]*>/g)) {
+    const name = / name="([^"]*)"/.exec(tag)?.[1]
+    const seconds = Number(/ time="([^"]*)"/.exec(tag)?.[1])
+    if (name !== undefined && / file="([^"]*)"/.exec(tag)?.[1] === name && Number.isFinite(seconds))
+      found[`./${name}`] = Math.round(seconds * 10) / 10
+  }
+  return found
+}
+
+/** The times of earlier runs in this file; none where it cannot be read. */
+export function readTimes(path) {
+  try {
+    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Adds the times of this run to those of earlier ones. */
+export function keepTimes(path, seconds) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeTimes(path, { ...readTimes(path), ...seconds })
+}
+
+/** Replaces the times that were kept, in the order of the files' names. */
+export function writeTimes(path, seconds) {
+  const entries = Object.entries(seconds).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  writeFileSync(path, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+}
+
+/** The slowest files as lines to print, the slowest first. */
+export function slowest(seconds, count) {
+  return Object.entries(seconds)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, count)
+    .map(([file, time]) => `${time.toFixed(1).padStart(7)} s  ${file.slice(2)}`)
+}

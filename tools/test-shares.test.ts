@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deal, fileSeconds, keepTimes, readTimes, slowest, testFiles } from './test-shares.mjs'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('deal', () => {
+  test('gives each file to one share, the longest first to the shortest share', () => {
+    const seconds = { long: 10, middle: 6, short: 5, shorter: 3 }
+    expect(deal(['short', 'long', 'shorter', 'middle'], seconds, 2)).toEqual([
+      ['long', 'shorter'],
+      ['middle', 'short'],
+    ])
+  })
+
+  test('deals files that nobody has timed, and makes no empty share', () => {
+    expect(deal(['a', 'b', 'c'], {}, 2).flat().toSorted()).toEqual(['a', 'b', 'c'])
+    expect(deal(['a'], {}, 4)).toEqual([['a']])
+  })
+})
+
+test('finds the tests in every folder, and nothing else', () => {
+  mkdirSync(join(folder, 'one/two'), { recursive: true })
+  for (const name of ['one/a.test.ts', 'one/two/b.test.tsx', 'one/two/c.ts', 'one/d.test.md'])
+    writeFileSync(join(folder, name), '')
+  expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
+})
+
+test('the time of a file is that of its suite, not of the groups in it', () => {
+  const junit = `<testsuites time="9"><testsuite name="a.test.ts" file="a.test.ts" time="2.345">
+    <testsuite name="group" file="a.test.ts" time="1.5"><testcase name="b" file="a.test.ts" time="1" /></testsuite>
+    </testsuite><testsuite name="c/d.test.ts" file="c/d.test.ts" time="0.04"></testsuite></testsuites>`
+  expect(fileSeconds(junit)).toEqual({ './a.test.ts': 2.3, './c/d.test.ts': 0 })
+  expect(fileSeconds('')).toEqual({})
+})
+
+test('times are kept from run to run; a broken file counts as none', () => {
+  const path = join(folder, 'cache/times.json')
+  expect(readTimes(path)).toEqual({})
+  keepTimes(path, { './a.test.ts': 3, './b.test.ts': 1 })
+  keepTimes(path, { './a.test.ts': 4 })
+  expect(readTimes(path)).toEqual({ './a.test.ts': 4, './b.test.ts': 1 })
+  writeFileSync(path, '{')
+  expect(readTimes(path)).toEqual({})
+})
+
+test('the slowest files come first', () => {
+  expect(slowest({ './a': 1, './b': 123.4, './c': 2 }, 2)).toEqual(['  123.4 s  b', '    2.0 s  c'])
+})
