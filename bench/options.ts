@@ -15,7 +15,7 @@ export interface Options {
 
 const USAGE = `npm run bench -- [options]
   --quick        short rounds; prints only, unless --write is given
-  --only a,b     cases by id or beginning (plain, sse, plain-tls, open-streams, stalled-readers, …)
+  --only a,b     cases by id or beginning (plain, sse, plain-tls, open-streams, stalled-readers, shapes, …)
   --rounds n     rounds per case (default 3, and 5 for plain and sse)
   --no-gateway   without the gateway      --no-peer   without the peer
   --force        although the machine is busy

@@ -20,6 +20,18 @@ export function cpuSeconds(pid: number): number {
   return ticks / TICKS_PER_SECOND
 }
 
+/** CPU seconds of the main threads of a process and its descendants, to the nanosecond. */
+export function mainThreadSeconds(pid: number): number {
+  const nanoseconds = tree(pid, allStats()).map((one) => {
+    try {
+      return Number(readFileSync(`/proc/${one}/task/${one}/schedstat`, 'utf8').split(' ')[0])
+    } catch {
+      return 0
+    }
+  })
+  return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9
+}
+
 /** Resident memory in MB of a process and its descendants. */
 export function residentMb(pid: number): number {
   const kilobytes = tree(pid, allStats()).map((one) => {

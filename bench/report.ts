@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import type { Case } from './cases.ts'
 import type { Measurement } from './measure.ts'
+import type { ShapeFigures } from './shapes/measure-shapes.ts'
+import { shapesTable } from './shapes/run-shapes.ts'
 
 /** The medians of one case and target over its rounds. */
 export interface Summary {
@@ -84,7 +86,7 @@ function summary(one: Case, target: Measurement['target'], rounds: readonly Meas
 }
 
 /** The tables in Markdown. */
-export function markdown(summaries: readonly Summary[], about: Circumstances): string {
+export function markdown(summaries: readonly Summary[], shapes: readonly ShapeFigures[], about: Circumstances): string {
   const versions = Object.entries(about.versions).map(([name, version]) => `${name} ${version}`)
   const lines = [
     `Measured ${about.date} on ${about.machine}; load average ${about.loadAverage.toFixed(2)} at the start. ${versions.join(', ')}.`,
@@ -93,6 +95,8 @@ export function markdown(summaries: readonly Summary[], about: Circumstances): s
     ...requestTable(summaries.filter(({ case: id }) => id !== 'open-streams' && id !== 'stalled-readers')),
     '',
     ...memoryTable(summaries.filter(({ case: id }) => id === 'open-streams' || id === 'stalled-readers')),
+    '',
+    ...shapesTable(shapes),
   ]
   return lines.join('\n').trimEnd()
 }

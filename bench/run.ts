@@ -6,6 +6,8 @@ import { type Measurement, measure } from './measure.ts'
 import { type Options, readOptions } from './options.ts'
 import { ROOT } from './processes.ts'
 import { type Circumstances, machine, markdown, summarise, writePage } from './report.ts'
+import type { ShapeFigures } from './shapes/measure-shapes.ts'
+import { runShapes } from './shapes/run-shapes.ts'
 import { direct, type Mock, startBare, startGateway, startMock, startPeer, type Target } from './targets.ts'
 
 /** Measures the gateway beside its peer and the bare mock, on one machine, in alternating rounds. */
@@ -13,19 +15,25 @@ async function run(options: Options): Promise<void> {
   const loadAverage = loadavg()[0] ?? 0
   refuseWhenBusy(options, loadAverage)
   const cases = allCases(options.quick).filter(({ id }) => isChosen(options, id))
-  if (cases.length === 0) throw new Error(`no case is called ${options.only.join(' or ')}`)
+  const withShapes = isChosen(options, 'shapes')
+  if (cases.length === 0 && !withShapes) throw new Error(`no case is called ${options.only.join(' or ')}`)
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
   const targets = new Map<Target['name'], Target>()
   let mock: Mock | undefined
   try {
     mock = await startMock(folder, slowChunks(options.quick))
     const measured = await measureAll(cases, targets, starters(mock, folder, options), mock, options)
-    report(cases, measured, options, circumstances([...targets.values()], loadAverage))
+    const shapes = withShapes ? await runShapes(folder, shapesOf(options)) : []
+    report(cases, { measured, shapes }, options, circumstances([...targets.values()], loadAverage))
   } finally {
     for (const target of targets.values()) await target.running?.stop()
     await mock?.running.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function shapesOf({ quick, rounds }: Options): { sizes: readonly number[]; rounds: number } {
+  return quick ? { sizes: [1], rounds: 3 } : { sizes: [1, 16], rounds: rounds ?? 7 }
 }
 
 type Starters = ReadonlyMap<Target['name'], () => Promise<Target>>
@@ -113,16 +121,16 @@ function lineOf(one: Case, round: number, m: Measurement): string {
 
 function report(
   cases: readonly Case[],
-  measured: readonly Measurement[],
+  { measured, shapes }: { measured: readonly Measurement[]; shapes: readonly ShapeFigures[] },
   options: Options,
   about: Circumstances,
 ): void {
   const summaries = summarise(cases, measured)
-  const text = markdown(summaries, about)
+  const text = markdown(summaries, shapes, about)
   console.log(`\n${text}`)
   if (!options.write) return
   writePage(join(ROOT, 'docs/performance.md'), text)
-  writeFileSync(join(ROOT, 'bench/results.json'), `${JSON.stringify({ ...about, summaries }, null, 2)}\n`)
+  writeFileSync(join(ROOT, 'bench/results.json'), `${JSON.stringify({ ...about, summaries, shapes }, null, 2)}\n`)
 }
 
 function circumstances(targets: readonly Target[], loadAverage: number): Circumstances {

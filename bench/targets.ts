@@ -4,12 +4,16 @@ import { join } from 'node:path'
 import { serverProgram } from '../tools/server-build.mjs'
 import { answers, freePort, ROOT, type Running, start } from './processes.ts'
 
-/** The mock upstream. */
-export interface Mock {
-  readonly running: Running
+/** Where what is measured sends its calls. */
+export interface Upstream {
   readonly port: number
   readonly tlsPort: number
   readonly certificateFile: string
+}
+
+/** The mock upstream. */
+export interface Mock extends Upstream {
+  readonly running: Running
 }
 
 /** Something that a load can be put on. */
@@ -61,7 +65,7 @@ export function direct(mock: Mock): Target {
 }
 
 /** Starts a program on the gateway's runtime that only passes calls on. */
-export async function startBare(mock: Mock): Promise<Target> {
+export async function startBare(mock: Upstream): Promise<Target> {
   const running = start('bare', BUN, ['bench/bare/main.ts', `http://127.0.0.1:${mock.port}`])
   const { port } = JSON.parse(await running.line((text) => text.startsWith('{'), 10_000)) as { port: number }
   return {
@@ -76,7 +80,7 @@ export async function startBare(mock: Mock): Promise<Target> {
 }
 
 /** Starts the gateway with a fresh database and gives it a channel to each side of the mock. */
-export async function startGateway(mock: Mock, folder: string): Promise<Target> {
+export async function startGateway(mock: Upstream, folder: string): Promise<Target> {
   const port = await freePort()
   const env = {
     PORT: String(port),

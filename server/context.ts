@@ -21,6 +21,7 @@ import { type Job, startJobs } from './jobs/scheduler.ts'
 import { type SweepDeps, sweepHolds, sweepOwnHolds, unregisterNode } from './jobs/sweep-holds.ts'
 import { type Clock, epochSeconds, systemClock } from './lib/clock.ts'
 import { createSecrets, type Secrets } from './lib/secrets.ts'
+import { Turns } from './lib/turns.ts'
 import type { Logger } from './log.ts'
 import { createMailRoot } from './mails/mail-root.ts'
 import { createMailer, type Mailer } from './mails/mailer.ts'
@@ -368,6 +369,7 @@ function relayDeps({
     fetchJson: createFetchJson(tokenTimeoutMs, guard),
     fetchMedia: createFetchMedia(),
     clock,
+    turns: new Turns(),
     random: Math.random,
     events: metrics.events,
     disableChannel: disable,

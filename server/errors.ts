@@ -47,6 +47,7 @@ export const errorTable = {
   n_not_within_range: { status: 400, type: invalid },
   invalid_multipart: { status: 400, type: invalid },
   request_timeout: { status: 408, type: invalid },
+  request_too_complex: { status: 400, type: invalid },
   request_too_large: { status: 413, type: invalid },
   unsupported_media_type: { status: 415, type: invalid },
   upgrade_required: { status: 426, type: invalid },

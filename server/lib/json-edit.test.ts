@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { hasTwice, insertMembers, setMembers } from './json-edit.ts'
+import { countPlainMembers, findTwice, insertMembers, setMembers } from './json-edit.ts'
+import { JsonScan } from './json-scan.ts'
 
 describe('setMembers', () => {
   const cases: readonly (readonly [string, Record<string, unknown>, string])[] = [
@@ -45,23 +46,47 @@ test('insertMembers puts members in front', () => {
   ).toBe(' {"b":[1],"c":"x" } ')
 })
 
-describe('hasTwice', () => {
-  const twice = [
-    '{"model":1,"model":2}',
-    '{"model":1,"mod\\u0065l":2}',
-    '{"\\u006D\\u006f\\u0064\\u0065\\u006C":1,"x":[],"model":2}',
-    '{ "x" : {"model":1}, "model" :1 ,\n"model":{}}',
-    '{"x":"\\\\","model":1,"y":"\\"","model":2}',
-  ]
-  for (const text of twice) test(text, () => expect(hasTwice(text, 'model')).toBe(true))
+describe('a member that stands twice', () => {
+  const shapeOf = (text: string) => {
+    const bytes = new TextEncoder().encode(text)
+    const scan = new JsonScan(bytes)
+    scan.step(bytes.length)
+    return scan
+  }
+  const isTwice = (text: string) =>
+    countPlainMembers(JSON.parse(text) as Record<string, unknown>) !== shapeOf(text).plainMembers
 
-  const once = [
+  const twice: [text: string, place: string][] = [
+    ['{"model":1,"model":2}', 'model'],
+    ['{"model":1,"mod\\u0065l":2}', 'model'],
+    ['{"\\u006D\\u006f\\u0064\\u0065\\u006C":1,"x":[],"model":2}', 'model'],
+    ['{ "x" : {"model":1}, "model" :1 ,\n"model":{}}', 'model'],
+    ['{"x":"\\\\","model":1,"y":"\\"","model":2}', 'model'],
+    ['{"a":{"b":{"c":1 , "d":[{}],"c" : 2}}}', 'a.b.c'],
+    [' {"a":{},"b":{"x":1},"c":{"x":1,"y":"}","x":{}}}', 'c.x'],
+    ['{"":1,"":2}', ''],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+  ]
+  test.each(twice)('is noticed and named: %s', (text, place) => {
+    expect(isTwice(text)).toBe(true)
+    expect(findTwice(text)).toBe(place)
+  })
+
+  test.each([
     '{"model":1}',
     '{}',
     '{"x":{"model":1,"y":[{"model":2}]},"model":1}',
     '{"model":"model","x":"\\"model\\":1"}',
     '{"models":1,"model":1,"amodel":"\\u00e9"}',
     '{"model\\u0000":1,"model":1}',
-  ]
-  for (const text of once) test(text, () => expect(hasTwice(text, 'model')).toBe(false))
+    '{"x":[{"a":1},{"a":1,"b":{"a":2}}],"a":{"a":{"a":[]}}}',
+    '{"__proto__":{"a":1},"constructor":{"a":1}}',
+  ])('is not seen where there is none: %s', (text) => {
+    expect(isTwice(text)).toBe(false)
+    expect(findTwice(text)).toBeUndefined()
+  })
+
+  test('is not looked for in lists, where it decides nothing', () => {
+    expect(isTwice('{"x":[{"a":1,"a":2}]}')).toBe(false)
+  })
 })

@@ -46,22 +46,28 @@ function endOfString(text: string, at: number): number {
   return text.length
 }
 
+const quote = 34
+const comma = 44
+const openList = 91
+const closeList = 93
+const openObject = 123
+const closeObject = 125
+
 function endOfValue(text: string, at: number): number {
   let depth = 0
   while (at < text.length) {
-    const char = text[at]
-    if (char === '"') {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
       at = endOfString(text, at)
       if (depth === 0) return at
       continue
     }
-    if (char === '{' || char === '[') depth++
-    else if (char === '}' || char === ']') {
+    if (code === openObject || code === openList) depth++
+    else if (code === closeObject || code === closeList) {
       if (depth === 0) return at
       depth--
       if (depth === 0) return at + 1
-    } else if (depth === 0 && (char === ',' || char === ' ' || char === '\n' || char === '\r' || char === '\t'))
-      return at
+    } else if (depth === 0 && (code === comma || code === 32 || code === 10 || code === 13 || code === 9)) return at
     at++
   }
   return at
@@ -100,17 +106,44 @@ export function insertMembers(text: string, entries: readonly (readonly [string,
 }
 
 /**
- * True when a top-level key stands twice: parsers differ in which of them counts, so what is charged and what is served
- * could differ. The scan is made only when the text gives a reason for it.
+ * How many members the object has, and the objects in it that are reached through objects alone: what `JsonScan` counts
+ * as plain members, but for those that stand twice.
  */
-export function hasTwice(text: string, key: string): boolean {
-  const quoted = `"${key}"`
-  const first = text.indexOf(quoted)
-  // Looking on is much faster than looking from the end.
-  const isOnce = first < 0 || text.indexOf(quoted, first + 1) < 0
-  // A single character is found much faster than several.
-  if (isOnce && !(text.includes('\\') && text.includes('\\u00'))) return false
+export function countPlainMembers(object: Readonly<Record<string, unknown>>): number {
   let count = 0
-  for (const member of members(text)) if (member.key === key) count++
-  return count > 1
+  for (const name in object) {
+    count++
+    const value = object[name]
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      count += countPlainMembers(value as Record<string, unknown>)
+  }
+  return count
+}
+
+/** The place of the first plain member that stands twice in a valid JSON object, as in `a.b`; undefined when none does. */
+export function findTwice(text: string): string | undefined {
+  const open: { path: string; names: Set<string> }[] = []
+  let at = skipSpace(text, 0)
+  for (;;) {
+    const code = text.charCodeAt(at)
+    const owner = open.at(-1)
+    if (code === closeObject) open.pop()
+    if (code === closeObject || code === comma) at = skipSpace(text, at + 1)
+    else if (code === openObject) {
+      open.push({ path: '', names: new Set() })
+      at = skipSpace(text, at + 1)
+    } else if (owner && code === quote) {
+      const keyEnd = endOfString(text, at)
+      const name = JSON.parse(text.slice(at, keyEnd)) as string
+      if (owner.names.has(name)) return [...open.slice(1).map(({ path }) => path), name].join('.')
+      owner.names.add(name)
+      at = skipSpace(text, skipSpace(text, keyEnd) + 1)
+      if (text.charCodeAt(at) !== openObject) {
+        at = skipSpace(text, endOfValue(text, at))
+        continue
+      }
+      open.push({ path: name, names: new Set() })
+      at = skipSpace(text, at + 1)
+    } else return undefined
+  }
 }

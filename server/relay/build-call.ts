@@ -6,8 +6,8 @@ import { factsOf } from '../dialects/facts.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { tierOf } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
+import { foldedName } from '../lib/fold.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { hasTwice } from '../lib/json-edit.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
@@ -108,12 +108,11 @@ const decisive = new Set([
   'max_tokens',
   'max_completion_tokens',
   'service_tier',
+  'speed',
   'inference_geo',
 ])
 
 const decisiveInAll = ['model']
-/** Fields by which a call may cost more than usual; few have them. */
-const rareFields = ['service_tier', 'serviceTier', 'speed', 'inference_geo', ...otherModels]
 /** The price of images is known before they are made, by these beside the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
@@ -125,26 +124,26 @@ function decisiveIn(mode: RelayMode): readonly string[] {
   return mode.startsWith('image') ? decisiveInImages : decisiveInAll
 }
 
-/** Parsers differ in which of two fields counts, so what is charged and what is served could differ. */
+/**
+ * Refuses names that other parsers could take for a field that decides: in other capitals, with letters that count as the
+ * same, and in forms also one that stands twice. Of JSON that was checked when it was read. Throws GatewayError (400).
+ */
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
-  const isTwice = (name: string) =>
-    body.kind === 'json' ? hasTwice(body.text, name) : (body.form.names.get(name) ?? 0) > 1
   const inMode = decisiveIn(mode)
-  const twice = inMode.find(isTwice)
+  const isDecisive = (name: string) => decisive.has(name) || inMode.includes(name)
+  const names = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
+  for (const name of names) {
+    if (isDecisive(name)) continue
+    const meant = foldedName(name)
+    if (meant !== name && isDecisive(meant))
+      throw new GatewayError('invalid_field_value', `${name} must be written ${meant}`, { param: name })
+  }
+  if (body.kind === 'json') return
+  const { names: counts, fields } = body.form
+  const twice = names.find((name) => isDecisive(name) && (counts.get(name) ?? 0) > 1)
   if (twice !== undefined)
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
-  const rare =
-    body.kind === 'json' ? rareFields.find((name) => body.json[name] !== undefined && isTwice(name)) : undefined
-  if (rare !== undefined)
-    throw new GatewayError('invalid_field_value', `${rare} stands twice in the request`, { param: rare })
-  // Some parsers ignore case: a second spelling could be the one that counts upstream.
-  const keys = body.kind === 'json' ? Object.keys(body.json) : [...body.form.names.keys()]
-  const isDecisive = (name: string) => decisive.has(name) || inMode.includes(name)
-  const other = keys.find((key) => !isDecisive(key) && isDecisive(key.toLowerCase()))
-  if (other !== undefined)
-    throw new GatewayError('invalid_field_value', `${other} must be written ${other.toLowerCase()}`, { param: other })
-  const file =
-    body.kind === 'form' ? inMode.find((name) => body.form.names.has(name) && !body.form.fields.has(name)) : undefined
+  const file = inMode.find((name) => counts.has(name) && !fields.has(name))
   if (file !== undefined)
     throw new GatewayError('invalid_field_value', `${file} must be a plain field, not a file`, { param: file })
 }

@@ -2,6 +2,7 @@ import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Turns } from '../lib/turns.ts'
 import type { FetchMedia } from '../outbound/fetch-media.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { FetchJson } from '../providers/provider.ts'
@@ -33,6 +34,8 @@ export interface RelayDeps {
   /** Reads files that callers name by their addresses. */
   fetchMedia: FetchMedia
   clock: Clock
+  /** Steps of long work wait for these. */
+  turns: Turns
   random(): number
   events: Events
   /** Asks for a channel to be switched off, or one key of a channel that has several; the reason is for people. */

@@ -1,40 +1,75 @@
 import { GatewayError } from '../errors.ts'
 import { inTime } from '../lib/body-time.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { countPlainMembers, findTwice } from '../lib/json-edit.ts'
+import type { JsonShape } from '../lib/json-scan.ts'
+import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
+import type { Turns } from '../lib/turns.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { shuttingDown } from './shutting-down.ts'
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024
 
 type Watch = Pick<RelayDeps, 'idleWatch' | 'clock'>
 
-/** Reads and parses a JSON object body. Throws GatewayError request_too_large, request_timeout, invalid_json. */
+/** What a body may be made of: far more than any model reads, and little enough to be read in a moment. */
+const jsonLimits: JsonLimits = { values: 500_000, containers: 100_000, names: 5_000, depth: 200 }
+
+const modelMember = new TextEncoder().encode('"model"')
+
+/** Throws what a long body is refused for, whatever else it says; told the model that it names. */
+type Admit = (model: string | undefined) => Promise<void>
+
+type ReadDeps = Watch & Pick<RelayDeps, 'turns'>
+
+/**
+ * Reads and parses a JSON object body. Throws GatewayError request_too_large, request_timeout, request_too_complex,
+ * invalid_json, and invalid_field_value for a member that stands twice. Before a long one is parsed, `admit` is asked
+ * with the model that it names.
+ */
 export async function readJson(
   request: Request,
   limits: BodyLimits,
-  watch: Watch,
+  deps: ReadDeps,
+  admit: Admit | undefined,
 ): Promise<{ text: string; json: JsonObject }> {
-  const bytes = await readBytes(request, limits, watch)
-  let text: string
+  const bytes = await readBytes(request, limits, deps)
+  const { text, value, shape } = await parse(bytes, deps.turns, admit)
+  if (!isObject(value)) throw new GatewayError('invalid_json', 'the request body must be a JSON object')
+  refuseTwice(text, value, shape)
+  return { text, json: value }
+}
+
+async function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {
   try {
-    text = decoder.decode(bytes)
+    return await parseJson(bytes, {
+      limits: jsonLimits,
+      turns,
+      wanted: modelMember,
+      admit: admit && ((scan) => admit(textOf(scan.wantedString))),
+    })
   } catch (error) {
-    throw new GatewayError('invalid_json', 'the request body is not valid UTF-8', { cause: error })
+    if (!(error instanceof JsonFault)) throw error
+    const code = error.kind === 'limit' ? 'request_too_complex' : 'invalid_json'
+    throw new GatewayError(code, `the request body ${error.message}`, { cause: error })
   }
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (error) {
-    throw new GatewayError('invalid_json', 'the request body is not valid JSON', { cause: error })
-  }
-  if (!isObject(json)) throw new GatewayError('invalid_json', 'the request body must be a JSON object')
-  return { text, json }
+}
+
+function textOf(json: string | undefined): string | undefined {
+  const value = json === undefined ? undefined : tryParse(json)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Parsers differ in which of two members counts, so what is charged and what is served could differ. */
+function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
+  if (countPlainMembers(json) === shape.plainMembers) return
+  const twice = findTwice(text)
+  if (twice !== undefined)
+    throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
 }
 
 async function readBytes(request: Request, limits: BodyLimits, watch: Watch): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import { type ErrorCode, GatewayError } from '../errors.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
+import { admitLong } from './admit-long.ts'
 import { asArray } from './array-framing.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { bodyLimits } from './body-limits.ts'
@@ -95,7 +96,7 @@ function codeOf(error: unknown): ErrorCode {
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
-  const read = await readBody(deps, incoming.request, route)
+  const read = await readBody(deps, incoming, caller, route)
   const body = route.dialect === 'openai-responses' ? withItems(deps.relay.keptItems, caller, read) : read
   let call: RelayCall | undefined
   try {
@@ -117,12 +118,21 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   }
 }
 
-async function readBody(deps: RelayRouteDeps, request: Request, { form, jsonToo }: CallRoute): Promise<CallBody> {
+async function readBody(
+  deps: RelayRouteDeps,
+  { request, pathModel }: Incoming,
+  caller: Caller,
+  { form, jsonToo, model, countOnly }: CallRoute,
+): Promise<CallBody> {
   refuseCompressed(request)
   const limits = bodyLimits(request, deps.relay.settings())
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
-  if (isJson) return { kind: 'json', ...(await readJson(request, limits, deps.relay)) }
+  if (isJson) {
+    // Counting takes no quota.
+    const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
+    return { kind: 'json', ...(await readJson(request, limits, deps.relay, admit)) }
+  }
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }

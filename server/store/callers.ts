@@ -131,3 +131,11 @@ export async function tokenHasQuota(db: Db, tokenId: number): Promise<boolean> {
   const open = await db.selectFrom('holds').select('id').where('token_id', '=', tokenId).limit(1).executeTakeFirst()
   return open !== undefined
 }
+
+/** True while the account has quota left or calls of it are still open. */
+export async function userHasQuota(db: Db, userId: number): Promise<boolean> {
+  const user = await db.selectFrom('users').select('quota').where('id', '=', userId).executeTakeFirst()
+  if (!user || user.quota > 0) return user !== undefined
+  const open = await db.selectFrom('holds').select('id').where('user_id', '=', userId).limit(1).executeTakeFirst()
+  return open !== undefined
+}

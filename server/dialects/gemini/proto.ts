@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import { foldedName } from '../../lib/fold.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { Fields, wrongField } from '../fields.ts'
 
@@ -50,10 +51,10 @@ export function spellingIn(object: JsonObject, name: string): string {
   return Object.keys(object).find((each) => camel(each) === name) ?? name
 }
 
-/** Throws GatewayError (400) for one of the names in other capitals: some parsers ignore case. */
+/** Throws GatewayError (400) for one of the names in other capitals or with letters that count as the same. */
 export function refuseOtherCase(fields: Fields, names: readonly string[]): void {
   for (const found of Object.keys(fields.value)) {
-    const name = names.find((each) => each !== found && each.toLowerCase() === found.toLowerCase())
+    const name = names.find((each) => each !== found && foldedName(each) === foldedName(found))
     if (name === undefined) continue
     const place = fields.at(found)
     throw new GatewayError('invalid_field_value', `${place} must be written ${name}`, { param: place })

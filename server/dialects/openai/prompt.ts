@@ -188,23 +188,34 @@ function addMedia(value: unknown, said: Said): void {
   said.mediaTokens += imageTokens * (Array.isArray(value) ? value.length : 1)
 }
 
-/** The size of the texts in a value that may be anything, however deep they stand; what is a medium by its type counts as one. */
+/**
+ * The size of the texts in a value that may be anything, however deeply nested; what is a medium by its type counts as
+ * one. Each value is looked at once, and nothing is built for it: there may be hundreds of thousands.
+ */
 function addSize(value: unknown, said: Said): void {
-  const open: unknown[] = [value]
+  const open: unknown[] = []
+  addSized(value, said, open)
   while (open.length > 0) {
-    const each = open.pop()
-    if (typeof each === 'string') {
-      if (isDataUrl(each)) said.mediaTokens += imageTokens
-      else said.unknownBytes += Buffer.byteLength(each)
-    } else if (isObject(each) && isTypedMedium(each)) {
-      said.mediaTokens += imageTokens
-    } else if (typeof each === 'object' && each !== null) {
-      for (const [name, inner] of Object.entries(each)) {
-        said.unknownBytes += name.length
-        open.push(inner)
-      }
-    }
+    const each = open.pop() as object
+    if (Array.isArray(each)) for (const inner of each as unknown[]) addSized(inner, said, open)
+    else if (isTypedMedium(each as JsonObject)) said.mediaTokens += imageTokens
+    else addMembers(each as JsonObject, said, open)
   }
+}
+
+function addMembers(object: JsonObject, said: Said, open: unknown[]): void {
+  for (const name in object) {
+    said.unknownBytes += name.length
+    addSized(object[name], said, open)
+  }
+}
+
+/** Adds a text; puts a list or an object aside. */
+function addSized(value: unknown, said: Said, open: unknown[]): void {
+  if (typeof value === 'object' && value !== null) open.push(value)
+  else if (typeof value !== 'string' || value === '') return
+  else if (isDataUrl(value)) said.mediaTokens += imageTokens
+  else said.unknownBytes += Buffer.byteLength(value)
 }
 
 /** How Anthropic, Google and LangChain say what the bytes beside it are. */

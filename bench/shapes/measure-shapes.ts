@@ -1,0 +1,74 @@
+import { mainThreadSeconds, residentMb } from '../proc.ts'
+import type { Target } from '../targets.ts'
+import type { Shape } from './shapes.ts'
+
+/** What bodies of one shape and size cost one program. */
+export interface ShapeFigures {
+  readonly title: string
+  readonly translated: boolean
+  readonly target: Target['name']
+  readonly mebibytes: number
+  /** Status of the answers. */
+  readonly status: number
+  /** CPU of the main thread, per MiB of body: the median of the rounds, and the most. */
+  readonly msPerMib: number
+  readonly mostMsPerMib: number
+  /** The slowest answer of the health check while the bodies were read. */
+  readonly slowestHealthMs: number
+  readonly residentMb: number
+}
+
+const mebibyte = 1024 * 1024
+
+/** Tells how long the slowest health check took since it was last asked. */
+export interface Prober {
+  slowestMs(): Promise<number>
+  stop(): void
+}
+
+/** Begins to ask a program's health address. */
+export function startProber(url: string): Prober {
+  const worker = new Worker(new URL('./prober.ts', import.meta.url).href)
+  worker.postMessage(url)
+  return {
+    slowestMs: () =>
+      new Promise((resolve) => {
+        worker.onmessage = ({ data }: MessageEvent<number>) => resolve(data)
+        worker.postMessage('tell')
+      }),
+    stop: () => worker.terminate(),
+  }
+}
+
+/** Sends bodies of one shape, one after the other, and measures the main thread of the target. */
+export async function measureShape(
+  shape: Shape,
+  target: Target,
+  { mebibytes, rounds, prober }: { mebibytes: number; rounds: number; prober: Prober | undefined },
+): Promise<ShapeFigures> {
+  const body = Buffer.from(shape.body(mebibytes * mebibyte))
+  const headers = { ...target.headers(false, false), 'content-type': 'application/json' }
+  const pid = target.running?.pid ?? 0
+  const costs: number[] = []
+  let status = 0
+  await prober?.slowestMs()
+  for (let round = 0; round < rounds; round++) {
+    const before = mainThreadSeconds(pid)
+    const response = await fetch(`http://127.0.0.1:${target.port}${shape.path}`, { method: 'POST', headers, body })
+    await response.arrayBuffer()
+    status = response.status
+    costs.push(((mainThreadSeconds(pid) - before) * 1000 * mebibyte) / body.length)
+  }
+  costs.sort((one, other) => one - other)
+  return {
+    title: shape.title,
+    translated: shape.translated === true,
+    target: target.name,
+    mebibytes,
+    status,
+    msPerMib: costs[costs.length >> 1] ?? 0,
+    mostMsPerMib: costs.at(-1) ?? 0,
+    slowestHealthMs: (await prober?.slowestMs()) ?? 0,
+    residentMb: residentMb(pid),
+  }
+}

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+
+/** What a JSON text is made of, as far as it has been scanned. */
+export interface JsonShape {
+  /** Strings, numbers, true, false, null, lists and objects; an empty list or object counts as two. */
+  values: number
+  /** Lists and objects. */
+  containers: number
+  /** Members of all objects. */
+  members: number
+  /** Members of the outermost object, and of objects that are reached from it through objects alone. */
+  plainMembers: number
+  /** Most levels of lists and objects within each other. */
+  depth: number
+  /** Different member names, approximately; counted in long texts only. */
+  names: number
+}
+
+const space = 32
+const quote = 34
+const comma = 44
+const colon = 58
+const openList = 91
+const backslash = 92
+const closeList = 93
+const openObject = 123
+const closeObject = 125
+
+/** Short strings are read byte by byte; the end of a longer one is searched for, which is much faster there. */
+const steppedBytes = 32
+/** After an escaped quote this many bytes are read one by one: a text full of escapes would make searching slow. */
+const steppedAfterEscape = 512
+/** Shorter texts cannot hold many different names. */
+const namedFromBytes = 32 * 1024
+/** Size of the set of names, which keeps one bit for each hash: enough to tell some 10,000 names apart. */
+const nameBitsLog = 17
+
+const nothing = new Uint8Array(0)
+
+/** Different in each process, so that nobody can choose names that share a bit. */
+const hashFactor = randomBytes(4).readUInt32LE() | 1
+
+/**
+ * Counts what a JSON text is made of without building any value: 1 to 3 ms for each MiB, in steps, so that a long text
+ * can be refused for its shape before it is parsed. Takes any bytes. Whether they are JSON is for the parser to find
+ * out; the counts of a text that is not JSON mean nothing.
+ */
+export class JsonScan implements JsonShape {
+  values = 0
+  containers = 0
+  members = 0
+  plainMembers = 0
+  depth = 0
+  names = 0
+  readonly #bytes: Uint8Array
+  #at = 0
+  #level = 0
+  /** Level of the outermost open list; infinite while none is open. */
+  #listLevel = Number.POSITIVE_INFINITY
+  /** Where the last string is, which is a member's name when a colon follows, and a hash of its first bytes. */
+  #start = 0
+  #end = 0
+  #hash = 0
+  /** A member of the outermost object that is looked for, as it is written before its colon. */
+  readonly #wanted: Uint8Array
+  /** Where the colon after its name is, until the next string has been read. */
+  #wantedColon = -1
+  #wantedValue: Uint8Array | undefined
+  readonly #seen: Uint32Array | undefined
+
+  /** `wanted` is the name, in its quotes, of a member of the outermost object whose string value is to be kept. */
+  constructor(bytes: Uint8Array, wanted: Uint8Array = nothing) {
+    this.#bytes = bytes
+    this.#wanted = wanted
+    if (bytes.length >= namedFromBytes) this.#seen = new Uint32Array((1 << nameBitsLog) / 32)
+  }
+
+  get isDone(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  /** The wanted member as a JSON string, if it was met and is one; of two the first. */
+  get wantedString(): string | undefined {
+    return this.#wantedValue && new TextDecoder().decode(this.#wantedValue)
+  }
+
+  /** Reads this many bytes more; a string that begins within them is read to its end. */
+  step(length: number): void {
+    const bytes = this.#bytes
+    const end = Math.min(this.#at + length, bytes.length)
+    let at = this.#at
+    while (at < end) {
+      const byte = bytes[at]
+      if (byte === quote) {
+        this.#start = at
+        at = this.#string(at)
+        this.#end = at
+        if (this.#wantedColon >= 0) this.#keepWanted(at)
+      } else {
+        if (byte === comma) this.values++
+        else if (byte === colon) this.#member(at)
+        else if (byte === openObject || byte === openList) this.#open(byte === openList)
+        else if (byte === closeObject || byte === closeList) this.#close()
+        at++
+      }
+    }
+    this.#at = at
+  }
+
+  #open(isList: boolean): void {
+    this.values += 2
+    this.containers++
+    this.#level++
+    if (this.#level > this.depth) this.depth = this.#level
+    if (isList && this.#listLevel > this.#level) this.#listLevel = this.#level
+  }
+
+  #close(): void {
+    if (this.#listLevel >= this.#level) this.#listLevel = Number.POSITIVE_INFINITY
+    this.#level--
+  }
+
+  #member(at: number): void {
+    this.members++
+    if (this.#listLevel > this.#level) this.plainMembers++
+    if (this.#level === 1 && this.#wantedValue === undefined && this.#nameIsWanted()) this.#wantedColon = at
+    if (!this.#seen) return
+    const bit = this.#nameHash() >>> (32 - nameBitsLog)
+    const mask = 1 << (bit & 31)
+    const word = this.#seen[bit >>> 5] ?? 0
+    if ((word & mask) !== 0) return
+    this.#seen[bit >>> 5] = word | mask
+    this.names++
+  }
+
+  /** Of a long name the rest, which was not stepped through, is added. */
+  #nameHash(): number {
+    let hash = this.#hash
+    for (let at = this.#start + steppedBytes; at < this.#end; at++)
+      hash = Math.imul(hash, hashFactor) + (this.#bytes[at] ?? 0)
+    return Math.imul(hash ^ (hash >>> 15), hashFactor)
+  }
+
+  #nameIsWanted(): boolean {
+    const wanted = this.#wanted
+    for (let at = 0; at < wanted.length; at++) if (this.#bytes[this.#start + at] !== wanted[at]) return false
+    return wanted.length > 0
+  }
+
+  /** Anything but space between the colon and the string means that the string is not the member's value. */
+  #keepWanted(end: number): void {
+    let at = this.#wantedColon + 1
+    while ((this.#bytes[at] ?? quote) <= space) at++
+    if (at === this.#start) this.#wantedValue = this.#bytes.subarray(at, end)
+    this.#wantedColon = -1
+  }
+
+  /** Reads the string that begins here and returns where it ends. */
+  #string(start: number): number {
+    const bytes = this.#bytes
+    let hash = 0
+    let at = start + 1
+    let stepTo = at + steppedBytes
+    for (;;) {
+      while (at < stepTo) {
+        const byte = bytes[at]
+        if (byte === quote) {
+          this.#hash = hash
+          return at + 1
+        }
+        if (byte === undefined) return bytes.length
+        hash = Math.imul(hash, hashFactor) + byte
+        at += byte === backslash ? 2 : 1
+      }
+      const found = bytes.indexOf(quote, at)
+      if (found < 0) return bytes.length
+      let slashes = found
+      while (slashes > at && bytes[slashes - 1] === backslash) slashes--
+      if ((found - slashes) % 2 === 0) {
+        this.#hash = hash
+        return found + 1
+      }
+      at = found + 1
+      stepTo = at + steppedAfterEscape
+    }
+  }
+}

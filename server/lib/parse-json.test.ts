@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { JsonFault, type JsonLimits, type ParseOptions, parseJson } from './parse-json.ts'
+import { Turns } from './turns.ts'
+
+const limits: JsonLimits = { values: 1_000, containers: 100, names: 50, depth: 10 }
+const mebibyte = 1024 * 1024
+
+async function outcome(text: string | Uint8Array, options: Partial<ParseOptions> = {}) {
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const turns = new Turns()
+  try {
+    const { value } = await parseJson(bytes, { limits, turns, ...options })
+    return { value, turns: turns.given }
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+    return { fault: `${error.kind}: ${error.message}`, turns: turns.given }
+  }
+}
+
+/** The same text, made long by a string in front. */
+const lengthened = (text: string, length = 3 * mebibyte) => `["${'x'.repeat(length)}",${text}]`
+
+describe('beyond a limit nothing is parsed, in a short text and in a long one:', () => {
+  const list = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
+  test.each<[name: string, text: string, words: string]>([
+    ['levels', `${'['.repeat(11)}${']'.repeat(11)}`, 'is nested too deeply: it may have 10 levels'],
+    ['lists', list(101, '[]'), 'holds too many lists and objects: it may have 100'],
+    ['objects', list(101, '{"a":1}'), 'holds too many lists and objects: it may have 100'],
+    ['numbers', list(1_001, '0'), 'holds too many values: it may have 1000'],
+  ])('%s', async (_, text, words) => {
+    expect((await outcome(text)).fault).toContain(`limit: ${words}`)
+    expect((await outcome(lengthened(text))).fault).toContain(`limit: ${words}`)
+    // The parser would have refused this.
+    expect((await outcome(`${text}oops`)).fault).toContain('limit:')
+  })
+
+  test('different member names', async () => {
+    const object = JSON.stringify(Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`name${index}`, 1])))
+    expect((await outcome(lengthened(object))).fault).toContain('limit: holds too many different member names')
+  })
+})
+
+test('at the limits a text is parsed', async () => {
+  const deep = `${'['.repeat(10)}${']'.repeat(10)}`
+  expect(await outcome(deep)).toEqual({ value: JSON.parse(deep), turns: 0 })
+  const wide = Array.from({ length: 999 }, (_, index) => index)
+  expect((await outcome(JSON.stringify(wide))).value).toEqual(wide)
+})
+
+test('a long text is read in a step for each two mebibytes, and is what the parser makes of it', async () => {
+  const text = lengthened('{"a":1}', 100)
+  const numbers = `[${Array.from({ length: 3 * mebibyte }, () => ' ').join('')}1,2]`
+  expect(await outcome(numbers)).toEqual({ value: [1, 2], turns: 2 + 2 })
+  expect(await outcome(text)).toMatchObject({ turns: 0 })
+})
+
+test('what ends a scan early is not read on: the first step of a long list of lists is the last', async () => {
+  expect((await outcome('[],'.repeat(10 * mebibyte))).turns).toBe(1)
+})
+
+test('what breaks the encoding or the grammar is told apart', async () => {
+  expect((await outcome('{"a":}')).fault).toBe('syntax: is not valid JSON')
+  expect((await outcome(new Uint8Array([34, 0xff, 34]))).fault).toBe('encoding: is not valid UTF-8')
+})
+
+test('what is not to be admitted is refused before it is parsed', async () => {
+  const wanted = new TextEncoder().encode('"model"')
+  const seen: (string | undefined)[] = []
+  const admit: ParseOptions['admit'] = async (scan) => {
+    seen.push(scan.wantedString)
+    throw new JsonFault('limit', 'is not wanted')
+  }
+  const text = `{"model":"m","x":"${'x'.repeat(mebibyte)}"} and no JSON`
+  expect((await outcome(text, { admit, wanted })).fault).toBe('limit: is not wanted')
+  expect(seen).toEqual(['"m"'])
+})

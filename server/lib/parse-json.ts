@@ -1,0 +1,101 @@
+import { JsonScan, type JsonShape } from './json-scan.ts'
+import type { Turns } from './turns.ts'
+
+/** The most that a JSON text may be made of. */
+export interface JsonLimits {
+  /** Strings, numbers, true, false, null, lists and objects. */
+  values: number
+  /** Lists and objects. */
+  containers: number
+  /** Different member names. */
+  names: number
+  /** Levels of lists and objects within each other. */
+  depth: number
+}
+
+/** A parsed JSON text. */
+export interface ParsedJson {
+  text: string
+  value: unknown
+  shape: JsonShape
+}
+
+/** Why a text was not parsed; the message ends a sentence that begins with what was read. */
+export class JsonFault extends Error {
+  readonly kind: 'encoding' | 'syntax' | 'limit'
+
+  constructor(kind: JsonFault['kind'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** Read in one step: a few milliseconds. */
+const stepBytes = 2 * 1024 * 1024
+/** Up to this size everything is done at once. */
+const shortBytes = 256 * 1024
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** What a long text is scanned with. */
+export interface ParseOptions {
+  limits: JsonLimits
+  turns: Turns
+  /** Called between scan and parser, for what need not be parsed at all; throws to refuse it. */
+  admit?: ((scan: JsonScan) => Promise<void>) | undefined
+  /** The member that `admit` reads, in its quotes. */
+  wanted?: Uint8Array
+}
+
+/**
+ * Parses JSON within limits. What a parser builds can be a hundred times as large as the text and take as long, so the
+ * text is scanned first, and one beyond the limits is refused without being parsed. A long text is read in steps that
+ * each wait for their turn. Throws JsonFault, or rejects with it.
+ */
+export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
+  if (bytes.length > shortBytes) return inSteps(bytes, options)
+  const scan = new JsonScan(bytes)
+  scan.step(bytes.length)
+  checkShape(scan, options.limits)
+  return parsed(decoded(bytes), scan)
+}
+
+async function inSteps(bytes: Uint8Array, { limits, turns, admit, wanted }: ParseOptions): Promise<ParsedJson> {
+  const scan = new JsonScan(bytes, wanted)
+  while (!scan.isDone) {
+    await turns.next()
+    scan.step(stepBytes)
+    checkShape(scan, limits)
+  }
+  await admit?.(scan)
+  await turns.next()
+  const text = decoded(bytes)
+  await turns.next()
+  return parsed(text, scan)
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (error) {
+    throw new JsonFault('encoding', 'is not valid UTF-8', { cause: error })
+  }
+}
+
+function parsed(text: string, shape: JsonShape): ParsedJson {
+  try {
+    return { text, value: JSON.parse(text), shape }
+  } catch (error) {
+    throw new JsonFault('syntax', 'is not valid JSON', { cause: error })
+  }
+}
+
+function checkShape(shape: JsonShape, limits: JsonLimits): void {
+  if (shape.depth > limits.depth)
+    throw new JsonFault('limit', `is nested too deeply: it may have ${limits.depth} levels of lists and objects`)
+  if (shape.containers > limits.containers)
+    throw new JsonFault('limit', `holds too many lists and objects: it may have ${limits.containers}`)
+  if (shape.values > limits.values) throw new JsonFault('limit', `holds too many values: it may have ${limits.values}`)
+  if (shape.names > limits.names)
+    throw new JsonFault('limit', `holds too many different member names: it may have ${limits.names}`)
+}

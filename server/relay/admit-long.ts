@@ -1,0 +1,59 @@
+import type { PriceSheet } from '../billing/price.ts'
+import { GatewayError } from '../errors.ts'
+import { tokenHasQuota, userHasQuota } from '../store/callers.ts'
+import type { Store } from '../store/store.ts'
+import type { Caller } from './caller.ts'
+import type { RelayDeps } from './deps.ts'
+import { mappedModel } from './routing-table.ts'
+
+/**
+ * Refuses before a long body is parsed what would be refused afterwards anyway: a model that the token may not use, and
+ * a caller without any quota, unless the model may cost nothing. `model` is undefined where the body names none. Throws
+ * GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
+ */
+export async function admitLong(
+  { relay, store }: { relay: RelayDeps; store: Store },
+  caller: Caller,
+  model: string | undefined,
+): Promise<void> {
+  if (model === undefined) return
+  if (caller.allowedModels && !caller.allowedModels.has(model))
+    throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
+  if (mayBeFree(relay, caller, model)) return
+  const { token, user } = await quotaLeft(store, caller)
+  if (!token) throw new GatewayError('token_exhausted', 'token quota exhausted')
+  if (!user) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
+}
+
+async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller) {
+  try {
+    return {
+      token: unlimited || (await tokenHasQuota(read, tokenId)),
+      user: await userHasQuota(read, userId),
+    }
+  } catch (error) {
+    throw new GatewayError('database_unavailable', 'the account database cannot be reached, try again', {
+      cause: error,
+    })
+  }
+}
+
+/** True where some channel serves the model for nothing, and where no channel does, which is said later. */
+function mayBeFree(relay: RelayDeps, { chosenChannel, group }: Caller, model: string): boolean {
+  const channels = chosenChannel
+    ? [chosenChannel]
+    : relay
+        .routing()
+        .candidates(group, model)
+        .map(({ channel }) => channel)
+  const prices = relay.prices()
+  if (channels.length === 0 || prices.groupRatio(group) === 0n) return true
+  return channels.some((channel) => {
+    const sheet = prices.sheet(mappedModel(channel, model), channel.type)
+    return !sheet || isFree(sheet)
+  })
+}
+
+function isFree({ perCall, perHour, prices }: PriceSheet): boolean {
+  return perCall === 0n && perHour === 0n && Object.values(prices).every((price) => price === 0n)
+}

@@ -1,0 +1,212 @@
+// A body must not cost more than its length is worth, whatever it is made of: what is too much is refused before it is parsed.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Bench, charged, expectError, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.gateway.setOption('ModelRatio', '{"m":1,"c":1,"free":0,"rerank-1":1}')
+  await bench.channel({ models: 'm,free,text-embedding-3-small,rerank-1,gpt-image-1' })
+  await bench.channel({ type: 14, models: 'c' })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const mebibyte = 1024 * 1024
+const said = '"messages":[{"role":"user","content":"Hi"}]'
+const chatPath = '/v1/chat/completions'
+const list = (count: number, item: (index: number) => string) =>
+  `[${Array.from({ length: count }, (_, index) => item(index)).join(',')}]`
+
+/** Every kind of call, with a request to which members can be added. */
+const calls: [path: string, members: string][] = [
+  [chatPath, `"model":"m",${said}`],
+  ['/v1/completions', '"model":"m","prompt":"Hi"'],
+  ['/v1/embeddings', '"model":"text-embedding-3-small","input":"Hi"'],
+  ['/v1/moderations', '"model":"m","input":"Hi"'],
+  ['/v1/rerank', '"model":"rerank-1","query":"q","documents":["a"]'],
+  ['/v1/images/generations', '"model":"gpt-image-1","prompt":"Hi"'],
+  ['/v1/audio/speech', '"model":"m","input":"Hi","voice":"alloy"'],
+  ['/v1/responses', '"model":"m","input":"Hi"'],
+  ['/v1/messages', `"model":"c","max_tokens":9,${said}`],
+  ['/v1/messages/count_tokens', `"model":"c",${said}`],
+  ['/v1beta/models/m:generateContent', '"contents":[{"parts":[{"text":"Hi"}]}]'],
+  ['/v1beta/models/m:countTokens', '"contents":[{"parts":[{"text":"Hi"}]}]'],
+  ['/v1beta/models/text-embedding-3-small:embedContent', '"content":{"parts":[{"text":"Hi"}]}'],
+]
+
+describe.each(calls)('%s refuses before parsing, and asks nobody:', (path, members) => {
+  test.each<[what: string, words: string, value: () => string]>([
+    ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
+    ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
+    ['too many objects', 'too many lists and objects: it may have 100000', () => list(100_001, () => '{"a":1}')],
+    [
+      'too many names',
+      'too many different member names: it may have 5000',
+      () => `{${list(8_000, (index) => `"a name ${index}":"some value"`).slice(1, -1)}}`,
+    ],
+    ['too many levels', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
+  ])('%s', async (_, words, value) => {
+    const caller = await bench.caller()
+    const before = bench.upstream.requests.length
+    // No JSON to its end: a parser would say so.
+    const seen = await see(bench.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
+    expect(seen.status).toBe(400)
+    expect(seen.text).toContain(words)
+    expect(bench.upstream.requests.length).toBe(before)
+    expect(await charged(bench, caller, 0)).toEqual([])
+  })
+})
+
+test('what is long and within the limits is passed on byte for byte', async () => {
+  const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
+  const bodies: [path: string, body: string][] = [
+    [chatPath, `{"model":"m","messages":${list(99_000, () => '{"role":"user","content":"x"}')}}`],
+    [
+      chatPath,
+      `{"model":"m",${said},"tools":${list(30_000, (at) => `{"type":"function","function":{"name":"f${at}"}}`)}}`,
+    ],
+    [chatPath, `{"model":"m",${said},"x":"${'é"\\\\'.replace('"', '\\"').repeat(mebibyte)}"}`],
+    ['/v1/embeddings', `{"model":"text-embedding-3-small","input":${list(200_000, () => '"a"')}}`],
+    ['/v1/rerank', `{"model":"rerank-1","query":"q","documents":${list(100_000, () => '"a"')}}`],
+  ]
+  for (const [path, body] of bodies) {
+    await see(bench.gateway.post(path, '', caller.token, { body }))
+    expect([path, bench.upstream.requests.at(-1)?.text === body]).toEqual([path, true])
+  }
+})
+
+test('200 levels of lists and objects are not too many', async () => {
+  const caller = await bench.caller()
+  const body = `{"model":"m",${said},"x":${'['.repeat(199)}${']'.repeat(199)}}`
+  expect((await see(bench.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
+})
+
+describe('a long body is read in steps', () => {
+  const given = () => bench.gateway.context.relay.relay.turns.given
+
+  test.each([1, 4, 16])('of two mebibytes each: %d MiB', async (size) => {
+    const caller = await bench.caller()
+    const before = given()
+    await see(bench.gateway.post(chatPath, '', caller.token, { body: `{"x":${' '.repeat(size * mebibyte)}` }))
+    expect(given() - before).toBe(Math.ceil((size * mebibyte + 5) / (2 * mebibyte)) + 2)
+  })
+
+  test('and a short one at once', async () => {
+    const caller = await bench.caller()
+    const before = given()
+    await see(
+      bench.gateway.post(chatPath, '', caller.token, { body: `{"model":"m",${said},"x":"${'x'.repeat(100_000)}"}` }),
+    )
+    expect(given() - before).toBe(0)
+  })
+})
+
+describe('a long body is not parsed for who is refused anyway:', () => {
+  const broken = (model: string) => `{"x":"${'x'.repeat(mebibyte)}","model":"${model}" and no JSON`
+  const post = (token: string, model = 'm') => see(bench.gateway.post(chatPath, '', token, { body: broken(model) }))
+
+  test('a token without quota', async () => {
+    expectError(await post((await bench.caller({ user: 100, token: 0 })).token), 401, 'token_exhausted')
+  })
+
+  test('an account without quota, whatever its token has', async () => {
+    expectError(await post((await bench.caller({ user: 0 })).token), 403, 'insufficient_user_quota')
+    expectError(await post((await bench.caller({ user: 0, token: 100 })).token), 403, 'insufficient_user_quota')
+  })
+
+  test('a model that the token may not use', async () => {
+    const caller = await bench.caller(undefined, { token: { models: 'other' } })
+    expectError(await post(caller.token), 403, 'model_not_allowed')
+  })
+
+  test('but who has no quota may have a model that costs nothing', async () => {
+    expectError(await post((await bench.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
+  })
+
+  test('and who has quota hears what is wrong with the body', async () => {
+    expectError(await post((await bench.caller()).token), 400, 'invalid_json')
+  })
+})
+
+describe('a member that stands twice is refused, wherever it decides something:', () => {
+  const twice: [path: string, body: string, place: string][] = [
+    [chatPath, `{"model":"m",${said},"max_tokens":1,"max_tokens":900}`, 'max_tokens'],
+    [chatPath, `{"model":"m",${said},"n":1,"n":8}`, 'n'],
+    [chatPath, `{"model":"m",${said},"stream":true,"stream":false}`, 'stream'],
+    [chatPath, `{"model":"m",${said},"stream":true,"str\\u0065am":false}`, 'stream'],
+    [chatPath, `{"model":"m",${said},${said}}`, 'messages'],
+    [
+      chatPath,
+      `{"model":"m",${said},"stream_options":{"include_usage":true,"include_usage":false}}`,
+      'stream_options.include_usage',
+    ],
+    [chatPath, `{"model":"m",${said},"x":1,"x":2}`, 'x'],
+    ['/v1/embeddings', '{"model":"text-embedding-3-small","input":"a","input":"b"}', 'input'],
+    ['/v1/messages', `{"model":"c","max_tokens":1,"max_tokens":900,${said}}`, 'max_tokens'],
+    [
+      '/v1/messages',
+      `{"model":"c","max_tokens":9,${said},"thinking":{"type":"enabled","budget_tokens":1024,"budget_tokens":9000}}`,
+      'thinking.budget_tokens',
+    ],
+    ['/v1/responses', '{"model":"m","input":"a","max_output_tokens":1,"max_output_tokens":900}', 'max_output_tokens'],
+    [
+      '/v1beta/models/m:generateContent',
+      '{"contents":[{"parts":[{"text":"Hi"}]}],"generationConfig":{"maxOutputTokens":1,"thinkingConfig":{"thinkingBudget":0,"thinkingBudget":9000}}}',
+      'generationConfig.thinkingConfig.thinkingBudget',
+    ],
+  ]
+  test.each(twice)('%s %s', async (path, body, place) => {
+    const caller = await bench.caller()
+    const before = bench.upstream.requests.length
+    const seen = await see(bench.gateway.post(path, '', caller.token, { body }))
+    expect([seen.status, seen.text]).toEqual([400, expect.stringContaining(`${place} stands twice in the request`)])
+    expect(bench.upstream.requests.length).toBe(before)
+    expect(await charged(bench, caller, 0)).toEqual([])
+  })
+})
+
+describe('a name that other programs may take for one that decides is refused:', () => {
+  test.each([
+    ['\u017ftream', 'stream'],
+    ['\uff53tream', 'stream'],
+    ['max_token\u017f', 'max_tokens'],
+    ['Max_Tokens', 'max_tokens'],
+    ['N', 'n'],
+    ['model\u017f', 'models'],
+    ['SERVICE_TIER', 'service_tier'],
+    ['\u017ftream_option\u017f', 'stream_options'],
+  ])('%s', async (name, meant) => {
+    const caller = await bench.caller()
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], [name]: 1 }
+    const seen = await see(bench.gateway.post(chatPath, body, caller.token))
+    expectError(seen, 400, 'invalid_field_value')
+    expect(seen.error?.message).toContain(`${name} must be written ${meant}`)
+  })
+
+  test.each(['\u017fize', 'Quality', '\uff4e'])('in a request for images: %s', async (name) => {
+    const caller = await bench.caller()
+    const seen = await see(
+      bench.gateway.post('/v1/images/generations', { model: 'gpt-image-1', prompt: 'Hi', [name]: 1 }, caller.token),
+    )
+    expectError(seen, 400, 'invalid_field_value')
+  })
+
+  test.each(['\u017fize', 'ModeL'])('in a form: %s', async (name) => {
+    const caller = await bench.caller()
+    const form = new FormData()
+    form.set('model', 'gpt-image-1')
+    form.set('prompt', 'Hi')
+    form.set('image', new File(['x'], 'x.png'))
+    form.set(name, '1')
+    const headers = { authorization: `Bearer ${caller.token}` }
+    const seen = await see(fetch(`${bench.gateway.url}/v1/images/edits`, { method: 'POST', headers, body: form }))
+    expectError(seen, 400, 'invalid_field_value')
+  })
+
+  test('other names may have any letters', async () => {
+    const caller = await bench.caller()
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], 'gr\u00f6\u00dfe': 1, TopK: 1 }
+    expect((await see(bench.gateway.post(chatPath, body, caller.token))).status).toBe(200)
+  })
+})
