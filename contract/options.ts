@@ -233,11 +233,12 @@ export const optionDefinitions = {
     PreConsumedQuota: {
       kind: 'integer',
       default: '500',
-      min: 1,
+      min: 0,
       max: 1_000_000,
       unit: 'tokens',
       writer: 'root',
-      description: 'Slice of completion tokens that a stream holds ahead of what it has delivered.',
+      description:
+        'Slice of completion tokens that a stream holds ahead of what it has delivered. 0 = one token: the hold grows with each piece.',
     },
     QuotaPolicy: {
       kind: 'choice',

@@ -4,6 +4,7 @@ import { bootstrapRoot } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
+import { ledgerReports } from './billing/ledger-reports.ts'
 import { type PriceSheet, ratioOne } from './billing/price.ts'
 import { pricesOf } from './billing/price-list.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
@@ -112,12 +113,12 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
+    sweep,
     settings,
     routing,
     batcher,
     metrics,
     clock,
-    nodeId: sweep.nodeId,
     guard: createMetadataGuard(nowMs, resolve),
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
     disable: (...of) => care.disable(...of),
@@ -316,24 +317,24 @@ async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Prom
 }
 
 interface RelayParts {
+  sweep: Pick<SweepDeps, 'store' | 'nodeId'>
   settings: SettingsSource
   routing: RoutingSource
   batcher: Batcher
   metrics: Metrics
   clock: Clock
-  nodeId: string
   guard: RelayDeps['guard']
   accessTokens: RelayDeps['accessTokens']
   disable: RelayDeps['disableChannel']
 }
 
 function relayDeps({
+  sweep: { store, nodeId },
   settings,
   routing,
   batcher,
   metrics,
   clock,
-  nodeId,
   guard,
   accessTokens,
   disable,
@@ -350,11 +351,7 @@ function relayDeps({
       clock,
       nodeId,
       holdWaitMs: () => settings.current().HoldWaitTime * 1000,
-      onSettleRetry: (error) => metrics.events.settleRetried({ cause: String(error) }),
-      onHoldLost: (id, charge) =>
-        metrics.events.warning(
-          `hold ${id} was closed by another process as abandoned; the ${charge} units of its call are not charged`,
-        ),
+      ...ledgerReports(metrics.events, store),
     }),
     prices: () => prices,
     settings: settings.current,

@@ -4,8 +4,10 @@ import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { untilDayEndIsFar } from '../../test/helpers/day-end.ts'
 import type { GatewayError } from '../errors.ts'
 import { systemClock } from '../lib/clock.ts'
+import { requestId } from '../lib/ids.ts'
 import { balanceFaults } from '../store/balance-check.ts'
 import type { LedgerStore } from '../store/ledger-store.ts'
+import { logsOfRequest } from '../store/log-request.ts'
 import type { Store } from '../store/store.ts'
 import { createBatcher } from './batcher.ts'
 import { createLedger, type HoldRequest, type Ledger, type Settlement } from './ledger.ts'
@@ -16,11 +18,13 @@ interface Made {
   ledger: Ledger
   retries: unknown[]
   lost: [id: string, charge: number][]
+  refused: [requestId: string, charge: number][]
 }
 
 function ledgerOn(store: Store, options: { through?: LedgerStore; waitMs?: number } = {}): Made {
   const retries: unknown[] = []
   const lost: Made['lost'] = []
+  const refused: Made['refused'] = []
   const ledger = createLedger({
     batcher: createBatcher(options.through ?? store.ledger),
     returns: createReturnQueue(() => performance.now()),
@@ -29,8 +33,10 @@ function ledgerOn(store: Store, options: { through?: LedgerStore; waitMs?: numbe
     holdWaitMs: () => options.waitMs ?? 5000,
     onSettleRetry: (error) => retries.push(error),
     onHoldLost: (id, charge) => lost.push([id, charge]),
+    onRowRefused: (requestId, charge) => refused.push([requestId, charge]),
+    rowsOf: (requestId) => logsOfRequest(store.read, requestId),
   })
-  return { ledger, retries, lost }
+  return { ledger, retries, lost, refused }
 }
 
 function asking(account: Account, amount: number, least = amount, fields: Partial<HoldRequest> = {}): HoldRequest {
@@ -233,6 +239,45 @@ forEachDatabase((_name, openFresh) => {
     expect(lost).toEqual([])
     expect(await figuresOf(store, account)).toMatchObject({ remain: 90, used: 10, requests: 1, logs: [10], held: 0 })
     expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('a settle whose answer was lost says what it charged', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const failing = faulty(store.ledger)
+    const { ledger, lost } = ledgerOn(store, { through: failing })
+    const hold = await ledger.hold(asking(account, 60))
+    failing.faults.push('after')
+    const now = Math.floor(Date.now() / 1000)
+    const log = logRow(account, { request_id: requestId(Date.now()), created_at: now })
+    expect(await hold.settle({ ...charging(account, 10), log })).toBe(10)
+    expect(lost).toEqual([])
+    expect(await figuresOf(store, account)).toMatchObject({ used: 10, logs: [10], held: 0 })
+  })
+
+  test('a settle that failed unknown to us, and whose hold another process closed meanwhile, is told', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const failing = faulty(store.ledger)
+    const { ledger, lost } = ledgerOn(store, { through: failing })
+    const id = requestId(Date.now())
+    const hold = await ledger.hold(asking(account, 60, 60, { requestId: id }))
+    await store.write((trx) => trx.deleteFrom('holds').where('id', '=', hold.id).execute())
+    failing.faults.push('before')
+    const log = logRow(account, { request_id: id, content: 'ratio: 1 × 1 × 1' })
+    expect(await hold.settle({ ...charging(account, 10), log })).toBe(0)
+    expect(lost).toEqual([[hold.id, 10]])
+  })
+
+  test('a charge whose log row the database refuses is told', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 100 })
+    const { ledger, refused } = ledgerOn(store)
+    const hold = await ledger.hold(asking(account, 60))
+    const log = logRow(account, { request_id: 'the request', created_at: Number.NaN })
+    expect(await hold.settle({ ...charging(account, 10), log })).toBe(10)
+    expect(refused).toEqual([['the request', 10]])
+    expect(await figuresOf(store, account)).toMatchObject({ used: 10, unlogged: 10, logs: [] })
   })
 
   test('a hold whose commit is not known is answered as an error and given back', async () => {

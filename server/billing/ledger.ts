@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import type { LimitReached, LogRow, OpLimits, SettleOp, SettleResult, TakeResult } from '../store/ledger-store.ts'
+import type {
+  CrashRow,
+  LimitReached,
+  LogRow,
+  OpLimits,
+  SettleOp,
+  SettleResult,
+  TakeResult,
+} from '../store/ledger-store.ts'
 import { type Batcher, isRefusal } from './batcher.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'
@@ -19,6 +27,8 @@ export interface HoldRequest extends Account {
   least: number
   /** Units charged if this process dies in the middle. */
   crashCharge: number
+  /** What the log says of the call then. */
+  crashRow?: CrashRow
   modelName: string
   requestId: string
   /** The limits in force; the ledger writes into them how the minutes stand. */
@@ -44,8 +54,8 @@ export interface Hold {
   readonly id: string
   /** Units held by now. */
   readonly amount: number
-  /** Takes more; false when nothing more is to be had. Throws GatewayError (database_unavailable). */
-  extend(units: number, crashCharge: number): Promise<boolean>
+  /** Takes more; false when nothing more is to be had. Of 0 units it only notes what the call costs if it dies. Throws GatewayError (database_unavailable). */
+  extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean>
   /** Charges, gives the rest back and writes the log row. Resolves with the units charged, once that is durable. */
   settle(settlement: Settlement): Promise<number>
   /** Gives everything back. */
@@ -81,6 +91,10 @@ export interface LedgerDeps {
   onSettleRetry(error: unknown): void
   /** Called when a call ended whose hold another process had closed meanwhile, taking this one for dead. */
   onHoldLost(holdId: string, charge: number): void
+  /** Called when a charge was written without its log row, because the database refused the row. */
+  onRowRefused(requestId: string, charge: number): void
+  /** The log rows of a call, for a charge whose answer was lost. */
+  rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
 /** A hold that is taken, or for which there is not enough quota. */
@@ -131,6 +145,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
         amount: request.amount,
         minimum: least,
         crashCharge: request.crashCharge,
+        crashRow: request.crashRow,
         nodeId: deps.nodeId,
         createdAt,
         modelName: request.modelName,
@@ -228,9 +243,12 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
   for (let attempt = 0; ; attempt++) {
     try {
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
+      if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
+      if (result.found || op.charge === 0) return result
       // It may have been ourselves, where an earlier try went through and only its answer was lost.
-      if (!result.found && !mayBeDone && op.charge > 0) deps.onHoldLost(op.id, op.charge)
-      return result
+      const written = mayBeDone ? await ownCharge(deps, op) : 'none'
+      if (written === 'none') deps.onHoldLost(op.id, op.charge)
+      return typeof written === 'number' ? { charged: written, found: true } : result
     } catch (error) {
       deps.onSettleRetry(error)
       mayBeDone ||= !isWithoutEffect(error)
@@ -239,6 +257,18 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
       const delayMs = settleRetryDelaysMs[Math.min(attempt, settleRetryDelaysMs.length - 1)]
       await new Promise((resolve) => setTimeout(resolve, delayMs))
     }
+  }
+}
+
+/** What an earlier try has charged, by the log row that it wrote; unknown where no log is written or it cannot be read. */
+async function ownCharge(deps: LedgerDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
+  if (!log?.request_id) return 'unknown'
+  try {
+    const rows = await deps.rowsOf(log.request_id)
+    // The row of a process that took the call for dead has other words.
+    return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
+  } catch {
+    return 'unknown'
   }
 }
 
@@ -275,7 +305,7 @@ class OpenHold implements Hold {
     holds.open++
   }
 
-  async extend(units: number, crashCharge: number): Promise<boolean> {
+  async extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean> {
     const result = (await this.#deps.batcher
       .push({
         kind: 'extend',
@@ -283,8 +313,9 @@ class OpenHold implements Hold {
         userId: this.#userId,
         tokenId: this.#tokenId,
         amount: units,
-        minimum: 1,
+        minimum: Math.min(1, units),
         crashCharge,
+        crashRow,
         ...(this.#limits && { limits: opLimits(this.#limits, epochSeconds(this.#deps.clock)) }),
       })
       .catch((error: unknown) => Promise.reject(unavailable(error)))) as TakeResult

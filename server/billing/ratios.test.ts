@@ -12,7 +12,6 @@ function pricesOf(book: PriceBook, model: string, channelType = 1): [input: numb
 
 describe('parseRatioTable', () => {
   test.each([
-    ['', {}],
     ['{}', {}],
     ['{"a":0.075,"b":2.5e-05,"c":15,"d":0}', { a: 0.075, b: 0.000025, c: 15, d: 0 }],
     ['{"imported":0.021299999999999998}', { imported: 0.0213 }],
@@ -23,6 +22,7 @@ describe('parseRatioTable', () => {
   })
 
   test.each([
+    ['', '{} is an empty one'],
     ['{"a":1', 'not valid JSON'],
     ['[1]', 'must be a JSON object'],
     ['null', 'must be a JSON object'],

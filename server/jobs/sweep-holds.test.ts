@@ -8,12 +8,16 @@ import { createBatcher } from '../billing/batcher.ts'
 import { createLedger, type HoldRequest } from '../billing/ledger.ts'
 import { createReturnQueue } from '../billing/return-queue.ts'
 import { epochSeconds, systemClock } from '../lib/clock.ts'
+import { requestId } from '../lib/ids.ts'
 import { machineName } from '../lib/machine.ts'
 import { balanceFaults } from '../store/balance-check.ts'
 import type { LedgerStore } from '../store/ledger-store.ts'
+import { logsOfRequest } from '../store/log-request.ts'
 import type { Store } from '../store/store.ts'
 import { nodeIdOf } from './node-process.ts'
 import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-holds.ts'
+
+const noLimits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
 forEachDatabase((name, openFresh) => {
   /** A node of this test whose heartbeat has been arriving, with what it reported. */
@@ -70,6 +74,51 @@ forEachDatabase((name, openFresh) => {
     expect(Boolean(row.estimated)).toBe(true)
     expect(await nodeIds(store)).toEqual([self.nodeId])
     expect(await sweepHolds(self)).toBe(0)
+    expect((await balanceFaults(store)).faults).toEqual([])
+  })
+
+  test('the row of a killed call names its channel and the tokens that it is charged for', async () => {
+    const store = await openFresh()
+    const account = await addAccount(store, { user: 1000, token: 500 })
+    const fields = { nodeId: 'long gone', crashCharge: 11 }
+    const crashRow = { channelId: account.channelId, promptTokens: 10, completionTokens: 1 }
+    const begun = holdOp(account, 60, { ...fields, crashRow, requestId: 'begun' })
+    const grown = holdOp(account, 60, { ...fields, crashRow, requestId: 'grown' })
+    const moved = holdOp(account, 60, { ...fields, crashRow, requestId: 'moved' })
+    const counted = holdOp(account, 60, {
+      ...fields,
+      crashRow,
+      requestId: 'counted',
+      limits: { token: { ...noLimits, rpm_limit: 100 }, at: 1_700_000_000, tokens: 10 },
+    })
+    await store.ledger.apply([begun, grown, moved, counted])
+    const later = { channelId: account.channelId, promptTokens: 12, completionTokens: 30 }
+    await store.ledger.apply([
+      extendOp(grown, 20, { crashCharge: 42, crashRow: later }),
+      extendOp(moved, 0, { minimum: 0, crashCharge: 11, crashRow: { ...crashRow, channelId: 77 } }),
+    ])
+    expect(await sweepHolds(node(store))).toBe(4)
+    const rows = await store.read
+      .selectFrom('logs')
+      .select(['request_id', 'channel_id', 'prompt_tokens', 'completion_tokens', 'quota'])
+      .orderBy('request_id')
+      .execute()
+    const row = (request_id: string, channel_id: number, tokens: readonly [number, number], quota: number) => {
+      const [prompt_tokens, completion_tokens] = tokens
+      return { request_id, channel_id, prompt_tokens, completion_tokens, quota }
+    }
+    expect(rows).toEqual([
+      row('begun', account.channelId, [10, 1], 11),
+      row('counted', account.channelId, [10, 1], 11),
+      row('grown', account.channelId, [12, 30], 42),
+      row('moved', 77, [10, 1], 11),
+    ])
+    const channel = await store.read
+      .selectFrom('channels')
+      .select('used_quota')
+      .where('id', '=', account.channelId)
+      .executeTakeFirstOrThrow()
+    expect(Number(channel.used_quota)).toBe(64)
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
@@ -218,6 +267,8 @@ forEachDatabase((name, openFresh) => {
       holdWaitMs: () => 5000,
       onSettleRetry: () => undefined,
       onHoldLost: (id) => lost.push(id),
+      onRowRefused: () => undefined,
+      rowsOf: (requestId) => logsOfRequest(store.read, requestId),
     })
     const nextIsLate = () => {
       isNextLate = true
@@ -279,21 +330,23 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a charge that was put off and finds its hold closed is told, unless it may have been written before', async () => {
+  test('a charge that was put off and finds its hold closed is told, however it failed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { ledger, failures, lost } = ledgerOf(store, 'taken for dead')
-    const charge = { charge: 4, channelId: 0, log: logRow(account), mayGoNegative: false }
+    const id = requestId(Date.now())
+    const log = logRow(account, { request_id: id, content: 'ratio: 1 × 1 × 1' })
+    const charge = { charge: 4, channelId: 0, log, mayGoNegative: false }
     const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' })
     const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
     for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
-      const hold = await ledger.hold(asking(account, 10))
+      const hold = await ledger.hold({ ...asking(account, 10), requestId: id })
       // Long ago, so that it is nobody's.
       await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
       expect(await sweepHolds(node(store))).toBe(1)
       failures.push(failure)
       expect(await hold.settle(charge)).toBe(0)
-      expect(lost.splice(0)).toEqual(failure.message.startsWith('Connection') ? [] : [hold.id])
+      expect(lost.splice(0)).toEqual([hold.id])
     }
     expect(await figuresOf(store, account)).toMatchObject({ used: 21, held: 0 })
   })

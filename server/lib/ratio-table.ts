@@ -15,10 +15,11 @@ const largestRatio = 1_000_000
 /**
  * Parses the text of a ratio option. It must be one JSON object whose values are numbers from 0 to `largestRatio`.
  * Ratios have six decimals: what has more is rounded to the nearest millionth and named in `rounded`; what would round to
- * 0 without being 0 is an error, because it would make a model free. An empty text is an empty table.
+ * 0 without being 0 is an error, because it would make a model free. An empty text is no table: whoever empties a field
+ * by mistake must not lose all prices.
  */
 export function readRatioTable(text: string): ParsedRatioTable {
-  if (text.trim() === '') return { ok: true, table: new Map(), rounded: [] }
+  if (text.trim() === '') return { ok: false, error: 'must be a JSON object of names and numbers; {} is an empty one' }
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -110,10 +110,11 @@ class TokenCharging implements Charging {
     // Unseen reasoning is held for, and capped, as a plain answer is; so are sound and images, which come in large pieces.
     this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
-    const slice = Math.min(sliceTokens, this.#whole)
+    // Less than a token would be less than the least with which a call may begin.
+    const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
     // A call that names no limit is not taken to want all that the model could answer.
-    this.#wanted = this.#generates ? Math.min(maxTokens ?? sliceTokens, this.#whole) * choices : 0
+    this.#wanted = this.#generates ? Math.min(maxTokens ?? slice, this.#whole) * choices : 0
   }
 
   reserved(promptTokens: number): number {
@@ -191,7 +192,7 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
     sheet,
     groupRatio,
     reserved: (prompt) => prompt + sliceTokens,
-    ceiling: (prompt) => price(prompt, sliceTokens),
+    ceiling: (prompt) => price(prompt, Math.max(1, sliceTokens)),
     least: (prompt) => price(prompt, 1),
     soFar: price,
     paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),

@@ -1,5 +1,6 @@
 import type { Hold } from '../billing/ledger.ts'
 import { GatewayError } from '../errors.ts'
+import type { CrashRow } from '../store/ledger-store.ts'
 import { askUpstream, patienceOf, type Question } from './ask-upstream.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
 import { CallerLeft } from './caller-left.ts'
@@ -47,7 +48,7 @@ export async function throughChannels<Call extends AnyCall>(
   let hold: Hold | undefined
   let handedOver = false
   try {
-    hold = await takeQuota(deps, call, charging)
+    hold = await takeQuota(deps, call, first)
     for (let retries = 0; ; ) {
       tried.add(channel.id)
       keysTried.add(channel.upstream.key)
@@ -137,7 +138,7 @@ async function nextPaid(
   for (;;) {
     const next = nextIfAny(deps, call, tried)
     if (!next) return undefined
-    const isPaid = await growHold(deps, call, next.charging, hold).catch((error: unknown) => {
+    const isPaid = await growHold(deps, call, next, hold).catch((error: unknown) => {
       deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
       return undefined
     })
@@ -178,7 +179,7 @@ function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
 }
 
 /** First by the quick estimate; the tokens are counted only when that much is not there. */
-async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Promise<Hold> {
+async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charging }: PricedChannel): Promise<Hold> {
   const { caller } = call
   const guess = call.promptGuess
   const request = {
@@ -187,6 +188,7 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
     limits: caller.limits,
     tokens: charging.reserved(guess),
     crashCharge: charging.least(guess),
+    crashRow: crashRowOf(call, channel),
     modelName: call.facts.model,
     requestId: call.requestId,
   }
@@ -201,18 +203,35 @@ async function takeQuota(deps: RelayDeps, call: AnyCall, charging: Charging): Pr
     least,
     tokens: charging.reserved(exact),
     crashCharge: least,
+    crashRow: crashRowOf(call, channel),
     signal: call.signal,
   })
+}
+
+/** What the least charge of a call is for: its prompt, and a token of each answer. */
+function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
+  const isGenerating = call.mode === 'chat' || call.mode === 'completions'
+  return {
+    channelId: channel.id,
+    promptTokens: call.promptGuess,
+    completionTokens: isGenerating ? call.facts.choices : 0,
+  }
 }
 
 /**
  * The model, or a tier of it, may be dearer at another channel: the hold grows with it, as far as the balance goes. False
  * when that is not far enough.
  */
-async function growHold(deps: RelayDeps, call: AnyCall, charging: Charging, hold: Hold): Promise<boolean> {
+async function growHold(
+  deps: RelayDeps,
+  call: AnyCall,
+  { channel, charging }: PricedChannel,
+  hold: Hold,
+): Promise<boolean> {
   const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
-  if (missing > 0) await hold.extend(missing, charging.least(guess))
+  // Even where nothing is missing, the hold must tell where the call is now.
+  await hold.extend(Math.max(0, missing), charging.least(guess), crashRowOf(call, channel))
   if (hold.amount >= charging.least(guess)) return true
   await countPrompt(deps, call)
   return hold.amount >= charging.least(call.promptGuess)

@@ -59,6 +59,12 @@ export class RunningCost {
     return chargeOf(this.#open, { usage, estimated: true }).quota
   }
 
+  /** The tokens that `units` are for. */
+  get tokens(): { promptTokens: number; completionTokens: number } {
+    const { completionTokens } = completionOf(this.#tokens(), this.#meter.media)
+    return { promptTokens: this.#prompt?.promptTokens ?? this.#promptTokens, completionTokens }
+  }
+
   /** True when some of what has come has not gone out. */
   get hasUndelivered(): boolean {
     return this.#meter.characters > this.#deliveredCharacters || this.#meter.media !== this.#deliveredMedia

@@ -275,7 +275,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const deps = this.#deps
     const cost = this.#cost
     const missing = cost.units(deps.settings().PreConsumedQuota) - open.hold.amount
-    const failed = await open.hold.extend(missing, cost.units(0)).then(
+    const failed = await open.hold.extend(missing, cost.units(0), { channelId: open.channel.id, ...cost.tokens }).then(
       () => undefined,
       (error: GatewayError) => error,
     )

@@ -58,7 +58,7 @@ function parseNumber(key: OptionKey, { kind, min, max }: OptionDefinition, text:
 
 function parseTable(key: OptionKey, text: string): Readonly<Record<string, number>> {
   try {
-    return parseRatioTable(text.trim() === '' ? '{}' : text)
+    return parseRatioTable(text)
   } catch (error) {
     throw new OptionError(`${key}: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -66,8 +66,8 @@ function parseTable(key: OptionKey, text: string): Readonly<Record<string, numbe
 
 /** Name → limits; a name without any is left out. */
 function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> {
-  const value = text.trim() === '' ? {} : tryParse(text)
-  if (!isObject(value)) throw new OptionError(`${key} must be a JSON object of names and limits`)
+  const value = tryParse(text)
+  if (!isObject(value)) throw new OptionError(`${key} must be a JSON object of names and limits; {} is an empty one`)
   const limits = new Map<string, Limits>()
   for (const [name, entry] of Object.entries(value)) {
     if (!isObject(entry)) throw new OptionError(`${key}: "${name}" must be an object of limits`)

@@ -39,6 +39,9 @@ export const holdColumns = [
   'model_name',
   'request_id',
   'token_limited',
+  'channel_id',
+  'prompt_tokens',
+  'completion_tokens',
 ] as const
 
 /**

@@ -107,7 +107,10 @@ function prepare(database: Database) {
     openToken: statement('SELECT 1 FROM holds WHERE token_id = ? AND id <> ? LIMIT 1'),
     addHolds: prepareInserts(database, 'holds', holdColumns),
     addCountedHold: statement(insertInto('holds', [...holdColumns, 'counted', 'window_second', 'window_tokens'])),
-    growHold: statement('UPDATE holds SET amount = amount + ?, crash_charge = ? WHERE id = ? RETURNING token_limited'),
+    growHold: statement(
+      `UPDATE holds SET amount = amount + ?, crash_charge = ?, channel_id = coalesce(?, channel_id),
+       prompt_tokens = coalesce(?, prompt_tokens), completion_tokens = coalesce(?, completion_tokens) WHERE id = ?`,
+    ),
     findHold: statement('SELECT token_limited FROM holds WHERE id = ?'),
     endKnownHold: statement('DELETE FROM holds WHERE id = ? AND amount = ? AND token_limited = ? AND counted = 0'),
     endHold: statement(
@@ -299,6 +302,9 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
     op.modelName,
     op.requestId,
     limited ? 1 : 0,
+    op.crashRow?.channelId ?? 0,
+    op.crashRow?.promptTokens ?? 0,
+    op.crashRow?.completionTokens ?? 0,
   ]
   if (count) {
     const { mask, second, tokens } = count()
@@ -309,11 +315,15 @@ function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () 
   return result
 }
 
+const nothingTaken: TakeResult = { ok: true, amount: 0 }
+
 function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult {
   const held = statements.findHold.get(op.id) as { token_limited: number } | null
   if (!held) return { ok: false, reason: 'gone', available: 0, othersOpen: false, used: 0 }
-  const result = take(statements, batch, op, Boolean(held.token_limited))
-  if (result.ok) statements.growHold.run(result.amount, op.crashCharge, op.id)
+  const result = op.amount === 0 ? nothingTaken : take(statements, batch, op, Boolean(held.token_limited))
+  if (!result.ok) return result
+  const { channelId = null, promptTokens = null, completionTokens = null } = op.crashRow ?? {}
+  statements.growHold.run(result.amount, op.crashCharge, channelId, promptTokens, completionTokens, op.id)
   return result
 }
 

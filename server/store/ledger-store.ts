@@ -27,6 +27,13 @@ export interface Minute {
 
 export type Minutes = Partial<Record<LimitOwner, Minute>>
 
+/** What the log says of a call that dies with its process, whose crash charge is for these tokens. */
+export interface CrashRow {
+  channelId: number
+  promptTokens: number
+  completionTokens: number
+}
+
 /** Takes `amount` units of user and token, or less but at least `minimum`. */
 export interface HoldOp {
   kind: 'hold'
@@ -40,6 +47,8 @@ export interface HoldOp {
   /** What the call costs if this process dies before settling. */
   crashCharge: number
   nodeId: string
+  /** Left out: nothing is known. */
+  crashRow?: CrashRow | undefined
   /** Epoch seconds. */
   createdAt: number
   modelName: string
@@ -48,7 +57,7 @@ export interface HoldOp {
   limits?: OpLimits & { tokens: number }
 }
 
-/** Takes up to `amount` further units (at least `minimum`) for an open hold. */
+/** Takes up to `amount` further units (at least `minimum`) for an open hold; 0 only notes what it costs if it dies. */
 export interface ExtendOp {
   kind: 'extend'
   id: string
@@ -57,6 +66,8 @@ export interface ExtendOp {
   amount: number
   minimum: number
   crashCharge: number
+  /** Left out: what was known stays. */
+  crashRow?: CrashRow | undefined
   /** Only the budgets count. */
   limits?: OpLimits
 }

@@ -9,6 +9,7 @@ import { usage } from './migrations/0006-usage.ts'
 import { sealedOptions } from './migrations/0007-sealed-options.ts'
 import { accessTokens } from './migrations/0008-access-tokens.ts'
 import { usageInAll } from './migrations/0009-usage-in-all.ts'
+import { crashRows } from './migrations/0010-crash-rows.ts'
 import type { OpenedStore } from './open.ts'
 import type { Db, Store } from './store.ts'
 
@@ -22,6 +23,7 @@ const migrations: readonly Migration[] = [
   sealedOptions,
   accessTokens,
   usageInAll,
+  crashRows,
 ]
 
 /** Any number: it names the lock that keeps two starting nodes from migrating at once. */

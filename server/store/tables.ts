@@ -215,6 +215,10 @@ export interface HoldsTable {
   amount: number
   /** Units charged if the process that owns the hold dies: prompt estimate plus what was known delivered. */
   crash_charge: number
+  /** The channel that was asked last, and the tokens of that charge. */
+  channel_id: Generated<number>
+  prompt_tokens: Generated<number>
+  completion_tokens: Generated<number>
   node_id: string
   created_at: number
   model_name: string

@@ -127,7 +127,7 @@ async function openHoldsOf(store: Store): Promise<number> {
 
 /** No call has two rows; each that its caller saw complete has one that says so, with a charge. */
 async function expectOneRowEach(store: Store, seen: readonly Seen[]): Promise<void> {
-  const rows = await store.read.selectFrom('logs').select(['request_id', 'outcome', 'quota']).execute()
+  const rows = await store.read.selectFrom('logs').selectAll().execute()
   const byRequest = Map.groupBy(rows, (row) => row.request_id)
   expect([...byRequest.values()].filter((found) => found.length > 1)).toEqual([])
   const notCharged = seen.filter(({ requestId, complete }) => {
@@ -135,4 +135,6 @@ async function expectOneRowEach(store: Store, seen: readonly Seen[]): Promise<vo
     return complete && !(row?.outcome === 'complete' && row.quota > 0)
   })
   expect(notCharged).toEqual([])
+  const unknown = rows.filter((row) => row.outcome === 'interrupted' && !(row.channel_id > 0 && row.prompt_tokens > 0))
+  expect(unknown).toEqual([])
 }

@@ -288,3 +288,31 @@ describe('a budget of thought', () => {
     })
   }
 })
+
+describe('without a slice ahead', () => {
+  beforeAll(() => bench.gateway.setOption('PreConsumedQuota', '0'))
+  afterAll(() => bench.gateway.setOption('PreConsumedQuota', '20'))
+
+  test.each(['user', 'token'])('a stream goes as far as the quota of the %s', async (who) => {
+    const enough = await bench.caller({ user: 1000, token: 1000 })
+    bench.upstream.next(fake.okStream({ chunks: 100 }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, enough.token))
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    await charged(bench, enough, 110, 1000)
+    const caller = await bench.caller({ user: 1000, token: 1000, [who]: 100 })
+    bench.upstream.next(fake.endlessStream())
+    const cut = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expectErrorEvent(cut, 'quota_exhausted_mid_stream')
+    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBeWithin(9, 101)
+  })
+
+  test('a call is still retried at another channel', async () => {
+    await bench.gateway.setOption('RetryTimes', '1')
+    await bench.channel()
+    const caller = await bench.caller({ user: 1000, token: 1000 })
+    bench.upstream.next(fake.status(503), fake.okStream({ chunks: 5 }))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    expect(seen.text).toEndWith('[DONE]\n\n')
+    await charged(bench, caller, 15, 1000)
+  })
+})

@@ -60,6 +60,28 @@ forEachDatabase((_, openFresh) => {
     expect((await put('ModelRatio', '{"gpt-4":15}', root)).json.success).toBe(true)
   })
 
+  test('an emptied table is refused, and the one in force stays in force', async () => {
+    const tables = Object.entries(optionDefinitions).filter(([, { kind }]) => kind === 'json')
+    expect(tables.length).toBeGreaterThan(10)
+    for (const [key] of tables) {
+      const before = key === 'GroupLimits' ? '{"default":{"rpm_limit":60}}' : '{"default":0.5}'
+      expect((await put(key, before)).json.success).toBe(true)
+      for (const emptied of ['', ' ', '\n', 'null', '[]', '""', '{', 'undefined']) {
+        const { json } = await put(key, emptied)
+        expect({ key, emptied, success: json.success }).toEqual({ key, emptied, success: false })
+        expect(json.message).toContain(key)
+      }
+      expect((await list())[key]).toBe(before)
+      expect((await put(key, '{}')).json.success).toBe(true)
+    }
+  })
+
+  test('the slice of a stream may be 0', async () => {
+    expect((await put('PreConsumedQuota', '0')).json).toEqual({ success: true, message: '' })
+    expect((await list()).PreConsumedQuota).toBe('0')
+    expect((await put('PreConsumedQuota', '-1')).json.success).toBe(false)
+  })
+
   test('the table of options says of each what it is and who may write it, and the server keeps to it', async () => {
     await put('SMTPToken', 'smtp-secret')
     const answer = (await api.call('GET', '/api/option/definitions', { as: admin.token })).json

@@ -8,6 +8,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { requestId as newId } from '../../lib/ids.ts'
 import type { CallerSocket, SocketSession } from '../../lib/socket-session.ts'
+import type { CrashRow } from '../../store/ledger-store.ts'
 import type { SessionCall } from '../call.ts'
 import { usageFault } from '../check-usage.ts'
 import type { RelayDeps } from '../deps.ts'
@@ -195,18 +196,24 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined
     if (kind === 'error') return undefined
     const { hold, charging } = this.#open
-    const used = this.#chargeOf(this.#meter.least())
+    const least = this.#meter.least()
+    const used = this.#chargeOf(least)
     const wanted = this.#chargeOf(this.#meter.most()) + charging.ceiling(0)
     let failed: GatewayError | undefined
     // The end of a response is written down even where the hold is large enough: it is charged if this process dies.
     if (kind === 'done' || wanted > hold.amount)
-      await hold.extend(Math.max(1, wanted - hold.amount), used).catch((error: GatewayError) => {
+      await hold.extend(Math.max(1, wanted - hold.amount), used, this.#crashRow(least)).catch((error: GatewayError) => {
         failed = error
       })
     if (used < hold.amount) return undefined
     if (this.#deps.settings().QuotaPolicy === 'compat') return undefined
     if (kind !== 'done' && used === hold.amount) return undefined
     return failed ? interrupted(failed) : outOfQuota()
+  }
+
+  #crashRow(parts: readonly Usage[]): CrashRow {
+    const { promptTokens, completionTokens } = sumOf(parts)
+    return { channelId: this.#open.channel.id, promptTokens, completionTokens }
   }
 
   #chargeOf(parts: readonly Usage[]): number {

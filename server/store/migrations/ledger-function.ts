@@ -223,9 +223,11 @@ begin
   if (answer->>'ok')::boolean then
     -- 1 = counted; 2 and 4 more = in the minute of the token, of the user.
     insert into holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id,
-      token_limited, counted, window_second, window_tokens)
+      token_limited, channel_id, prompt_tokens, completion_tokens, counted, window_second, window_tokens)
     values (op->>'id', (op->>'userId')::bigint, (op->>'tokenId')::bigint, (answer->>'amount')::bigint,
       (op->>'crashCharge')::bigint, op->>'nodeId', (op->>'createdAt')::bigint, op->>'modelName', op->>'requestId', limited,
+      coalesce((op->'crashRow'->>'channelId')::bigint, 0), coalesce((op->'crashRow'->>'promptTokens')::bigint, 0),
+      coalesce((op->'crashRow'->>'completionTokens')::bigint, 0),
       1 + case when minutes ? 'token' then 2 else 0 end + case when minutes ? 'user' then 4 else 0 end, now_s, reserved);
     for whose in select jsonb_object_keys(minutes) loop
       insert into limit_windows (owner, owner_id, second, calls, tokens)
@@ -352,9 +354,16 @@ begin
       results[place] := jsonb_build_object('ok', false, 'reason', 'gone', 'available', 0, 'othersOpen', false, 'used', 0);
       continue;
     end if;
-    answer := tollgate_take(op, limited, now_s);
+    if (op->>'amount')::bigint = 0 then
+      answer := '{"ok":true,"amount":0}';
+    else
+      answer := tollgate_take(op, limited, now_s);
+    end if;
     if (answer->>'ok')::boolean then
-      update holds set amount = amount + (answer->>'amount')::bigint, crash_charge = (op->>'crashCharge')::bigint
+      update holds set amount = amount + (answer->>'amount')::bigint, crash_charge = (op->>'crashCharge')::bigint,
+        channel_id = coalesce((op->'crashRow'->>'channelId')::bigint, channel_id),
+        prompt_tokens = coalesce((op->'crashRow'->>'promptTokens')::bigint, prompt_tokens),
+        completion_tokens = coalesce((op->'crashRow'->>'completionTokens')::bigint, completion_tokens)
         where id = op->>'id';
     end if;
     results[place] := answer;
@@ -369,9 +378,12 @@ begin
     end if;
     answer := tollgate_take(op, limited, now_s);
     if (answer->>'ok')::boolean then
-      insert into holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id, token_limited)
+      insert into holds (id, user_id, token_id, amount, crash_charge, node_id, created_at, model_name, request_id, token_limited,
+        channel_id, prompt_tokens, completion_tokens)
       values (op->>'id', (op->>'userId')::bigint, (op->>'tokenId')::bigint, (answer->>'amount')::bigint,
-        (op->>'crashCharge')::bigint, op->>'nodeId', (op->>'createdAt')::bigint, op->>'modelName', op->>'requestId', limited);
+        (op->>'crashCharge')::bigint, op->>'nodeId', (op->>'createdAt')::bigint, op->>'modelName', op->>'requestId', limited,
+        coalesce((op->'crashRow'->>'channelId')::bigint, 0), coalesce((op->'crashRow'->>'promptTokens')::bigint, 0),
+        coalesce((op->'crashRow'->>'completionTokens')::bigint, 0));
     end if;
     results[place] := answer;
   end loop;

@@ -1,0 +1,22 @@
+import type { Events } from '../events.ts'
+import { logsOfRequest } from '../store/log-request.ts'
+import type { Store } from '../store/store.ts'
+import type { LedgerDeps } from './ledger.ts'
+
+type Reports = Pick<LedgerDeps, 'onSettleRetry' | 'onHoldLost' | 'onRowRefused' | 'rowsOf'>
+
+/** Tells an operator what went wrong with charges, and finds the rows of those whose answer was lost. */
+export function ledgerReports(events: Events, store: Store): Reports {
+  return {
+    onSettleRetry: (error) => events.settleRetried({ cause: String(error) }),
+    onHoldLost: (id, charge) =>
+      events.warning(
+        `hold ${id} was closed by another process as abandoned; the ${charge} units of its call are not charged`,
+      ),
+    onRowRefused: (requestId, charge) =>
+      events.warning(
+        `the database refused the log row of call ${requestId}; its ${charge} units are charged and count as unlogged`,
+      ),
+    rowsOf: (requestId) => logsOfRequest(store.read, requestId),
+  }
+}

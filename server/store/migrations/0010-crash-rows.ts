@@ -1,0 +1,13 @@
+import { sql } from 'kysely'
+import type { Migration } from '../migration.ts'
+import { installLedger } from './ledger-function.ts'
+
+/** What the log row of a call says that died with its process: the channel it was at, and the tokens it is charged for. */
+export const crashRows: Migration = {
+  name: '0010-crash-rows',
+  async up(db, dialect) {
+    for (const column of ['channel_id', 'prompt_tokens', 'completion_tokens'])
+      await sql.raw(`alter table holds add column ${column} bigint not null default 0`).execute(db)
+    if (dialect === 'postgres') await installLedger(db)
+  },
+}
