@@ -43,6 +43,11 @@ const wireNames = {
   thought: named('messages.reasoning_content', 'input.reasoning', 'messages.thinking', 'contents.thought'),
 } as const satisfies Record<string, Named>
 
+/** What callers of a dialect call the thoughts of earlier turns. */
+export function nameOfThoughts(dialect: DialectName): string {
+  return wireNames.thought[dialect]
+}
+
 /** What a conversation asks for by a field that not every dialect has; undefined where it asks for nothing special. */
 const wishes = {
   frequencyPenalty: ({ frequencyPenalty }) => frequencyPenalty || undefined,

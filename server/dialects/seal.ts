@@ -42,6 +42,18 @@ export function readSeal(text: string, dialect: DialectName): Seal {
   return open(text, dialect).seal
 }
 
+/**
+ * What an opaque field holds for the service that speaks `dialect` itself: undefined where the state was made by another
+ * one, where the field is empty, and for an envelope that somebody has cut.
+ */
+export function ownState(text: unknown, dialect: DialectName): string | undefined {
+  if (typeof text !== 'string' || text === '') return undefined
+  const { seal, owner } = open(text, dialect)
+  const isEnvelope = owner !== undefined
+  if (seal.from !== dialect || (!isEnvelope && text.startsWith(mark))) return undefined
+  return seal.value === '' ? undefined : seal.value
+}
+
 /** A thought and its opaque field as a part, or the seal of the part that follows. */
 export function readThought(thought: ReasoningPart, opaque: string, dialect: DialectName): ReasoningPart | LooseSeal {
   // Where a thought has no seal, the shapes of some dialects have an empty one.

@@ -110,6 +110,8 @@ export interface ChatEndpoint extends Endpoint {
   readonly forwards?: readonly string[]
   /** What the service wants of the headers of a caller of its dialect in the body. */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
+  /** The service takes back thoughts that it has not signed, as Anthropic itself does not. */
+  readonly takesUnsignedThoughts?: true
   /** The service opens no addresses: images and files that the caller names by URL are fetched and sent as bytes. */
   readonly wantsBytes?: true
 }

@@ -1,9 +1,12 @@
 import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation } from '../dialects/conversation.ts'
 import type { EncodedRequest } from '../dialects/dialect.ts'
+import { nameOfThoughts } from '../dialects/losses.ts'
 import { needsOf } from '../dialects/needs.ts'
+import { repairs } from '../dialects/repair.ts'
 import { tierOf } from '../dialects/service-tier.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
+import { withoutThoughts } from '../dialects/without-thoughts.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { ChatEndpoint, HeadersInBody } from '../providers/provider.ts'
@@ -51,7 +54,13 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
     refuseUnpriced(deps, json)
   }
   const systemPromptReset = channel.systemPrompt !== ''
-  const { members, dropped } = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
+  const told = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
+  const repair = repairs[call.dialect](json, text, {
+    model: upstreamModel,
+    ...(endpoint.takesUnsignedThoughts && { takesUnsigned: true }),
+    ...(rest.withoutThoughts && { withoutThoughts: true }),
+  })
+  const dropped = [...told.dropped, ...repair.dropped]
   refuseLosses(deps, channel, dropped)
   const edits = {
     ...wireEdits[call.dialect](json, {
@@ -59,7 +68,8 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
       ...(systemPromptReset && { systemPrompt: channel.systemPrompt }),
       ...(capTokens !== undefined && { maxTokens: capTokens }),
     }),
-    ...members,
+    ...told.members,
+    ...repair.edits,
   }
   return {
     ...jsonBody(
@@ -77,7 +87,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   // Kept with the call, so that another channel need not fetch them again.
   if (endpoint.wantsBytes)
     call.conversation = await inlineMedia(conversationOf(call), (url) => deps.fetchMedia(url, call.signal))
-  const asked = conversationOf(call)
+  const asked = attempting.withoutThoughts ? withoutThoughts(conversationOf(call)) : conversationOf(call)
   const systemPromptReset = channel.systemPrompt !== ''
   const conversation: Conversation = {
     ...asked,
@@ -88,7 +98,8 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
   const isForeign = endpoint.dialect.name !== call.dialect
-  const { body, dropped } = withHeaders(encoded(conversation, endpoint), isForeign ? undefined : call, attempting)
+  const { body, dropped: left } = withHeaders(encoded(conversation, endpoint), isForeign ? undefined : call, attempting)
+  const dropped = attempting.withoutThoughts ? [...left, nameOfThoughts(call.dialect)] : left
   refuseLosses(deps, channel, dropped)
   const frame = {
     id: call.requestId,

@@ -46,6 +46,8 @@ export interface Attempting {
   capTokens: number | undefined
   /** The service refuses to be asked for the usage of a stream. */
   withoutUsage?: boolean
+  /** The service refused what models thought earlier in the conversation: it is left out. */
+  withoutThoughts?: boolean
   /** Access tokens that were kept and go with the call, by their names. */
   lent?: Map<string, string>
 }

@@ -19,6 +19,7 @@ import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { type OpenCall, settle } from './settlement.ts'
+import { isAboutThoughts } from './thoughts-refused.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from './usage-refused.ts'
 
 /**
@@ -262,7 +263,7 @@ export interface Trial {
 
 /**
  * Once more where the service refuses an access token that was kept: it may have taken the token back; or to be asked for
- * the usage of a stream.
+ * the usage of a stream; or what another service thought earlier in the conversation.
  */
 async function attempt(
   deps: RelayDeps,
@@ -283,6 +284,8 @@ async function attempt(
     if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel)
     return next
   }
+  if (isAboutThoughts(failed, call))
+    return attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map(), withoutThoughts: true })
   if (lent.size === 0 || failed.error.status !== 401) return failed
   for (const [name, value] of lent) deps.accessTokens.refused(name, value)
   return attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map() })
@@ -293,7 +296,7 @@ async function attemptOnce(
   call: RelayCall,
   trial: Trial,
   handOver: () => void,
-  how: Pick<Question, 'upstreamModel' | 'lent' | 'withoutUsage'>,
+  how: Pick<Question, 'upstreamModel' | 'lent' | 'withoutUsage' | 'withoutThoughts'>,
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { leastBudget, type ModelTraits } from '../claude-model.ts'
-import type { Conversation, Effort } from '../conversation.ts'
+import type { Conversation, Effort, Message } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
 
@@ -62,6 +62,10 @@ function asItWas(conversation: Conversation, losses: Losses): Thinking {
   const display = visible === undefined ? {} : { display: visible ? 'summarized' : 'omitted' }
   const outputConfig = effort && effort !== 'none' ? { effort } : {}
   if (effort === 'none') return { thinking: { type: 'disabled' }, outputConfig }
+  if (budgetTokens !== undefined && lacksThought(conversation)) {
+    losses.lose('reasoning', reasoning)
+    return { thinking: { type: 'disabled' }, outputConfig }
+  }
   if (budgetTokens !== undefined) return { ...byBudget(conversation, budgetTokens, losses, display), outputConfig }
   return { ...(adaptive && { thinking: { type: 'adaptive', ...display } }), outputConfig }
 }
@@ -77,12 +81,15 @@ function effortOut(effort: Effort): string {
 }
 
 /**
- * True in the middle of a loop of calls whose thoughts another service had: thinking by a budget demands that the turn
+ * True in the middle of a loop of calls whose thoughts another service had: thinking by a budget demands that the loop
  * begin with a thought that Anthropic signed.
  */
 function lacksThought({ messages }: Conversation): boolean {
+  const hasResult = (message: Message) => message.parts.some(({ type }) => type === 'tool-result')
   const last = messages.at(-1)
-  if (!last?.parts.some(({ type }) => type === 'tool-result')) return false
-  const turn = messages.findLast(({ role }) => role === 'assistant')
-  return !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === dialect)
+  if (!last || !hasResult(last)) return false
+  const asked = messages.findLastIndex((message) => message.role === 'user' && !hasResult(message))
+  return !messages
+    .slice(asked + 1)
+    .some(({ parts }) => parts.some((part) => part.type === 'reasoning' && part.seal?.from === dialect))
 }

@@ -13,9 +13,13 @@ export interface ModelTraits {
   readonly mediaInResults: boolean
 }
 
+/** What names such as gemini-flash-latest stand for at least. */
+const latestVersion = 3
+
 /** Reads a Gemini model's version from its name; other models are taken for 2.5. */
 export function modelTraits(model: string): ModelTraits {
-  const version = Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? '2.5')
+  const named = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1]
+  const version = named === undefined && /gemini-[a-z-]*latest/.test(model) ? latestVersion : Number(named ?? '2.5')
   const isPro = /-pro\b/.test(model)
   return {
     thinks: version >= 2.5,

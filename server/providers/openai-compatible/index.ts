@@ -76,6 +76,7 @@ export function openaiCompatible(options: Options): Provider {
     return {
       dialect,
       forwards,
+      takesUnsignedThoughts: true,
       target: (upstream) => ({
         url: own === undefined ? joinPath(upstream.baseUrl, path, prefix) : withoutVersion(upstream.baseUrl) + own,
         headers: bearer(upstream),

@@ -23,9 +23,9 @@ function headOf(_said: Said): JsonObject {
   return { id: 'msg_1', type: 'message', role: 'assistant', model: 'served-model', stop_sequence: null }
 }
 
-function blocksOf({ thought, text, calls }: Said): JsonObject[] {
+function blocksOf({ thought, text, calls, seal = 'c2VhbA==' }: Said): JsonObject[] {
   return [
-    ...(thought === '' ? [] : [{ type: 'thinking', thinking: thought, signature: 'c2VhbA==' }]),
+    ...(thought === '' ? [] : [{ type: 'thinking', thinking: thought, signature: seal }]),
     ...(text === '' ? [] : [{ type: 'text', text }]),
     ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
   ]

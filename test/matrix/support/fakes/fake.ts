@@ -7,6 +7,8 @@ export interface Said {
   thought: string
   text: string
   calls: readonly { id: string; name: string; input: JsonObject }[]
+  /** State of the thought that only the service can read, where its format has a place for it. */
+  seal?: string
 }
 
 /** How a fake service refuses. */

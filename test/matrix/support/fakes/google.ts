@@ -42,21 +42,24 @@ export const geminiFake: Fake = {
     const parts = [
       ...halves(thought).map((each) => ({ text: each, thought: true })),
       ...halves(text).map((each) => ({ text: each })),
-      ...partsOf({ thought: '', text: '', calls }),
+      ...partsOf({ ...said, thought: '', text: '' }),
     ]
+    const sealed = said.seal && calls.length === 0 ? { thoughtSignature: said.seal } : {}
     return events(...parts.map((part) => chunk(part)), {
-      ...chunk({ text: '' }, { finishReason: 'STOP' }),
+      ...chunk({ text: '', ...sealed }, { finishReason: 'STOP' }),
       usageMetadata,
     })
   },
   refusal,
 }
 
-function partsOf({ thought, text, calls }: Said): JsonObject[] {
+function partsOf({ thought, text, calls, seal }: Said): JsonObject[] {
+  const sealed = seal ? { thoughtSignature: seal } : {}
   return [
     ...(thought === '' ? [] : [{ text: thought, thought: true }]),
-    ...(text === '' ? [] : [{ text }]),
-    ...calls.map(({ name, input }) => ({ functionCall: { name, args: input } })),
+    ...(text === '' ? [] : [{ text, ...(calls.length === 0 && sealed) }]),
+    // Only the first of several calls at once carries a signature.
+    ...calls.map(({ name, input }, index) => ({ functionCall: { name, args: input }, ...(index === 0 && sealed) })),
   ]
 }
 

@@ -102,8 +102,13 @@ function responseOf(said: Said): JsonObject {
   }
 }
 
-function itemsOf({ thought, text, calls }: Said): { item: JsonObject }[] {
-  const reasoning = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: thought }] }
+function itemsOf({ thought, text, calls, seal }: Said): { item: JsonObject }[] {
+  const reasoning = {
+    id: 'rs_1',
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text: thought }],
+    ...(seal && { encrypted_content: seal }),
+  }
   const message = {
     id: 'msg_1',
     type: 'message',

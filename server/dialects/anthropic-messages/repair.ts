@@ -1,0 +1,86 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseList, looseText } from '../fields.ts'
+import type { Repair, RepairOptions } from '../repair.ts'
+import { ownState } from '../seal.ts'
+
+const dialect = 'anthropic-messages'
+/** Models of other makers, which take back their thoughts without a signature. */
+const otherMakers = /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i
+
+/**
+ * A request of Anthropic's without thoughts that it has not signed: it refuses the whole conversation for one of them. A
+ * turn that is going on without a signed thought cannot be thought about by a budget.
+ */
+export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
+  const { messages } = body
+  if (!Array.isArray(messages) || !text.includes('thinking')) return { edits: {}, dropped: [] }
+  const dropped = new Set<string>()
+  const keepsUnsigned = options.takesUnsigned || otherMakers.test(options.model)
+  const thoughtOut = (block: JsonObject) => {
+    const kept = options.withoutThoughts ? undefined : signedThought(block, keepsUnsigned)
+    if (!kept) dropped.add('messages.thinking')
+    return kept
+  }
+  const kept = (messages as unknown[]).flatMap((message) => {
+    const without = withoutForeign(message, thoughtOut)
+    return without === undefined ? [] : [without]
+  })
+  const isChanged = kept.length !== messages.length || kept.some((message, at) => message !== messages[at])
+  const edits = isChanged ? { messages: kept } : {}
+  if (keepsUnsigned || !isObject(body['thinking']) || body['thinking']['type'] !== 'enabled' || !lacksThought(kept))
+    return { edits, dropped: [...dropped] }
+  return {
+    edits: { ...edits, thinking: { type: 'disabled' }, ...withoutClearing(body['context_management']) },
+    dropped: [...dropped, 'thinking'],
+  }
+}
+
+/** A message whose thoughts are the service's own; undefined where nothing is left of it. */
+function withoutForeign(message: unknown, thoughtOut: (block: JsonObject) => JsonObject | undefined): unknown {
+  const content = isObject(message) ? message['content'] : undefined
+  if (!isObject(message) || message['role'] !== 'assistant' || !Array.isArray(content)) return message
+  const blocks = content as unknown[]
+  const kept = blocks.flatMap((block) => {
+    if (!isThought(block)) return [block]
+    const out = thoughtOut(block)
+    return out ? [out] : []
+  })
+  if (kept.length === blocks.length && kept.every((block, at) => block === blocks[at])) return message
+  return kept.length === 0 ? undefined : { ...message, content: kept }
+}
+
+function isThought(block: unknown): block is JsonObject {
+  return isObject(block) && (block['type'] === 'thinking' || block['type'] === 'redacted_thinking')
+}
+
+/** A thought as it goes to the service; undefined where the service has not made it. */
+function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | undefined {
+  const member = block['type'] === 'thinking' ? 'signature' : 'data'
+  const given = block[member]
+  if (keepsUnsigned && member === 'signature' && (given === undefined || given === null || given === '')) return block
+  const own = ownState(given, dialect)
+  if (own === undefined) return undefined
+  return own === given ? block : { ...block, [member]: own }
+}
+
+/** True in the middle of a loop of calls of which no turn has a thought. */
+function lacksThought(messages: readonly unknown[]): boolean {
+  const loop = messages.findLastIndex(
+    (message) => isObject(message) && message['role'] === 'user' && !hasResult(message),
+  )
+  const turns = messages.slice(loop + 1).filter(isObject)
+  const isGoingOn = turns.length > 0 && hasResult(turns.at(-1))
+  return isGoingOn && !turns.some(({ content }) => Array.isArray(content) && (content as unknown[]).some(isThought))
+}
+
+function hasResult(message: JsonObject | undefined): boolean {
+  return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
+}
+
+/** Thoughts can be cleared from a context only where the model is asked to think. */
+function withoutClearing(management: unknown): JsonObject {
+  if (!isObject(management)) return {}
+  const all = looseList(management['edits'])
+  const kept = all.filter(({ type }) => !looseText(type).startsWith('clear_thinking'))
+  return kept.length === all.length ? {} : { context_management: { ...management, edits: kept } }
+}

@@ -1,0 +1,65 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Repair, RepairOptions } from '../repair.ts'
+import { ownState } from '../seal.ts'
+import { modelTraits, unsignedCall } from './model.ts'
+import { spellingIn } from './proto.ts'
+
+const dialect = 'gemini'
+const signatures = ['thoughtSignature', 'thought_signature'] as const
+const calls = ['functionCall', 'function_call'] as const
+
+/**
+ * A request of Google's without signatures that other services made. A call that Gemini has not signed gets Google's word
+ * for that, which its newer models demand.
+ */
+export function repairContents(body: JsonObject, text: string, options: RepairOptions): Repair {
+  const contents = body['contents']
+  const needsSigned = options.withoutThoughts === true || modelTraits(options.model).signedCalls
+  const mayHold = text.includes('hought') || (needsSigned && (text.includes(calls[0]) || text.includes(calls[1])))
+  if (!Array.isArray(contents) || !mayHold) return { edits: {}, dropped: [] }
+  const dropped = new Set<string>()
+  const kept = (contents as unknown[]).flatMap((content) => {
+    const repaired = repairContent(content, needsSigned, options.withoutThoughts === true, dropped)
+    return repaired === undefined ? [] : [repaired]
+  })
+  const isChanged = kept.length !== contents.length || kept.some((content, at) => content !== contents[at])
+  return { edits: isChanged ? { contents: kept } : {}, dropped: [...dropped] }
+}
+
+function repairContent(content: unknown, needsSigned: boolean, without: boolean, dropped: Set<string>): unknown {
+  if (!isObject(content) || content['role'] !== 'model' || !Array.isArray(content['parts'])) return content
+  const parts = content['parts'] as unknown[]
+  let isFirstCall = true
+  const kept = parts.flatMap((part) => {
+    if (!isObject(part)) return [part]
+    const own = withOwnSignature(part, without, dropped)
+    const isCall = calls.some((name) => isObject(part[name]))
+    if (!own || !isCall) return own ? [own] : []
+    const isUnsigned = signatures.every((name) => own[name] === undefined)
+    const signed = isFirstCall && needsSigned && isUnsigned ? { ...own, [signatures[0]]: unsignedCall } : own
+    isFirstCall = false
+    return [signed]
+  })
+  if (kept.length === parts.length && kept.every((part, at) => part === parts[at])) return content
+  return kept.length === 0 ? undefined : { ...content, parts: kept }
+}
+
+/** A part with Gemini's own signature or none; undefined where it is nothing but another service's thought. */
+function withOwnSignature(part: JsonObject, without: boolean, dropped: Set<string>): JsonObject | undefined {
+  const name = spellingIn(part, 'thoughtSignature')
+  const given = part[name]
+  const isThought = part['thought'] === true
+  if (without && isThought) {
+    dropped.add('contents.thought')
+    return undefined
+  }
+  if (given === undefined) return part
+  const own = without && given !== unsignedCall ? undefined : ownState(given, dialect)
+  if (own === given) return part
+  const { [name]: _given, ...rest } = part
+  if (own !== undefined) return { ...rest, [name]: own }
+  if (given === '' || given === null) return rest
+  dropped.add(isThought ? 'contents.thought' : 'contents.parts.thoughtSignature')
+  const saysNothing = Object.keys(rest).every((each) => each === 'text') && !rest['text']
+  return isThought || saysNothing ? undefined : rest
+}

@@ -1,0 +1,47 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseText } from '../fields.ts'
+import type { Repair, RepairOptions } from '../repair.ts'
+import { ownState } from '../seal.ts'
+
+const dialect = 'openai-responses'
+/** Ids of thoughts that were written here: no service knows them. */
+const ownId = /^rs_\d{31}_\d+$/
+
+/**
+ * A request of the Responses API without thoughts that the service cannot know: those that another one encrypted, and
+ * those that it can find neither by a content nor by an id.
+ */
+export function repairItems(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
+  const { input } = body
+  if (!Array.isArray(input) || !(text.includes('reasoning') || text.includes('"rs_'))) return { edits: {}, dropped: [] }
+  let isLoose = false
+  const kept = (input as unknown[]).flatMap((item) => {
+    if (!isObject(item)) return [item]
+    if (isThought(item)) {
+      const own = withoutThoughts ? undefined : knownThought(item)
+      isLoose ||= own === undefined
+      return own ? [own] : []
+    }
+    if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
+    // What followed a thought is refused without it where the service finds it by its id.
+    const { id: _id, ...rest } = item
+    return [rest]
+  })
+  if (kept.length === input.length && kept.every((item, at) => item === input[at])) return { edits: {}, dropped: [] }
+  return { edits: { input: kept }, dropped: isLoose ? ['input.reasoning'] : [] }
+}
+
+/** A thought, or a reference to one. */
+function isThought({ type, id }: JsonObject): boolean {
+  return type === 'reasoning' || (type === 'item_reference' && looseText(id).startsWith('rs_'))
+}
+
+/** A thought as the service knows it; undefined where it does not. */
+function knownThought(item: JsonObject): JsonObject | undefined {
+  const sealed = item['encrypted_content']
+  const id = looseText(item['id'])
+  if (sealed === undefined || sealed === null || sealed === '') return id === '' || ownId.test(id) ? undefined : item
+  const own = ownState(sealed, dialect)
+  if (own === undefined) return undefined
+  return own === sealed ? item : { ...item, encrypted_content: own }
+}

@@ -1,0 +1,16 @@
+import type { Conversation, Message } from './conversation.ts'
+
+/** A conversation without what models thought, and without every service's state of it. */
+export function withoutThoughts(conversation: Conversation): Conversation {
+  return { ...conversation, messages: conversation.messages.map(plain) }
+}
+
+function plain(message: Message): Message {
+  const parts = message.parts.flatMap((part) => {
+    if (part.type === 'reasoning') return []
+    if (!('seal' in part) || part.seal === undefined) return [part]
+    const { seal: _seal, ...rest } = part
+    return [rest]
+  })
+  return { ...message, parts }
+}

@@ -1,0 +1,445 @@
+// State of thought in requests that are passed on in their own dialect: what goes on, and what is named as left out.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { writeSeal } from '../../server/dialects/seal.ts'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'
+import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
+import { geminiFake } from '../matrix/support/fakes/google.ts'
+import { says } from '../matrix/support/fakes/index.ts'
+import { responsesFake } from '../matrix/support/fakes/openai.ts'
+import { type Bench, see, startBench } from './setup.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  const ratios =
+    '{"m":1,"claude-sonnet-4-5":1,"gpt-5.1":1,"gemini-3-pro-preview":1,"gemini-2.5-pro":1,"gemini-flash-latest":1,"deepseek-chat":1}'
+  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' }))
+
+const said = { thought: '', text: 'Fine.', calls: [] }
+const seal = (from: 'anthropic-messages' | 'openai-responses' | 'gemini', to: typeof from) =>
+  // An envelope as a caller of `to` got it, whoever made what is in it.
+  from === to
+    ? Buffer.from(JSON.stringify({ tollgate: 1, from, of: 'thought', value: 'own-state' })).toString('base64')
+    : writeSeal({ from, value: 'foreign-state' }, to)
+const cut = (text: string) => text.slice(0, -7)
+
+interface Sent {
+  status: number
+  dropped: string | null
+  fields: JsonObject
+  text: string
+}
+
+async function send(type: number, model: string, path: string, body: JsonObject | string): Promise<Sent> {
+  await bench.channel({ type, models: model })
+  const fake = type === 24 ? geminiFake : type === 1 ? responsesFake : messagesFake
+  bench.upstream.always(says(fake, said))
+  const caller = await bench.caller()
+  const response = await bench.gateway.post(path, body, caller.token)
+  await response.text()
+  const { fields, text } = bench.upstream.last
+  return { status: response.status, dropped: response.headers.get('x-tollgate-dropped'), fields, text }
+}
+
+describe('a caller of Messages at Anthropic', () => {
+  const model = 'claude-sonnet-4-5'
+  const ask = (content: JsonObject[], rest: JsonObject = {}, at: number = 14, asked = model) =>
+    send(at, asked, '/v1/messages', {
+      model: asked,
+      max_tokens: 4000,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content },
+        { role: 'user', content: 'And now?' },
+      ],
+      ...rest,
+    })
+  const text = { type: 'text', text: 'Hello' }
+  const contentOf = ({ fields }: Sent) => (fields['messages'] as JsonObject[])[1]?.['content']
+
+  const foreign: [string, JsonObject][] = [
+    [
+      'in an envelope from the Responses API',
+      { type: 'thinking', thinking: 'Hm', signature: seal('openai-responses', 'anthropic-messages') },
+    ],
+    ['in an envelope from Gemini', { type: 'redacted_thinking', data: seal('gemini', 'anthropic-messages') }],
+    [
+      'in an envelope that was cut',
+      { type: 'thinking', thinking: 'Hm', signature: cut(seal('gemini', 'anthropic-messages')) },
+    ],
+    ['with an empty signature', { type: 'thinking', thinking: 'Hm', signature: '' }],
+    ['without a signature', { type: 'thinking', thinking: 'Hm' }],
+    ['with null as its signature', { type: 'thinking', thinking: 'Hm', signature: null }],
+    ['that is hidden and empty', { type: 'redacted_thinking', data: '' }],
+  ]
+  test.each(foreign)('does not send on a thought %s, and hears of it', async (_name, thought) => {
+    const sent = await ask([thought, text])
+    expect(sent.status).toBe(200)
+    expect(contentOf(sent)).toEqual([text])
+    expect(sent.dropped).toBe('messages.thinking')
+  })
+
+  test('sends on what Anthropic made, byte by byte', async () => {
+    const thought = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' }
+    const hidden = { type: 'redacted_thinking', data: 'EmwKAhgBEgy3' }
+    const body = `{ "model" : "${model}","max_tokens":4000,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":${JSON.stringify([thought, hidden, text])}},{"role":"user","content":"caf\\u00e9"}]}`
+    const sent = await send(14, model, '/v1/messages', body)
+    expect(sent.text).toBe(body)
+    expect(sent.dropped).toBe(null)
+  })
+
+  test('sends on what comes back in an envelope to its maker, without the envelope', async () => {
+    const own = { type: 'thinking', thinking: 'Hm', signature: seal('anthropic-messages', 'anthropic-messages') }
+    const sent = await ask([own, text])
+    expect(contentOf(sent)).toEqual([{ ...own, signature: 'own-state' }, text])
+    expect(sent.dropped).toBe(null)
+  })
+
+  test('sends no turn of which nothing is left', async () => {
+    const sent = await ask([{ type: 'thinking', thinking: 'Hm', signature: '' }])
+    expect((sent.fields['messages'] as JsonObject[]).map(({ role }) => role)).toEqual(['user', 'user'])
+  })
+
+  test('is not made to think by a budget in a loop of calls that another service has thought about', async () => {
+    const use = { type: 'tool_use', id: 'a', name: 'look', input: {} }
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'blue' }] }
+    const thinking = { type: 'enabled', budget_tokens: 2000 }
+    const loop = (content: JsonObject[], rest: JsonObject = {}) =>
+      ask(content, {
+        thinking,
+        messages: [{ role: 'user', content: 'Hi' }, { role: 'assistant', content }, result],
+        ...rest,
+      })
+    const foreignThought = { type: 'thinking', thinking: 'Hm', signature: '' }
+    const sent = await loop([foreignThought, use], {
+      context_management: {
+        edits: [{ type: 'clear_thinking_20251015', keep: 'all' }, { type: 'clear_tool_uses_20250919' }],
+      },
+    })
+    expect(sent.fields['thinking']).toEqual({ type: 'disabled' })
+    expect(sent.fields['context_management']).toEqual({ edits: [{ type: 'clear_tool_uses_20250919' }] })
+    expect(sent.dropped).toBe('messages.thinking, thinking')
+    await bench.clear()
+    const unthought = await loop([use])
+    expect(unthought.fields['thinking']).toEqual({ type: 'disabled' })
+    expect(unthought.dropped).toBe('thinking')
+    await bench.clear()
+    const own = await loop([{ type: 'thinking', thinking: 'Hm', signature: 'EqQB' }, use])
+    expect(own.fields['thinking']).toEqual(thinking)
+    expect(own.dropped).toBe(null)
+    await bench.clear()
+    // The later turns of a loop need no thought of their own.
+    const later = await ask([], {
+      thinking,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: 'EqQB' }, use] },
+        result,
+        { role: 'assistant', content: [use] },
+        result,
+      ],
+    })
+    expect(later.fields['thinking']).toEqual(thinking)
+  })
+
+  test('goes on with thoughts without a signature where the model is of a maker who has none', async () => {
+    const thought = { type: 'thinking', thinking: 'Hm', signature: '' }
+    for (const [type, asked] of [
+      [36, 'm'],
+      [14, 'deepseek-chat'],
+    ] as const) {
+      await bench.clear()
+      const sent = await ask([thought, text], {}, type, asked)
+      expect(contentOf(sent)).toEqual([thought, text])
+      await bench.clear()
+      const foreignOne = { ...thought, signature: seal('gemini', 'anthropic-messages') }
+      expect(contentOf(await ask([foreignOne, text], {}, type, asked))).toEqual([text])
+    }
+  })
+
+  test('is refused where nothing may be left out', async () => {
+    await bench.gateway.setOption('StrictTranslationEnabled', 'true')
+    await bench.channel({ type: 14, models: model })
+    const caller = await bench.caller()
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: '' }, text] },
+      { role: 'user', content: 'And now?' },
+    ]
+    const seen = await see(bench.gateway.post('/v1/messages', { model, max_tokens: 10, messages }, caller.token))
+    expect(seen.status).toBe(400)
+    expect(seen.text).toContain('messages.thinking')
+  })
+})
+
+describe('a caller of the Responses API at OpenAI', () => {
+  const model = 'gpt-5.1'
+  const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] }
+  const ask = (...items: JsonObject[]) =>
+    send(1, model, '/v1/responses', {
+      model,
+      store: false,
+      input: [{ role: 'user', content: 'Hi' }, ...items, said, { role: 'user', content: 'And now?' }],
+    })
+  const itemsOf = ({ fields }: Sent) => (fields['input'] as JsonObject[]).slice(1, -2)
+  const thought = (rest: JsonObject) => ({ type: 'reasoning', summary: [], ...rest })
+  const ours = 'rs_2026112710042984200092673811582_0'
+
+  test.each([
+    ['from Anthropic', thought({ id: ours, encrypted_content: seal('anthropic-messages', 'openai-responses') })],
+    ['from Gemini', thought({ encrypted_content: seal('gemini', 'openai-responses') })],
+    ['in an envelope that was cut', thought({ encrypted_content: cut(seal('gemini', 'openai-responses')) })],
+    [
+      'that was written here and has no content',
+      thought({ id: ours, summary: [{ type: 'summary_text', text: 'Hm' }] }),
+    ],
+    ['without id and content', thought({ encrypted_content: null, content: null })],
+    ['named by an id of ours that is not kept', { type: 'item_reference', id: ours }],
+  ])('does not send on a thought %s, and hears of it', async (_name, item) => {
+    const sent = await ask(item)
+    expect(sent.status).toBe(200)
+    expect(itemsOf(sent)).toEqual([])
+    expect(sent.dropped).toBe('input.reasoning')
+  })
+
+  test('sends on what OpenAI made or keeps', async () => {
+    const kept = [
+      thought({ id: 'rs_0123', encrypted_content: 'gAAAAAB' }),
+      thought({ id: 'rs_0123456789' }),
+      { type: 'item_reference', id: 'rs_0123456789' },
+    ]
+    const sent = await ask(...kept)
+    expect(itemsOf(sent)).toEqual(kept)
+    expect(sent.dropped).toBe(null)
+    await bench.clear()
+    const own = thought({ encrypted_content: seal('openai-responses', 'openai-responses') })
+    expect(itemsOf(await ask(own))).toEqual([{ ...own, encrypted_content: 'own-state' }])
+  })
+})
+
+describe('a caller of Gemini at Google', () => {
+  const ask = (parts: JsonObject[], model = 'gemini-3-pro-preview') =>
+    send(24, model, `/v1beta/models/${model}:generateContent`, {
+      contents: [
+        { role: 'user', parts: [{ text: 'Hi' }] },
+        { role: 'model', parts },
+        { role: 'user', parts: [{ text: 'And now?' }] },
+      ],
+    })
+  const partsOf = ({ fields }: Sent) => (fields['contents'] as JsonObject[])[1]?.['parts']
+  const functionCall = { name: 'look', args: {} }
+  const foreign = seal('anthropic-messages', 'gemini')
+  const dummy = 'skip_thought_signature_validator'
+
+  test.each<[string, JsonObject[], JsonObject[], string | null]>([
+    [
+      'a foreign signature of a text',
+      [{ text: 'Hello', thoughtSignature: foreign }],
+      [{ text: 'Hello' }],
+      'contents.parts.thoughtSignature',
+    ],
+    [
+      'the same in the other spelling',
+      [{ text: 'Hello', thought_signature: foreign }],
+      [{ text: 'Hello' }],
+      'contents.parts.thoughtSignature',
+    ],
+    [
+      'a foreign thought',
+      [{ text: 'Hm', thought: true, thoughtSignature: foreign }, { text: 'Hello' }],
+      [{ text: 'Hello' }],
+      'contents.thought',
+    ],
+    [
+      'a foreign signature by itself',
+      [{ text: 'Hello' }, { text: '', thoughtSignature: foreign }],
+      [{ text: 'Hello' }],
+      'contents.parts.thoughtSignature',
+    ],
+    [
+      'a foreign signature of a call',
+      [{ functionCall, thoughtSignature: foreign }],
+      [{ functionCall, thoughtSignature: dummy }],
+      'contents.parts.thoughtSignature',
+    ],
+    ['an empty signature', [{ text: 'Hello', thoughtSignature: '' }], [{ text: 'Hello' }], null],
+    [
+      'calls that nobody signed',
+      [{ functionCall }, { functionCall }],
+      [{ functionCall, thoughtSignature: dummy }, { functionCall }],
+      null,
+    ],
+    [
+      'what Google signed',
+      [{ functionCall, thoughtSignature: 'CiQB' }, { functionCall }, { text: 'x', thoughtSignature: 'CiQC' }],
+      [{ functionCall, thoughtSignature: 'CiQB' }, { functionCall }, { text: 'x', thoughtSignature: 'CiQC' }],
+      null,
+    ],
+    [
+      'Google’s own word',
+      [{ functionCall, thoughtSignature: dummy }],
+      [{ functionCall, thoughtSignature: dummy }],
+      null,
+    ],
+  ])('sends %s as Google takes it', async (_name, parts, expected, dropped) => {
+    const sent = await ask(parts)
+    expect(sent.status).toBe(200)
+    expect(partsOf(sent)).toEqual(expected)
+    expect(sent.dropped).toBe(dropped)
+  })
+
+  test('has its calls left as they are where the model does not ask for signatures', async () => {
+    expect(partsOf(await ask([{ functionCall }], 'gemini-2.5-pro'))).toEqual([{ functionCall }])
+    await bench.clear()
+    // The newest of its kind, whatever its number.
+    const latest = await ask([{ functionCall }], 'gemini-flash-latest')
+    expect(partsOf(latest)).toEqual([{ functionCall, thoughtSignature: dummy }])
+  })
+})
+
+describe('what a service refuses though it looks like its own', () => {
+  const refusals: [string, number, string, string, number, JsonObject, JsonObject, string][] = [
+    [
+      'Anthropic',
+      14,
+      '/v1/messages',
+      'claude-sonnet-4-5',
+      400,
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
+        },
+      },
+      {
+        max_tokens: 10,
+        messages: [
+          { role: 'user', content: 'Hi' },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'Hm', signature: 'EqQBother' },
+              { type: 'text', text: 'Hello' },
+            ],
+          },
+          { role: 'user', content: 'And now?' },
+        ],
+      },
+      'messages.thinking',
+    ],
+    [
+      'OpenAI',
+      1,
+      '/v1/responses',
+      'gpt-5.1',
+      400,
+      {
+        error: {
+          message: 'The encrypted content gAAA... could not be verified.',
+          type: 'invalid_request_error',
+          param: null,
+          code: 'invalid_encrypted_content',
+        },
+      },
+      {
+        input: [
+          { role: 'user', content: 'Hi' },
+          { type: 'reasoning', id: 'rs_other', summary: [], encrypted_content: 'gAAAother' },
+          { type: 'message', id: 'msg_other', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] },
+          { role: 'user', content: 'And now?' },
+        ],
+      },
+      'input.reasoning',
+    ],
+    [
+      'Google',
+      24,
+      '/v1beta/models/gemini-3-pro-preview:generateContent',
+      'gemini-3-pro-preview',
+      400,
+      { error: { code: 400, message: 'Thought signature is not valid.', status: 'INVALID_ARGUMENT' } },
+      {
+        contents: [
+          { role: 'user', parts: [{ text: 'Hi' }] },
+          { role: 'model', parts: [{ text: 'Hello', thoughtSignature: 'CiQBother' }] },
+          { role: 'user', parts: [{ text: 'And now?' }] },
+        ],
+      },
+      'contents.parts.thoughtSignature',
+    ],
+  ]
+  test.each(refusals)(
+    'is left out, and %s is asked once more',
+    async (_name, type, path, model, code, refusal, fields, name) => {
+      await bench.channel({ type, models: model })
+      const fake = type === 24 ? geminiFake : type === 1 ? responsesFake : messagesFake
+      const refuses: Behaviour = behaviour('refuses', (exchange) => sendJson(exchange, code, refusal))
+      bench.upstream.next(refuses)
+      bench.upstream.always(says(fake, said))
+      const caller = await bench.caller()
+      const response = await bench.gateway.post(path, { model, ...fields }, caller.token)
+      expect(response.status).toBe(200)
+      await response.text()
+      expect(response.headers.get('x-tollgate-dropped')).toBe(name)
+      expect(bench.upstream.requests).toHaveLength(2)
+      expect(bench.upstream.last.text).not.toContain('other')
+    },
+  )
+
+  test('is not tried a third time', async () => {
+    const [, type = 0, path = '', model = '', code = 0, refusal, fields] = refusals[0] ?? []
+    await bench.channel({ type, models: model })
+    bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
+    const caller = await bench.caller()
+    const seen = await see(bench.gateway.post(path, { model, ...fields }, caller.token))
+    expect(seen.status).toBe(400)
+    expect(bench.upstream.requests).toHaveLength(2)
+  })
+
+  test('is no reason to ask again where the conversation holds no state of thought', async () => {
+    const [, type = 0, path = '', model = '', code = 0, refusal] = refusals[0] ?? []
+    await bench.channel({ type, models: model })
+    bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
+    const caller = await bench.caller()
+    const body = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }
+    await see(bench.gateway.post(path, body, caller.token))
+    expect(bench.upstream.requests).toHaveLength(1)
+  })
+})
+
+test('a retry within one call sends each channel only the thoughts that it made', async () => {
+  await bench.clear({ RetryTimes: '1' })
+  await bench.channel({ type: 14, key: 'first', priority: 9 })
+  await bench.channel({ type: 24, key: 'second', priority: 1 })
+  bench.upstream.forKey('first', status(503))
+  bench.upstream.forKey('second', says(geminiFake, said))
+  const caller = await bench.caller()
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm', signature: 'EqQBown' },
+        {
+          type: 'redacted_thinking',
+          data: writeSeal({ from: 'gemini', value: 'CiQBown' }, 'anthropic-messages', 'next'),
+        },
+        { type: 'text', text: 'Hello' },
+      ],
+    },
+    { role: 'user', content: 'And now?' },
+  ]
+  const seen = await see(bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 10, messages }, caller.token))
+  expect(seen.status).toBe(200)
+  const [first = {}, second = {}] = bench.upstream.requests.map(({ fields }) => fields)
+  expect((first['messages'] as JsonObject[])[1]?.['content']).toEqual([
+    { type: 'thinking', thinking: 'Hm', signature: 'EqQBown' },
+    { type: 'text', text: 'Hello' },
+  ])
+  expect((second['contents'] as JsonObject[])[1]?.['parts']).toEqual([{ text: 'Hello', thoughtSignature: 'CiQBown' }])
+})
