@@ -1,4 +1,4 @@
-import type { Conversation, Message } from './conversation.ts'
+import type { Conversation, Message, Part } from './conversation.ts'
 
 /** A conversation without what models thought, and without every service's state of it. */
 export function withoutThoughts(conversation: Conversation): Conversation {
@@ -6,7 +6,7 @@ export function withoutThoughts(conversation: Conversation): Conversation {
 }
 
 function plain(message: Message): Message {
-  const parts = message.parts.flatMap((part) => {
+  const parts = message.parts.flatMap((part): Part[] => {
     if (part.type === 'reasoning') return []
     if (!('seal' in part) || part.seal === undefined) return [part]
     const { seal: _seal, ...rest } = part

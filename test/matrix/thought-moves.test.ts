@@ -78,7 +78,7 @@ const programs: Readonly<Record<string, () => Program>> = {
           ? await openai.responses.stream(body as never).finalResponse()
           : await openai.responses.create(body as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming)
         input.push(...(answer.output as unknown as JsonObject[]))
-        const calls = answer.output.filter((item) => item.type === 'function_call')
+        const calls = answer.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
         open = calls.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: 'blue' }))
         return { said: answer.output_text, calls: calls.map(({ name }) => name) }
       },
