@@ -134,7 +134,7 @@ function learnedFromResponse({ output, usage, incomplete_details }: OpenAI.Respo
     return item.type === 'custom_tool_call' ? [{ id: item.call_id, name: item.name, input: item.input }] : []
   })
   const ended = calls.length > 0 ? 'tool-calls' : said.some(({ type }) => type === 'refusal') ? 'refusal' : 'stop'
-  const cut = { max_output_tokens: 'length', content_filter: 'content-filter' } as const
+  const cut: Readonly<Record<string, Learned['end']>> = { max_output_tokens: 'length', content_filter: 'content-filter' }
   return {
     text: said.map((part) => (part.type === 'output_text' ? part.text : part.refusal)).join(''),
     thought: thoughts.map(({ text }) => text).join(''),
