@@ -84,6 +84,8 @@ export default {
         path: anyPackage,
         pathNot: '(?:^|/)node_modules/@types/',
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional', 'npm-peer'],
+        // The compiler reads types and the running server does not.
+        dependencyTypesNot: ['type-only'],
       },
     ),
     rule(
@@ -146,8 +148,14 @@ export default {
     }),
     ...only('server/dialects', 'A dialect is pure: wire format to Conversation and back.', {
       own: ground,
-      npm: ['zod'],
+      npm: ['zod', 'openai', '@anthropic-ai/sdk', '@google/genai'],
     }),
+    rule(
+      'sdk-types-in-one-file',
+      "The types of a service's own SDK are read in the file wire.ts of its dialect, so that a new version is looked at in one place.",
+      { path: '^server/', pathNot: `^server/dialects/[^/]+/wire\\.ts$|${tests}` },
+      { path: packages(['openai', '@anthropic-ai/sdk', '@google/genai']) },
+    ),
     rule(
       'dialect-to-dialect',
       'Dialects meet in the neutral Conversation; what two share belongs in dialects/ itself or in lib/.',

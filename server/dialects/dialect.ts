@@ -122,6 +122,8 @@ export interface Frame {
   /** The model the caller asked for. */
   readonly model: string
   readonly createdAtSeconds: number
+  /** The time, for answers that tell when they were complete. */
+  readonly nowSeconds: () => number
   readonly request: Conversation
 }
 

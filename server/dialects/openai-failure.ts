@@ -90,7 +90,10 @@ export const codeOfKind: Readonly<Record<FailureKind, string>> = {
 }
 
 /** The error object that an OpenAI caller's program reads; the request id lets a person find the call in the logs. */
-export function errorOut(failure: Failure, requestId: string): JsonObject {
+export function errorOut(
+  failure: Failure,
+  requestId: string,
+): { message: string; type: string; param: string | null; code: string } {
   const { kind, message, param = null, dialect } = failure
   // Another service's words for it mean nothing to a program that knows OpenAI's.
   const own = dialect === undefined || dialect === 'openai-chat' ? failure : undefined

@@ -67,7 +67,7 @@ export function orUsual(name = ''): string {
 }
 
 /** What an answer says of its tier in the dialects of OpenAI, where it stands beside the usage. */
-export function tierOut(usage: Usage | undefined): JsonObject {
+export function tierOut(usage: Usage | undefined): { service_tier?: string } {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return tier === undefined ? {} : { service_tier: tier }
 }

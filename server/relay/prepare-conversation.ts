@@ -101,10 +101,12 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const { body, dropped: left } = withHeaders(encoded(conversation, endpoint), isForeign ? undefined : call, attempting)
   const dropped = attempting.withoutThoughts ? [...left, nameOfThoughts(call.dialect)] : left
   refuseLosses(deps, channel, dropped)
+  const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
   const frame = {
     id: call.requestId,
     model: call.facts.model,
-    createdAtSeconds: Math.floor(deps.clock.nowMs() / 1000),
+    createdAtSeconds: nowSeconds(),
+    nowSeconds,
     // What was asked is told back by some dialects; the messages are not, and would stay in memory.
     request: { ...asked, messages: [] },
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { DialectName } from '../../server/dialects/conversation.ts'
 import type { Reply, ReplyPart, Stop, StreamEvent } from '../../server/dialects/reply.ts'
+import { isUsualTier } from '../../server/dialects/service-tier.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import {
   type Assembled,
@@ -22,12 +23,14 @@ const names = Object.keys(dialects) as DialectName[]
 
 /**
  * An answer without its name, and the moment it was made: an answer is given both where its service has none, or none of
- * the dialect's form. Nor does the service's own word for the end count where the service had none, nor
- * our doubt about its usage.
+ * the dialect's form. Nor does the service's own word for the end count where the service had none, nor the usual tier,
+ * nor our doubt about its usage.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
-  return withoutEmpty({ ...reply, usage: usage && { ...usage, doubt: undefined }, choices: plain }) as object
+  const { tier, doubt: _doubt, ...counts } = usage ?? {}
+  const used = { ...counts, ...(tier !== undefined && !isUsualTier(tier) && { tier }) }
+  return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
 /** Anthropic's answers count tokens always. */

@@ -109,7 +109,13 @@ function expected({ choices, usage }: Reply, to: DialectName) {
 
 function playEvents(events: readonly StreamEvent[], to: DialectName): void {
   play = (asked) =>
-    encodeAll(dialects[to], events, { id: 'answer', model: asked.model, createdAtSeconds: 1, request: asked })
+    encodeAll(dialects[to], events, {
+      id: 'answer',
+      model: asked.model,
+      createdAtSeconds: 1,
+      nowSeconds: () => 1,
+      request: asked,
+    })
 }
 
 describe.skipIf(!recordingsAvailable)(
@@ -211,7 +217,7 @@ function broughtBack(to: DialectName, parts: Reply['choices'][0]['parts']): stri
     { ...hello[to], contents: [{ parts: [{ text: 'Hello' }] }] },
     { model: 'm' },
   )
-  const frame = { id: 'answer', model: 'm', createdAtSeconds: 1, request }
+  const frame = { id: 'answer', model: 'm', createdAtSeconds: 1, nowSeconds: () => 1, request }
   const reply: Reply = { choices: [{ parts, stop: { reason: 'stop' } }] }
   const answer = JSON.parse(JSON.stringify(dialects[to].encodeReply(reply, frame))) as Record<string, never>
   const history: Readonly<Record<DialectName, () => JsonObject>> = {

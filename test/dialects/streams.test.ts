@@ -157,7 +157,9 @@ describe('usage with all its classes', () => {
   for (const name of names) {
     test(`goes through ${name}, whole and streamed, as far as it can be told there`, () => {
       const classes = Object.fromEntries(told[name].map((each) => [each, usage[each]]))
-      const expected = { promptTokens: 1000, completionTokens: 300, ...classes }
+      // The Responses API always names a tier.
+      const tier = name === 'openai-responses' ? { tier: 'default' } : {}
+      const expected = { promptTokens: 1000, completionTokens: 300, ...classes, ...tier }
       const choices = [{ parts: [{ type: 'text', text: 'Hi' } as const], stop: { reason: 'stop' } as const }]
       const wire = dialects[name].encodeReply({ choices, usage }, frameOf(name))
       expect(dialects[name].decodeReply(wire, 's').usage).toEqual(expected)

@@ -42,7 +42,7 @@ export function frameOf(name: DialectName, request: JsonObject = {}): Frame {
     gemini: { contents: [{ parts: [{ text: 'hi' }] }] },
   }
   const asked = dialects[name].decodeRequest({ ...least[name], ...request }, { model: 'm' })
-  return { id: 'test', model: 'm', createdAtSeconds: 1_700_000_000, request: asked }
+  return { id: 'test', model: 'm', createdAtSeconds: 1_700_000_000, nowSeconds: () => 1_700_000_000, request: asked }
 }
 
 /** The data of all events in a text of server-sent events. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../conversation.ts'
 import { looseList, looseText } from '../fields.ts'
+import type { WireCitation } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -36,5 +37,11 @@ export function citationOut(citation: Citation, text: string): JsonObject | unde
     cited_text: citation.quote ?? text.slice(citation.start ?? 0, citation.end),
     // Only Anthropic could read it; the member is part of the shape.
     encrypted_index: '',
-  }
+  } satisfies WireCitation
+}
+
+/** The citations of a text; null where it has none that the dialect can say. */
+export function citationsOut(citations: readonly Citation[] | undefined, text: string): JsonObject[] | null {
+  const list = (citations ?? []).map((each) => citationOut(each, text)).filter((each) => each !== undefined)
+  return list.length > 0 ? list : null
 }

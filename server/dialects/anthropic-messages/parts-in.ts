@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, MediaSource, NativePart, Part, TextPart, ToolResultPart } from '../conversation.ts'
-import { type Fields, looseList, looseText, missingField, wrongField } from '../fields.ts'
+import { type Fields, looseList, looseObject, looseText, missingField, wrongField } from '../fields.ts'
 import { mediaOf, toBase64 } from '../media.ts'
 import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
 import { citationsIn } from './citations.ts'
@@ -38,6 +38,7 @@ function blockIn(block: Fields): Part | LooseSeal {
     case 'redacted_thinking':
       return readThought({ type: 'reasoning', text: '', redacted: true }, block.needText('data'), dialect)
     case 'tool_use':
+      if (isDirect(block.value['caller'])) block.raw('caller')
       return {
         type: 'tool-call',
         id: block.needText('id'),
@@ -51,6 +52,11 @@ function blockIn(block: Fields): Part | LooseSeal {
     default:
       return nativeIn(block)
   }
+}
+
+/** True where the model made the call itself, and no program of its own: what is meant by saying nothing. */
+export function isDirect(caller: unknown): boolean {
+  return caller === undefined || caller === null || looseObject(caller)['type'] === 'direct'
 }
 
 /** A text block. */

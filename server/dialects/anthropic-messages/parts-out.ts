@@ -5,6 +5,7 @@ import { fromBase64 } from '../media.ts'
 import { writeSeal } from '../seal.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 import { citationOut } from './citations.ts'
+import type { WireRedactedThinking, WireThinking } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -55,7 +56,7 @@ function blockOut(part: Part, losses: Losses): JsonObject[] {
 }
 
 /** A thought; one that is not shown has a block of its own kind. */
-export function thinkingOut(text: string, redacted: boolean, seal: Seal): JsonObject {
+export function thinkingOut(text: string, redacted: boolean, seal: Seal): WireThinking | WireRedactedThinking {
   const value = writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }
 }

@@ -5,10 +5,12 @@ import { looseList, looseText } from '../fields.ts'
 import type { Reply, ReplyPart } from '../reply.ts'
 import { readSeal, writeSeal } from '../seal.ts'
 import { inputObject } from '../tool-input.ts'
-import { citationOut, citationsIn } from './citations.ts'
+import { citationsIn, citationsOut } from './citations.ts'
+import { isDirect } from './parts-in.ts'
 import { thinkingOut } from './parts-out.ts'
-import { stopIn, stopOut } from './stop.ts'
+import { stopDetailsOut, stopIn, stopOut } from './stop.ts'
 import { usageIn, usageOut } from './usage.ts'
+import type { WireMessage, WireRedactedThinking, WireText, WireToolUse } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -47,7 +49,9 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
       return { type: 'reasoning', text: '', redacted: true, seal: readSeal(looseText(block['data']), dialect) }
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
-      const { type: _type, id: _id, name: _name, input: _input, ...rest } = block
+      const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
+      // The model's own call is the only kind that others know.
+      const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
         id: looseText(block['id']),
@@ -62,22 +66,36 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
 }
 
 /** A whole answer for an Anthropic caller: the first choice, which is all that the dialect knows. */
-export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+export function encodeReply(reply: Reply, frame: Frame): WireMessage {
   const choice = reply.choices[0]
   return {
-    id: messageId(reply.id ?? frame.id),
-    type: 'message',
-    role: 'assistant',
-    model: reply.model ?? frame.model,
+    ...headOf(frame, reply.id, reply.model),
     content: (choice?.parts ?? []).flatMap(replyBlocksOut),
     stop_reason: choice ? stopOut(choice.stop) : 'end_turn',
     stop_sequence: choice?.stop.sequence ?? null,
+    stop_details: choice ? stopDetailsOut(choice.stop) : null,
     usage: usageOut(reply.usage ?? { promptTokens: 0, completionTokens: 0 }),
   }
 }
 
+/** What a message says before anything of it is written. */
+export function headOf(frame: Frame, id = frame.id, model = frame.model): Omit<WireMessage, 'usage'> {
+  return {
+    id: messageId(id),
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    diagnostics: null,
+  }
+}
+
 /** An answer's name as Anthropic would form it. */
-export function messageId(id: string): string {
+function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id}`
 }
 
@@ -85,9 +103,8 @@ export function messageId(id: string): string {
 export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
-      const citations = (part.citations ?? []).flatMap((each) => citationOut(each, part.text) ?? [])
-      const text = { type: 'text', text: part.text, ...(citations.length > 0 && { citations }) }
-      return [...sealOut(part.seal), ...(part.text === '' ? [] : [text])]
+      const citations = citationsOut(part.citations, part.text)
+      return [...sealOut(part.seal), ...(part.text === '' ? [] : [textOut(part.text, citations)])]
     }
     case 'reasoning':
       // A thought without a seal is shown all the same; it cannot go back as one.
@@ -95,23 +112,30 @@ export function replyBlocksOut(part: Part): JsonObject[] {
     case 'tool-call':
       return [...sealOut(part.seal), callOut(part)]
     case 'refusal':
-      return [{ type: 'text', text: part.text }]
+      return [textOut(part.text)]
     case 'native':
       return part.dialect === dialect ? [part.value] : []
     case 'media':
       // What a model says aloud can at least be read.
-      return part.transcript ? [{ type: 'text', text: part.transcript }] : []
+      return part.transcript ? [textOut(part.transcript)] : []
     default:
       return []
   }
 }
 
-function callOut(part: Part & { type: 'tool-call' }): JsonObject {
+/** A text block. */
+export function textOut(text: string, citations: WireText['citations'] = null): WireText {
+  return { type: 'text', text, citations }
+}
+
+function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   const rest = part.native?.dialect === dialect ? part.native.fields : {}
-  return { type: 'tool_use', id: part.id, name: part.name, input: inputObject(part.input), ...rest }
+  const input = inputObject(part.input)
+  // Who called: the model itself, and no program of its own.
+  return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
 /** Another service's state goes in a block of its own before its part: callers bring such blocks back unread. */
-export function sealOut(seal: (Part & { type: 'text' })['seal']): JsonObject[] {
+export function sealOut(seal: (Part & { type: 'text' })['seal']): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, 'next') }] : []
 }

@@ -1,4 +1,5 @@
 import type { Stop, StopReason } from '../reply.ts'
+import type { WireStopDetails } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -44,4 +45,10 @@ export function stopOut(stop: Stop): string {
     default:
       return 'end_turn'
   }
+}
+
+/** Stop → `stop_details`, which Anthropic tells of refusals alone. */
+export function stopDetailsOut(stop: Stop): WireStopDetails {
+  if (stopOut(stop) !== 'refusal') return null
+  return { type: 'refusal', category: null, explanation: stop.raw?.message ?? null }
 }

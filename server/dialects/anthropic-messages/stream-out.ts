@@ -6,10 +6,11 @@ import { writeSeal } from '../seal.ts'
 import { citationOut } from './citations.ts'
 import { encodeFailure } from './failure.ts'
 import { ObjectScan } from './object-scan.ts'
-import { messageId, replyBlocksOut, sealOut } from './reply.ts'
-import { stopOut } from './stop.ts'
-import { usageOut } from './usage.ts'
+import { headOf, replyBlocksOut, sealOut, textOut } from './reply.ts'
+import { stopDetailsOut, stopOut } from './stop.ts'
+import { lastUsageOut, usageOut } from './usage.ts'
 import { type PartEvent, type WaitingPart, WaitingParts } from './waiting-parts.ts'
+import type { WireBlockDelta, WireEvent, WireEventType } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -60,7 +61,7 @@ export class MessageStreamEncoder implements StreamEncoder {
         this.#usage = event.usage
         return ''
       case 'ping':
-        return this.#started ? written('ping', {}) : ''
+        return this.#started ? sent('ping', {}) : ''
       case 'error':
         return this.#fail(event.failure)
       default:
@@ -72,16 +73,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     if (this.#started) return ''
     this.#started = true
     if (usage) this.#usage = usage
-    const message = {
-      id: messageId(id ?? this.#frame.id),
-      type: 'message',
-      role: 'assistant',
-      model: model ?? this.#frame.model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: usageOut(this.#usage),
-    }
+    const message = { ...headOf(this.#frame, id, model), usage: usageOut(this.#usage) }
     return written('message_start', { message })
   }
 
@@ -174,7 +166,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return out
   }
 
-  #written(index: number, delta: JsonObject): string {
+  #written(index: number, delta: WireBlockDelta): string {
     return written('content_block_delta', { index, delta })
   }
 
@@ -222,13 +214,18 @@ export class MessageStreamEncoder implements StreamEncoder {
   #end(): string {
     let out = this.#close()
     while (this.#waiting.after(-1)) out += this.#next() + this.#close()
-    const delta = { stop_reason: stopOut(this.#stop), stop_sequence: this.#stop.sequence ?? null }
-    return out + written('message_delta', { delta, usage: usageOut(this.#usage) }) + written('message_stop', {})
+    const delta = {
+      stop_reason: stopOut(this.#stop),
+      stop_sequence: this.#stop.sequence ?? null,
+      stop_details: stopDetailsOut(this.#stop),
+      container: null,
+    }
+    return out + written('message_delta', { delta, usage: lastUsageOut(this.#usage) }) + written('message_stop', {})
   }
 
   #fail(failure: Failure): string {
     const { type: _type, ...error } = encodeFailure(failure, this.#frame.id)
-    return written('error', error)
+    return sent('error', error)
   }
 }
 
@@ -242,19 +239,23 @@ function startOf(head: ReplyPart): JsonObject | undefined {
   switch (head.type) {
     case 'text':
     case 'refusal':
-      return { type: 'text', text: '' }
+      return textOut('')
     case 'reasoning':
       return head.redacted ? replyBlocksOut(head)[0] : { type: 'thinking', thinking: '', signature: '' }
     case 'tool-call':
       return { ...replyBlocksOut({ ...head, seal: undefined })[0], input: {} }
     case 'media':
       // What a model says aloud can at least be read.
-      return head.media === 'audio' ? { type: 'text', text: '' } : undefined
+      return head.media === 'audio' ? textOut('') : undefined
     default:
       return head.dialect === dialect ? head.value : undefined
   }
 }
 
-function written(type: string, rest: JsonObject): string {
+function written<T extends WireEventType>(type: T, rest: WireEvent<T>): string {
+  return sent(type, rest)
+}
+
+function sent(type: string, rest: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
 }

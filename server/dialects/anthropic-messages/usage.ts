@@ -1,7 +1,8 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseObject } from '../fields.ts'
-import { geoOf, placeIn, tierAt } from '../service-tier.ts'
+import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../service-tier.ts'
+import type { WireUsage } from './wire.ts'
 
 /** Tokens by their price; those of the cache stand beside `input` here. */
 interface Counts {
@@ -76,25 +77,49 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** Usage → Anthropic's `usage`. */
-export function usageOut(usage: Usage): JsonObject {
+/** Usage → Anthropic's `usage`; null for what the upstream did not tell. */
+export function usageOut(usage: Usage): WireUsage {
   const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage
-  const geo = geoOf(usage.tier)
+  const { reasoningTokens } = usage
   return {
     input_tokens: Math.max(0, promptTokens - cachedTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedTokens,
-    ...(cacheWriteTokens > 0 && {
-      cache_creation: {
-        ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - cacheWrite1hTokens),
-        ephemeral_1h_input_tokens: cacheWrite1hTokens,
-      },
-    }),
+    cache_creation: {
+      ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - cacheWrite1hTokens),
+      ephemeral_1h_input_tokens: cacheWrite1hTokens,
+    },
     output_tokens: completionTokens,
-    ...(usage.reasoningTokens !== undefined && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
-    ...(geo !== undefined && { inference_geo: geo }),
+    output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
+    inference_geo: geoOf(usage.tier) ?? null,
+    server_tool_use: null,
+    ...tierOut(usage.tier),
   }
 }
+
+/** Anthropic tells its tiers apart by name and by speed. */
+function tierOut(name: string | undefined): Pick<WireUsage, 'service_tier' | 'speed'> {
+  const { tier } = partsOf(name ?? '')
+  if (tier === undefined || tier === '') return { service_tier: null, speed: null }
+  const isKnown = tier === 'priority' || tier === 'batch'
+  return {
+    service_tier: isKnown ? tier : isUsualTier(tier) ? 'standard' : null,
+    speed: tier === 'fast' ? 'fast' : null,
+  }
+}
+
+/** The counts that the last event of a stream tells, and what the first one could not know yet. */
+export function lastUsageOut(usage: Usage): LastUsage {
+  const { cache_creation, inference_geo, service_tier: _tier, speed: _speed, ...counts } = usageOut(usage)
+  return {
+    ...counts,
+    ...(counts.cache_creation_input_tokens !== 0 && { cache_creation }),
+    ...(inference_geo !== null && { inference_geo }),
+  }
+}
+
+type LastUsage = Omit<WireUsage, 'cache_creation' | 'inference_geo' | 'service_tier' | 'speed'> &
+  Partial<Pick<WireUsage, 'cache_creation' | 'inference_geo'>>
 
 /**
  * The counts of a stream's first event with those of a later one, which says only what changed. Counts only grow: a zero

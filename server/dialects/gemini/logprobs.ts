@@ -17,7 +17,7 @@ function tokenIn({ token, logProbability }: JsonObject): JsonObject {
 }
 
 /** Probabilities of a candidate's text as a member to spread; nothing where there are none. */
-export function logprobsOut(logprobs: readonly JsonObject[]): JsonObject {
+export function logprobsOut(logprobs: readonly JsonObject[]): { logprobsResult?: JsonObject } {
   if (logprobs.length === 0) return {}
   return {
     logprobsResult: {

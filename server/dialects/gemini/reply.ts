@@ -10,6 +10,7 @@ import { citationsIn, groundingOut, withinPart } from './grounding.ts'
 import { logprobsIn, logprobsOut } from './logprobs.ts'
 import { blockedStop, stopIn, stopOut } from './stop.ts'
 import { usageIn, usageOut } from './usage.ts'
+import type { WireAnswer, WireCandidate } from './wire.ts'
 
 const dialect = 'gemini'
 
@@ -115,9 +116,9 @@ export function replyPartIn(part: JsonObject, id: string): ReplyPart {
 }
 
 /** A whole answer for a Gemini caller. */
-export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+export function encodeReply(reply: Reply, frame: Frame): WireAnswer {
   return {
-    candidates: reply.choices.map((choice, index) => {
+    candidates: reply.choices.map((choice, index): WireCandidate => {
       const text = choice.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       const grounding = groundingOut(citationsOf(choice.parts), text)
       return {
@@ -135,12 +136,14 @@ export function encodeReply(reply: Reply, frame: Frame): JsonObject {
 }
 
 /** What Google said of its reason, as a member to spread. */
-export function finishMessage({ raw }: Stop): JsonObject {
+export function finishMessage({ raw }: Stop): Pick<WireCandidate, 'finishMessage'> {
   return raw?.dialect === dialect && raw.message ? { finishMessage: raw.message } : {}
 }
 
+export type AnswerNames = Pick<WireAnswer, 'modelVersion' | 'responseId'>
+
 /** What names an answer and its model. */
-export function answerNames(frame: Frame, id?: string, model?: string): JsonObject {
+export function answerNames(frame: Frame, id?: string, model?: string): AnswerNames {
   return { modelVersion: model ?? frame.model, responseId: id ?? frame.id }
 }
 

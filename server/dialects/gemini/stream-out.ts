@@ -6,9 +6,10 @@ import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
 import { encodeFailure } from './failure.ts'
 import { groundingOut } from './grounding.ts'
 import { logprobsOut } from './logprobs.ts'
-import { answerNames, finishMessage, replyPartOut } from './reply.ts'
+import { type AnswerNames, answerNames, finishMessage, replyPartOut } from './reply.ts'
 import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
+import type { WireAnswer, WireCandidate } from './wire.ts'
 
 /** A part that is being written: calls and media are sent whole, text and thoughts as they come. */
 interface OpenPart {
@@ -27,7 +28,7 @@ export class ContentStreamEncoder implements StreamEncoder {
   /** Text of each choice so far, and the citations in it. */
   readonly #texts = new Map<number, { text: string; citations: Citation[] }>()
   readonly #stops = new Map<number, Stop>()
-  #names: JsonObject
+  #names: AnswerNames
   #usage: Usage | undefined
 
   constructor(frame: Frame) {
@@ -56,7 +57,7 @@ export class ContentStreamEncoder implements StreamEncoder {
         this.#usage = event.usage
         return ''
       case 'error':
-        return written(encodeFailure(event.failure, this.#frame.id))
+        return sent(encodeFailure(event.failure, this.#frame.id))
       case 'end':
         return this.#end()
       default:
@@ -111,7 +112,7 @@ export class ContentStreamEncoder implements StreamEncoder {
 
   /** Probabilities of the text that was written last. */
   #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
-    const content = { role: 'model', parts: [{ text: '' }] }
+    const content: WireCandidate['content'] = { role: 'model', parts: [{ text: '' }] }
     if (logprobs.length === 0) return ''
     return written({ candidates: [{ content, index: choice, ...logprobsOut(logprobs) }], ...this.#names })
   }
@@ -147,7 +148,7 @@ export class ContentStreamEncoder implements StreamEncoder {
   /** The reasons to stop come with the usage, in the last event: it is the end mark of this dialect. */
   #end(): string {
     const stops = this.#stops.size > 0 ? [...this.#stops] : [[0, { reason: 'stop' }] as const]
-    const candidates = stops.map(([choice, stop]) => {
+    const candidates = stops.map(([choice, stop]): WireCandidate => {
       const { text, citations } = this.#textOf(choice)
       const grounding = groundingOut(citations, text)
       return {
@@ -167,6 +168,10 @@ function withData(head: ReplyPart, data: string): ReplyPart {
   return { ...head, source: { ...head.source, data: head.source.data + data } }
 }
 
-function written(chunk: JsonObject): string {
+function written(chunk: WireAnswer): string {
+  return sent(chunk)
+}
+
+function sent(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }

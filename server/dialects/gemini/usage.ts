@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseList } from '../fields.ts'
+import type { WireUsage } from './wire.ts'
 
 /**
  * `usageMetadata` (Gemini API reference) → Usage. Thoughts and what tools added to the prompt are counted beside the
@@ -56,7 +57,7 @@ function modality(details: unknown, name: string): number {
 }
 
 /** Usage → `usageMetadata`. */
-export function usageOut(usage: Usage): JsonObject {
+export function usageOut(usage: Usage): WireUsage {
   const {
     promptTokens,
     completionTokens,
@@ -83,7 +84,7 @@ export function usageOut(usage: Usage): JsonObject {
   }
 }
 
-function details(total: number, audio = 0, image = 0): JsonObject[] {
+function details(total: number, audio = 0, image = 0): { modality: string; tokenCount: number }[] {
   const all = [
     { modality: 'TEXT', tokenCount: total - audio - image },
     { modality: 'IMAGE', tokenCount: image },

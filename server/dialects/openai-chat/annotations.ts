@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../conversation.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
+import type { WireAnnotation } from './wire.ts'
 
 /** `annotations` of a message (OpenAI API reference, "url_citation"). */
 export function citationsIn(annotations: unknown): Citation[] {
@@ -23,7 +23,7 @@ export function citationsIn(annotations: unknown): Citation[] {
 }
 
 /** A citation as an annotation; `before` is how much text of the message stands before its part. */
-export function annotationOut(citation: Citation, before: number, length: number): JsonObject | undefined {
+export function annotationOut(citation: Citation, before: number, length: number): WireAnnotation | undefined {
   if (!citation.url) return undefined
   return {
     type: 'url_citation',

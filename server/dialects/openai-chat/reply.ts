@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation, NativePart, ReasoningPart, Seal, ToolCallPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { wholeLogprob } from '../logprobs.ts'
 import { addressOf, sourceOf } from '../media.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
 import type { Choice, Reply, ReplyPart, Stop } from '../reply.ts'
@@ -12,6 +13,7 @@ import { soundType } from './parts-in.ts'
 import { detailsOut, readDetails, sealOut, thoughtOf } from './reasoning.ts'
 import { stopIn, stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
+import type { WireAnnotation, WireCall, WireCompletion, WireLogprobs, WireMessage } from './wire.ts'
 
 const dialect = 'openai-chat'
 
@@ -143,7 +145,7 @@ export function googleSeal(call: JsonObject): Seal | undefined {
 }
 
 /** A whole answer for a caller of OpenAI's chat. */
-export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+export function encodeReply(reply: Reply, frame: Frame): WireCompletion {
   const freeform = freeformNames(frame.request)
   return {
     id: completionId(reply.id ?? frame.id),
@@ -162,8 +164,8 @@ export function encodeReply(reply: Reply, frame: Frame): JsonObject {
 }
 
 /** Probabilities as a choice tells them; null where there are none. */
-export function logprobsOut(logprobs: readonly JsonObject[]): JsonObject | null {
-  return logprobs.length > 0 ? { content: logprobs, refusal: null } : null
+export function logprobsOut(logprobs: readonly JsonObject[]): WireLogprobs | null {
+  return logprobs.length > 0 ? { content: logprobs.map(wholeLogprob), refusal: null } : null
 }
 
 /** An answer's name as OpenAI would form it. */
@@ -171,7 +173,7 @@ export function completionId(id: string): string {
   return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`
 }
 
-function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, old: boolean | undefined): JsonObject {
+function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, old: boolean | undefined): WireMessage {
   const text = joined(parts, 'text')
   const refusal = joined(parts, 'refusal')
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, freeform)] : []))
@@ -186,8 +188,13 @@ function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, 
     ...(details.length > 0 && { reasoning_details: details }),
     ...(annotations.length > 0 && { annotations }),
     ...mediaOut(parts),
-    ...(calls.length > 0 && (old ? { function_call: calls[0]?.['function'] } : { tool_calls: calls })),
+    ...(calls.length > 0 && (old ? oldCall(calls) : { tool_calls: calls })),
   }
+}
+
+/** The one call that could be made before there were tools. */
+function oldCall([first]: readonly WireCall[]): Pick<WireMessage, 'function_call'> {
+  return first?.type === 'function' ? { function_call: first.function } : {}
 }
 
 function joined(parts: readonly ReplyPart[], type: 'text' | 'refusal' | 'reasoning'): string {
@@ -195,7 +202,7 @@ function joined(parts: readonly ReplyPart[], type: 'text' | 'refusal' | 'reasoni
 }
 
 /** The call as a caller gets it; what stood for free text is that again. */
-export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): JsonObject {
+export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): WireCall {
   const { id, name, input, seal } = part
   if (part.freeform || freeform.has(name))
     return { id, type: 'custom', custom: { name, input: part.freeform ? input : unwrapFreeform(input) } }
@@ -217,8 +224,8 @@ export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] 
 }
 
 /** All citations, counted in the whole text of the answer. */
-export function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
-  const annotations: JsonObject[] = []
+export function annotationsOf(parts: readonly ReplyPart[]): WireAnnotation[] {
+  const annotations: WireAnnotation[] = []
   let before = 0
   for (const part of parts) {
     if (part.type !== 'text') continue
@@ -231,7 +238,7 @@ export function annotationsOf(parts: readonly ReplyPart[]): JsonObject[] {
   return annotations
 }
 
-function mediaOut(parts: readonly ReplyPart[]): JsonObject {
+function mediaOut(parts: readonly ReplyPart[]): Pick<WireMessage, 'audio' | 'images'> {
   const sound = parts.find((part) => part.type === 'media' && part.media === 'audio')
   const images = parts.flatMap((part) => {
     const url = part.type === 'media' && part.media === 'image' ? addressOf(part.source) : undefined

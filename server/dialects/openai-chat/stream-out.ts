@@ -9,6 +9,7 @@ import { freeformNames } from '../tool-input.ts'
 import { annotationsOf, callOut, completionId, detailsOf, logprobsOut } from './reply.ts'
 import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
+import type { WireChunk, WireLogprobs } from './wire.ts'
 
 /** A part as far as it was written, and the number of a call among the calls. */
 interface WrittenPart {
@@ -32,7 +33,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
   readonly #frame: Frame
   readonly #freeform: ReadonlySet<string>
   readonly #choices = new Map<number, ChoiceState>()
-  #names: JsonObject
+  #names: Omit<WireChunk, 'choices'>
   /** What stands before and after the text in a chunk of the first choice that holds nothing else. */
   #around: readonly [string, string] | undefined
   #usage: Usage | undefined
@@ -67,7 +68,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
         this.#usage = event.usage
         return ''
       case 'error':
-        return written(encodeFailure(event.failure, this.#frame.id))
+        return sent(encodeFailure(event.failure, this.#frame.id))
       case 'end':
         return this.#end()
       default:
@@ -75,7 +76,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     }
   }
 
-  #namesOf(id?: string, model?: string, createdAtSeconds?: number): JsonObject {
+  #namesOf(id?: string, model?: string, createdAtSeconds?: number): Omit<WireChunk, 'choices'> {
     return {
       id: completionId(id ?? this.#frame.id),
       object: 'chat.completion.chunk',
@@ -97,7 +98,12 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#chunk(choice, { role: 'assistant', content: '' })
   }
 
-  #chunk(choice: number, delta: JsonObject, reason: string | null = null, logprobs: JsonObject | null = null): string {
+  #chunk(
+    choice: number,
+    delta: JsonObject,
+    reason: string | null = null,
+    logprobs: WireLogprobs | null = null,
+  ): string {
     const choices = [{ index: choice, delta, logprobs, finish_reason: reason }]
     return written({ ...this.#names, choices, ...(this.#frame.request.wantsStreamUsage && { usage: null }) })
   }
@@ -120,11 +126,11 @@ export class ChunkStreamEncoder implements StreamEncoder {
   }
 
   #call(choice: number, call: number, part: ReplyPart & { type: 'tool-call' }): string {
-    const { function: called, ...rest } = callOut(part, this.#freeform)
+    const made = callOut(part, this.#freeform)
     // The input follows in pieces; an empty one is written at the end.
-    const fn = called ? { function: { name: part.name, arguments: part.input } } : {}
+    const fn = made.type === 'function' ? { function: { name: part.name, arguments: part.input } } : {}
     if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: fn.function })
-    return this.#chunk(choice, { tool_calls: [{ index: call, ...rest, ...fn }] })
+    return this.#chunk(choice, { tool_calls: [{ index: call, ...made, ...fn }] })
   }
 
   #delta(choice: number, index: number, text: string): string {
@@ -228,8 +234,12 @@ export class ChunkStreamEncoder implements StreamEncoder {
   }
 }
 
-function written(chunk: JsonObject): string {
-  return `data: ${JSON.stringify(chunk)}\n\n`
+function written(chunk: WireChunk): string {
+  return sent(chunk)
+}
+
+function sent(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`
 }
 
 /** A part with what came since. */

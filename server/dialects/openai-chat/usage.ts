@@ -1,8 +1,8 @@
 import type { Usage } from '../../../contract/usage.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { WireUsage } from './wire.ts'
 
 /** Usage → OpenAI's `usage` of a chat completion (API reference, "The chat completion object"). */
-export function usageOut(usage: Usage): JsonObject {
+export function usageOut(usage: Usage): WireUsage {
   const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, audioPromptTokens, imagePromptTokens } = usage
   const { reasoningTokens, audioCompletionTokens, imageCompletionTokens } = usage
   return {
@@ -18,6 +18,7 @@ export function usageOut(usage: Usage): JsonObject {
     completion_tokens_details: {
       reasoning_tokens: reasoningTokens ?? 0,
       ...(audioCompletionTokens !== undefined && { audio_tokens: audioCompletionTokens }),
+      // Services that make images have it; OpenAI's own chat makes none.
       ...(imageCompletionTokens !== undefined && { image_tokens: imageCompletionTokens }),
     },
   }

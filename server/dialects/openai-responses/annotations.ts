@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../conversation.ts'
 import { looseList, looseText } from '../fields.ts'
+import type { WireCitation } from './wire.ts'
 
 const dialect = 'openai-responses'
 
@@ -26,7 +27,7 @@ export function citationIn(annotation: JsonObject): Citation {
 }
 
 /** A citation as an annotation; undefined for one that names no address. */
-export function annotationOut(citation: Citation, length: number): JsonObject | undefined {
+function annotationOut(citation: Citation, length: number): JsonObject | undefined {
   if (citation.native?.dialect === dialect) return citation.native.fields
   if (!citation.url) return undefined
   return {
@@ -35,5 +36,10 @@ export function annotationOut(citation: Citation, length: number): JsonObject | 
     title: citation.title ?? '',
     start_index: citation.start ?? 0,
     end_index: citation.end ?? length,
-  }
+  } satisfies WireCitation
+}
+
+/** Citations as annotations, without those that name no address. */
+export function annotationsOut(citations: readonly Citation[], length: number): JsonObject[] {
+  return citations.map((each) => annotationOut(each, length)).filter((each) => each !== undefined)
 }

@@ -10,7 +10,7 @@ import type {
 } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
 import { addressOf } from '../media.ts'
-import { annotationOut } from './annotations.ts'
+import { annotationsOut } from './annotations.ts'
 
 const dialect = 'openai-responses'
 
@@ -132,7 +132,7 @@ function saidOut(parts: readonly Part[], losses: Losses): JsonObject {
   const content = parts.map((part): JsonObject => {
     if (part.type === 'refusal') return { type: 'refusal', refusal: part.text }
     if (part.type !== 'text') return {}
-    const annotations = (part.citations ?? []).flatMap((each) => annotationOut(each, part.text.length) ?? [])
+    const annotations = annotationsOut(part.citations ?? [], part.text.length)
     losses.lose('cacheMark', losses.isForeign ? part.cache : undefined)
     return { type: 'output_text', text: part.text, annotations, ...nativeOut(part, losses) }
   })
@@ -161,7 +161,7 @@ function assistantItem(part: Part, losses: Losses): JsonObject | undefined {
 }
 
 /** A call as an item. */
-export function callItem(part: ToolCallPart, native: JsonObject): JsonObject {
+function callItem(part: ToolCallPart, native: JsonObject): JsonObject {
   const { id, name, input } = part
   if (part.freeform) return { type: 'custom_tool_call', call_id: id, name, input, ...native }
   return { type: 'function_call', call_id: id, name, arguments: input || '{}', ...native }

@@ -1,17 +1,25 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Part, ReasoningPart, Seal, TextPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseCount, looseList, looseText } from '../fields.ts'
+import { wholeLogprob } from '../logprobs.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
 import type { Failure, Reply, ReplyPart } from '../reply.ts'
 import { readSeal, writeSeal } from '../seal.ts'
-import { tierOut } from '../service-tier.ts'
 import { freeformNames, unwrapFreeform } from '../tool-input.ts'
-import { annotationOut, citationsIn } from './annotations.ts'
-import { callItem } from './items-out.ts'
-import { encodeRequest } from './request-out.ts'
+import { annotationsOut, citationsIn } from './annotations.ts'
+import { finished, skeleton } from './skeleton.ts'
 import { stopIn, stopOut } from './stop.ts'
-import { usageOut } from './usage.ts'
+import type {
+  WireCall,
+  WireContent,
+  WireImage,
+  WireMessage,
+  WireReasoning,
+  WireRefusal,
+  WireResponse,
+  WireText,
+} from './wire.ts'
 
 const dialect = 'openai-responses'
 
@@ -42,7 +50,7 @@ function isToCome({ status }: JsonObject, parts: readonly ReplyPart[]): boolean 
 export function outputIn(item: JsonObject): ReplyPart[] {
   switch (item['type']) {
     case 'message':
-      return looseList(item['content']).map(contentIn)
+      return looseList(item['content']).map((content) => inPhase(contentIn(content), item['phase']))
     case 'function_call':
     case 'custom_tool_call':
       return [callIn(item)]
@@ -57,6 +65,12 @@ export function outputIn(item: JsonObject): ReplyPart[] {
     default:
       return [{ type: 'native', dialect, value: item }]
   }
+}
+
+/** A text with the phase of its message. */
+function inPhase(part: ReplyPart, phase: unknown): ReplyPart {
+  if (part.type !== 'text' || typeof phase !== 'string') return part
+  return { ...part, native: { dialect, fields: { phase } } }
 }
 
 /** A part of a message. */
@@ -98,18 +112,13 @@ function reasoningIn(item: JsonObject): ReasoningPart {
 }
 
 /** A whole answer for a caller of the Responses API: the first choice, which is all that the dialect knows. */
-export function encodeReply(reply: Reply, frame: Frame): JsonObject {
+export function encodeReply(reply: Reply, frame: Frame): WireResponse {
   const [choice] = reply.choices
   const freeform = freeformNames(frame.request)
   const names = new ItemNames(frame.id)
   const output = (choice?.parts ?? []).flatMap((part) => itemsOf(part, names, freeform))
-  return {
-    ...skeleton(frame, reply.id, reply.model, reply.createdAtSeconds),
-    ...stopOut(choice?.stop ?? { reason: 'stop' }),
-    output,
-    usage: reply.usage ? usageOut(reply.usage) : null,
-    ...tierOut(reply.usage),
-  }
+  const response = { ...skeleton(frame, reply.id, reply.model, reply.createdAtSeconds), output }
+  return finished(response, stopOut(choice?.stop ?? { reason: 'stop' }), reply, frame)
 }
 
 /** Gives every item of an answer a name of its own. */
@@ -126,51 +135,14 @@ export class ItemNames {
   }
 }
 
-/** What an answer repeats of its request, and what it has besides from the start. */
-export function skeleton(
-  frame: Frame,
-  id = frame.id,
-  model = frame.model,
-  createdAt = frame.createdAtSeconds,
-): JsonObject {
-  const { request } = frame
-  const { body: asked } = encodeRequest(request)
-  return {
-    id: id.startsWith('resp_') ? id : `resp_${id}`,
-    object: 'response',
-    created_at: createdAt,
-    status: 'in_progress',
-    background: false,
-    error: null,
-    incomplete_details: null,
-    instructions: asked['instructions'] ?? null,
-    max_output_tokens: request.maxTokens ?? null,
-    metadata: request.metadata ?? {},
-    model,
-    output: [],
-    parallel_tool_calls: request.parallelTools ?? true,
-    previous_response_id: null,
-    reasoning: { effort: null, summary: null, ...(isObject(asked['reasoning']) && asked['reasoning']) },
-    // Nothing is kept that could be asked for by the answer's id.
-    store: false,
-    temperature: request.temperature ?? null,
-    text: { format: { type: 'text' }, ...(isObject(asked['text']) && asked['text']) },
-    tool_choice: asked['tool_choice'] ?? 'auto',
-    tools: asked['tools'] ?? [],
-    top_p: request.topP ?? null,
-    truncation: 'disabled',
-    usage: null,
-  }
-}
-
 /** The items of one part; none for what the dialect cannot show. */
 export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<string>): JsonObject[] {
   switch (part.type) {
     case 'text':
       if (part.text === '') return sealItems(part.seal, names)
-      return [...sealItems(part.seal, names), messageItem(names.next('msg'), textContent(part))]
+      return [...sealItems(part.seal, names), messageItem(names.next('msg'), textContent(part), phaseOf(part))]
     case 'refusal':
-      return [messageItem(names.next('msg'), { type: 'refusal', refusal: part.text })]
+      return [messageItem(names.next('msg'), refusalContent(part.text))]
     case 'reasoning':
       return [thoughtItem(part, names.next('rs'))]
     case 'tool-call':
@@ -185,18 +157,32 @@ export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<stri
 }
 
 /** A message item of one content part. */
-function messageItem(id: string, content: JsonObject): JsonObject {
-  return { id, type: 'message', status: 'completed', role: 'assistant', content: [content] }
+export function messageItem(id: string, content: WireContent, phase: Phase = {}): WireMessage {
+  return { id, type: 'message', status: 'completed', role: 'assistant', content: [content], ...phase }
+}
+
+/** Whether a message was said on the way or as the answer, where its maker tells that. */
+export type Phase = Pick<WireMessage, 'phase'>
+
+/** The phase of the message that a text came in. */
+export function phaseOf({ native }: Omit<TextPart, 'type'>): Phase {
+  const phase = native?.dialect === dialect ? native.fields['phase'] : undefined
+  return phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
+}
+
+/** A refusal as a content part. */
+export function refusalContent(refusal: string): WireRefusal {
+  return { type: 'refusal', refusal }
 }
 
 /** A text as a content part. */
-export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPart, 'type'>): JsonObject {
-  const annotations = citations.flatMap((each) => annotationOut(each, text.length) ?? [])
-  return { type: 'output_text', text, annotations, logprobs }
+export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPart, 'type'>): WireText {
+  const annotations = annotationsOut(citations, text.length)
+  return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
 /** A thought as an item. */
-export function thoughtItem(part: ReasoningPart, id: string): JsonObject {
+export function thoughtItem(part: ReasoningPart, id: string): WireReasoning {
   const { text, full, seal, redacted } = part
   const sealed = seal && writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return {
@@ -209,7 +195,7 @@ export function thoughtItem(part: ReasoningPart, id: string): JsonObject {
 }
 
 /** Another service's state goes in an item of its own before its part: callers bring such items back unread. */
-export function sealItems(seal: Seal | undefined, names: ItemNames): JsonObject[] {
+export function sealItems(seal: Seal | undefined, names: ItemNames): WireReasoning[] {
   if (!seal || seal.from === dialect) return []
   return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, 'next') }]
 }
@@ -219,11 +205,18 @@ export function replyCall(
   part: Part & { type: 'tool-call' },
   names: ItemNames,
   freeform: ReadonlySet<string>,
-): JsonObject {
+): WireCall {
   const isFreeform = part.freeform ?? freeform.has(part.name)
   const input = isFreeform && !part.freeform ? unwrapFreeform(part.input) : part.input
-  const id = names.next(isFreeform ? 'ctc' : 'fc')
-  return { id, ...callItem({ ...part, input, freeform: isFreeform }, {}), status: 'completed' }
+  const own = {
+    id: names.next(isFreeform ? 'ctc' : 'fc'),
+    call_id: part.id,
+    name: part.name,
+    status: 'completed',
+  } as const
+  return isFreeform
+    ? { ...own, type: 'custom_tool_call', input }
+    : { ...own, type: 'function_call', arguments: input || '{}' }
 }
 
 function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObject[] {
@@ -232,10 +225,16 @@ function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObjec
   if (part.media === 'audio' && part.transcript)
     return [messageItem(names.next('msg'), textContent({ text: part.transcript }))]
   if (part.media !== 'image') return []
-  return [{ id: names.next('ig'), type: 'image_generation_call', status: 'completed', result: part.source.data }]
+  const image: WireImage = {
+    id: names.next('ig'),
+    type: 'image_generation_call',
+    status: 'completed',
+    result: part.source.data,
+  }
+  return [image]
 }
 
 /** The end of an answer that failed midway. */
-export function failedOut(failure: Failure): { status: string; error: JsonObject } {
+export function failedOut(failure: Failure): Pick<WireResponse, 'error'> & { status: 'failed' } {
   return { status: 'failed', error: { code: failure.code ?? 'server_error', message: failure.message } }
 }

@@ -41,6 +41,9 @@ export function decodeRequest(wire: JsonObject): Conversation {
     ...(output && { output }),
     maxTokens: body.count('max_output_tokens'),
     verbosity: text?.text('verbosity'),
+    // The Open Responses specification has them; OpenAI's own service does not.
+    frequencyPenalty: body.number('frequency_penalty'),
+    presencePenalty: body.number('presence_penalty'),
     ...(wantsLogprobs(wire) && { logprobs: true }),
     ...commonIn(body),
     ...nativeIn(body, { text, reasoning: thinking }),

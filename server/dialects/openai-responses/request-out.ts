@@ -41,11 +41,19 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     // Nothing of a call that came in another dialect can be asked for by its id later.
     ...(losses.isForeign && { store: false, include: includes(conversation) }),
     ...commonOut(conversation, losses),
+    ...(!losses.isForeign && {
+      frequency_penalty: conversation.frequencyPenalty,
+      presence_penalty: conversation.presencePenalty,
+    }),
     ...native,
     ...filled('text', { format, verbosity }, native),
     ...filled('reasoning', { effort, summary: reasoning && effort !== 'none' ? summary : undefined }, native),
   }
-  losses.loseWishesBut(conversation, ...said, ...(losses.isForeign ? [] : (['output'] as const)))
+  losses.loseWishesBut(
+    conversation,
+    ...said,
+    ...(losses.isForeign ? [] : (['output', 'frequencyPenalty', 'presencePenalty'] as const)),
+  )
   return { body, dropped: losses.names }
 }
 

@@ -17,7 +17,10 @@ export function stopIn(response: JsonObject, parts: readonly Pick<ReplyPart, 'ty
 }
 
 /** Stop → `status` and `incomplete_details`. */
-export function stopOut(stop: Stop): { status: string; incomplete_details: JsonObject | null } {
+export function stopOut(stop: Stop): {
+  status: 'completed' | 'incomplete'
+  incomplete_details: { reason: string } | null
+} {
   switch (stop.reason) {
     case 'length':
     case 'context-window':

@@ -1,15 +1,38 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Citation, TextPart } from '../conversation.ts'
+import type { Citation, ReasoningPart, TextPart, ToolCallPart } from '../conversation.ts'
 import type { Frame, StreamEncoder } from '../dialect.ts'
+import { wholeLogprob } from '../logprobs.ts'
 import { errorOut } from '../openai-failure.ts'
 import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
-import { tierOut } from '../service-tier.ts'
 import { freeformNames } from '../tool-input.ts'
-import { annotationOut } from './annotations.ts'
-import { failedOut, ItemNames, itemsOf, replyCall, sealItems, skeleton, textContent, thoughtItem } from './reply.ts'
+import { annotationsOut } from './annotations.ts'
+import {
+  failedOut,
+  ItemNames,
+  itemsOf,
+  messageItem,
+  type Phase,
+  phaseOf,
+  refusalContent,
+  replyCall,
+  sealItems,
+  textContent,
+  thoughtItem,
+} from './reply.ts'
+import { counted, finished, skeleton } from './skeleton.ts'
 import { stopOut } from './stop.ts'
-import { usageOut } from './usage.ts'
+import type {
+  WireCall,
+  WireContent,
+  WireEvent,
+  WireEventType,
+  WireMessage,
+  WireReasoning,
+  WireResponse,
+} from './wire.ts'
+
+type WireItem = WireMessage | WireReasoning | WireCall
 
 /** An item that is being written. */
 interface OpenItem {
@@ -32,7 +55,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   readonly #names: ItemNames
   readonly #open = new Map<number, OpenItem>()
   readonly #output: JsonObject[] = []
-  #response: JsonObject | undefined
+  #response: WireResponse | undefined
   #sequence = 0
   #stop: Stop = { reason: 'stop' }
   #usage: Usage | undefined
@@ -71,7 +94,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     }
   }
 
-  #written(type: string, rest: JsonObject): string {
+  #written<T extends WireEventType>(type: T, rest: WireEvent<T>): string {
     const event = { type, sequence_number: this.#sequence++, ...rest }
     return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`
   }
@@ -104,7 +127,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const at = this.#output.push({}) - 1
     const item = this.#item(part)
     const open: OpenItem = {
-      id: String(item['id']),
+      id: item.id,
       at,
       part: emptied(part),
       hasContent: false,
@@ -122,13 +145,15 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 
   /** The item as it begins. */
-  #item(part: ReplyPart): JsonObject {
+  #item(part: ReplyPart): WireItem {
     if (part.type === 'tool-call') {
-      const { arguments: _arguments, input: _input, ...item } = replyCall(part, this.#names, this.#freeform)
-      return { ...item, [item['type'] === 'custom_tool_call' ? 'input' : 'arguments']: '', status: 'in_progress' }
+      const item = replyCall(part, this.#names, this.#freeform)
+      const begun = { ...item, status: 'in_progress' } as const
+      return begun.type === 'custom_tool_call' ? { ...begun, input: '' } : { ...begun, arguments: '' }
     }
     if (part.type === 'reasoning') return thoughtItem({ type: 'reasoning', text: '' }, this.#names.next('rs'))
-    return { id: this.#names.next('msg'), type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+    const id = this.#names.next('msg')
+    return { id, type: 'message', status: 'in_progress', role: 'assistant', content: [], ...phaseIn(part) }
   }
 
   #delta(index: number, text: string): string {
@@ -151,9 +176,10 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'refusal': {
         const begun = this.#content(open)
         open.part = { ...part, text: part.text + text }
-        const type = part.type === 'text' ? 'response.output_text.delta' : 'response.refusal.delta'
-        const logprobs = part.type === 'text' ? { logprobs: [] } : {}
-        return begun + this.#written(type, { ...at, content_index: 0, delta: text, ...logprobs })
+        const rest = { ...at, content_index: 0, delta: text }
+        return part.type === 'text'
+          ? begun + this.#written('response.output_text.delta', { ...rest, logprobs: [] })
+          : begun + this.#written('response.refusal.delta', rest)
       }
       default:
         return ''
@@ -177,7 +203,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   #content(open: OpenItem): string {
     if (open.hasContent) return ''
     open.hasContent = true
-    const part = open.part.type === 'refusal' ? { type: 'refusal', refusal: '' } : textContent({ text: '' })
+    const part = open.part.type === 'refusal' ? refusalContent('') : textContent({ text: '' })
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
     return this.#written('response.content_part.added', { ...at, part })
   }
@@ -203,7 +229,8 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (logprobs.length === 0) return ''
     for (const each of logprobs) open.logprobs.push(each)
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
-    return this.#content(open) + this.#written('response.output_text.delta', { ...at, delta: '', logprobs })
+    const rest = { ...at, delta: '', logprobs: logprobs.map(wholeLogprob) }
+    return this.#content(open) + this.#written('response.output_text.delta', rest)
   }
 
   #cited(open: OpenItem, text: TextPart, citations: PartDetail['citations']): string {
@@ -211,7 +238,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     for (const citation of citations) open.citations.push(citation)
     const begun = this.#content(open)
     const at = { item_id: open.id, output_index: open.at, content_index: 0 }
-    const added = citations.flatMap((each) => annotationOut(each, text.text.length) ?? [])
+    const added = annotationsOut(citations, text.text.length)
     return (
       begun +
       added
@@ -238,72 +265,77 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 
   /** The whole item, under the name it was begun with. */
-  #closed({ id, part, citations, logprobs }: OpenItem): JsonObject {
-    if (part.type === 'tool-call') {
-      const input = part.input === '' && !part.freeform && !this.#freeform.has(part.name) ? '{}' : part.input
-      return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
-    }
-    if (part.type === 'reasoning') return thoughtItem(part, id)
-    const isRefusal = part.type === 'refusal'
-    const text = part.type === 'text' || isRefusal ? part.text : ''
-    const own = isRefusal ? { type: 'refusal', refusal: text } : textContent({ text, citations, logprobs })
-    return { id, type: 'message', status: 'completed', role: 'assistant', content: [own] }
+  #closed(open: OpenItem): WireItem {
+    const { id, part } = open
+    if (part.type === 'tool-call') return this.#call(id, part)
+    return part.type === 'reasoning' ? thoughtItem(part, id) : messageItem(id, contentOf(open), phaseIn(part))
+  }
+
+  #call(id: string, part: ToolCallPart): WireCall {
+    const input = part.input === '' && !part.freeform && !this.#freeform.has(part.name) ? '{}' : part.input
+    return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
   }
 
   /** The events that repeat what came in pieces. */
   #closing(open: OpenItem): string {
-    const at = { item_id: open.id, output_index: open.at }
-    const item = this.#closed(open)
-    switch (open.part.type) {
-      case 'tool-call': {
-        if (item['type'] === 'custom_tool_call') {
-          const { input } = item
-          const late = open.part.freeform
-            ? ''
-            : this.#written('response.custom_tool_call_input.delta', { ...at, delta: input })
-          return late + this.#written('response.custom_tool_call_input.done', { ...at, input })
-        }
-        const rest = { ...at, arguments: item['arguments'], name: item['name'] }
-        const late =
-          open.part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
-        return late + this.#written('response.function_call_arguments.done', rest)
-      }
-      case 'reasoning': {
-        if (!open.hasContent) return ''
-        const { text, full } = open.part
-        const own = { ...at, ...(full ? { content_index: 0 } : { summary_index: 0 }) }
-        const part = { type: full ? 'reasoning_text' : 'summary_text', text }
-        const textDone = full ? 'response.reasoning_text.done' : 'response.reasoning_summary_text.done'
-        const partDone = full ? 'response.content_part.done' : 'response.reasoning_summary_part.done'
-        return this.#written(textDone, { ...own, text }) + this.#written(partDone, { ...own, part })
-      }
-      default: {
-        const begun = this.#content(open)
-        const [part] = item['content'] as JsonObject[]
-        const own = { ...at, content_index: 0 }
-        const isRefusal = open.part.type === 'refusal'
-        const whole = isRefusal
-          ? { refusal: part?.['refusal'] }
-          : { text: part?.['text'], logprobs: part?.['logprobs'] }
-        const done = this.#written(isRefusal ? 'response.refusal.done' : 'response.output_text.done', {
-          ...own,
-          ...whole,
-        })
-        return begun + done + this.#written('response.content_part.done', { ...own, part })
-      }
-    }
+    const { part } = open
+    if (part.type === 'tool-call') return this.#callDone(open, part)
+    return part.type === 'reasoning' ? this.#thoughtDone(open, part) : this.#contentDone(open)
   }
 
-  #final(rest: JsonObject): JsonObject {
+  #callDone(open: OpenItem, part: ToolCallPart): string {
+    const at = { item_id: open.id, output_index: open.at }
+    const item = this.#call(open.id, part)
+    if (item.type === 'custom_tool_call') {
+      const { input } = item
+      const late = part.freeform ? '' : this.#written('response.custom_tool_call_input.delta', { ...at, delta: input })
+      return late + this.#written('response.custom_tool_call_input.done', { ...at, input })
+    }
+    const late =
+      part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
+    // The name is in no schema; the service's own events have it.
+    const rest = { ...at, arguments: item.arguments, name: item.name }
+    return late + this.#written('response.function_call_arguments.done', rest)
+  }
+
+  #thoughtDone(open: OpenItem, { text, full }: ReasoningPart): string {
+    if (!open.hasContent) return ''
+    const at = { item_id: open.id, output_index: open.at }
+    if (full) {
+      const own = { ...at, content_index: 0 }
+      return (
+        this.#written('response.reasoning_text.done', { ...own, text }) +
+        this.#written('response.content_part.done', { ...own, part: { type: 'reasoning_text', text } })
+      )
+    }
+    const own = { ...at, summary_index: 0 }
+    return (
+      this.#written('response.reasoning_summary_text.done', { ...own, text }) +
+      this.#written('response.reasoning_summary_part.done', { ...own, part: { type: 'summary_text', text } })
+    )
+  }
+
+  #contentDone(open: OpenItem): string {
+    const begun = this.#content(open)
+    const part = contentOf(open)
+    const own = { item_id: open.id, output_index: open.at, content_index: 0 }
+    const done =
+      part.type === 'refusal'
+        ? this.#written('response.refusal.done', { ...own, refusal: part.refusal })
+        : this.#written('response.output_text.done', { ...own, text: part.text, logprobs: part.logprobs })
+    return begun + done + this.#written('response.content_part.done', { ...own, part })
+  }
+
+  /** The response with all items that are whole. */
+  #final(): WireResponse {
     const output = this.#output.filter((item) => Object.keys(item).length > 0)
-    const usage = this.#usage ? usageOut(this.#usage) : null
-    return { ...this.#response, output, usage, ...tierOut(this.#usage), ...rest }
+    return { ...(this.#response ?? skeleton(this.#frame)), output }
   }
 
   #end(): string {
     const open = [...this.#open.keys()].map((index) => this.#finish(index)).join('')
     const stop = stopOut(this.#stop)
-    const response = this.#final({ ...stop })
+    const response = finished(this.#final(), stop, { ...(this.#usage && { usage: this.#usage }) }, this.#frame)
     return (
       open + this.#written(stop.status === 'completed' ? 'response.completed' : 'response.incomplete', { response })
     )
@@ -315,15 +347,25 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const { code, message, param } = error
     return (
       this.#written('error', { code, message, param, error }) +
-      this.#written('response.failed', { response: this.#final({ ...failedOut(failure) }) })
+      this.#written('response.failed', { response: { ...counted(this.#final(), this.#usage), ...failedOut(failure) } })
     )
   }
+}
+
+/** A message's content as far as it came. */
+function contentOf({ part, citations, logprobs }: OpenItem): WireContent {
+  if (part.type === 'refusal') return refusalContent(part.text)
+  return textContent({ text: part.type === 'text' ? part.text : '', citations, logprobs })
+}
+
+function phaseIn(part: ReplyPart): Phase {
+  return part.type === 'text' ? phaseOf(part) : {}
 }
 
 /** The part without what is written as its first piece, and before it. */
 function emptied(part: ReplyPart): ReplyPart {
   if (part.type === 'tool-call') return { ...part, input: '', seal: undefined }
-  if (part.type === 'text') return { type: 'text', text: '' }
+  if (part.type === 'text') return { type: 'text', text: '', ...(part.native && { native: part.native }) }
   if (part.type === 'reasoning') return { ...part, text: '', seal: undefined }
   return part.type === 'refusal' ? { ...part, text: '' } : part
 }

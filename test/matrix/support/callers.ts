@@ -134,12 +134,15 @@ function learnedFromResponse({ output, usage, incomplete_details }: OpenAI.Respo
     return item.type === 'custom_tool_call' ? [{ id: item.call_id, name: item.name, input: item.input }] : []
   })
   const ended = calls.length > 0 ? 'tool-calls' : said.some(({ type }) => type === 'refusal') ? 'refusal' : 'stop'
-  const cut: Readonly<Record<string, Learned['end']>> = { max_output_tokens: 'length', content_filter: 'content-filter' }
+  const cut: Readonly<Record<string, Learned['end']>> = {
+    max_output_tokens: 'length',
+    content_filter: 'content-filter',
+  }
   return {
     text: said.map((part) => (part.type === 'output_text' ? part.text : part.refusal)).join(''),
     thought: thoughts.map(({ text }) => text).join(''),
     calls,
-    end: incomplete_details?.reason ? cut[incomplete_details.reason] : ended,
+    end: incomplete_details?.reason ? (cut[incomplete_details.reason] ?? 'other') : ended,
     usage: usage && {
       prompt: usage.input_tokens,
       completion: usage.output_tokens,

@@ -1,0 +1,23 @@
+import type { JsonObject } from '../lib/json.ts'
+import { looseList, looseText } from './fields.ts'
+
+/** How probable a token was. */
+export interface Logprob {
+  token: string
+  logprob: number
+  bytes: number[]
+}
+
+/** A token's probability with all members that OpenAI's two dialects have for it: some services leave bytes and others out. */
+export function wholeLogprob(entry: JsonObject): Logprob & { top_logprobs: Logprob[] } {
+  return { ...one(entry), top_logprobs: looseList(entry['top_logprobs']).map(one) }
+}
+
+function one({ token, logprob, bytes }: JsonObject): Logprob {
+  const text = looseText(token)
+  return {
+    token: text,
+    logprob: typeof logprob === 'number' ? logprob : 0,
+    bytes: Array.isArray(bytes) ? (bytes as number[]) : [...Buffer.from(text)],
+  }
+}

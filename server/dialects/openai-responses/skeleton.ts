@@ -1,0 +1,107 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Frame } from '../dialect.ts'
+import { looseList, looseObject } from '../fields.ts'
+import type { Reply } from '../reply.ts'
+import { partsOf } from '../service-tier.ts'
+import { encodeRequest } from './request-out.ts'
+import type { stopOut } from './stop.ts'
+import { usageOut } from './usage.ts'
+import type { WireResponse } from './wire.ts'
+
+/** What a response repeats of its request, and what it has besides from the start. */
+export function skeleton(
+  frame: Frame,
+  id = frame.id,
+  model = frame.model,
+  createdAt = frame.createdAtSeconds,
+): WireResponse {
+  const { request } = frame
+  const { body: asked } = encodeRequest(request)
+  return {
+    id: id.startsWith('resp_') ? id : `resp_${id}`,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: null,
+    status: 'in_progress',
+    access_programs: null,
+    background: false,
+    error: null,
+    frequency_penalty: request.frequencyPenalty ?? 0,
+    incomplete_details: null,
+    instructions: asked['instructions'] ?? null,
+    max_output_tokens: request.maxTokens ?? null,
+    // No channel of another dialect keeps to such a limit.
+    max_tool_calls: null,
+    metadata: (request.metadata ?? {}) as WireResponse['metadata'],
+    model,
+    output: [],
+    parallel_tool_calls: request.parallelTools ?? true,
+    presence_penalty: request.presencePenalty ?? 0,
+    previous_response_id: null,
+    prompt_cache_key: request.cacheKey ?? null,
+    prompt_cache_retention: (request.cacheRetention ?? null) as WireResponse['prompt_cache_retention'],
+    reasoning: wholeReasoning(asked['reasoning']),
+    safety_identifier: request.userId ?? null,
+    service_tier: typeof asked['service_tier'] === 'string' ? asked['service_tier'] : 'auto',
+    // Nothing is kept that could be asked for by the answer's id.
+    store: false,
+    // What the service tells of a request that names no value.
+    temperature: request.temperature ?? 1,
+    text: wholeText(asked['text']),
+    tool_choice: asked['tool_choice'] ?? 'auto',
+    tools: looseList(asked['tools']).map(wholeTool),
+    top_logprobs: request.topLogprobs ?? 0,
+    top_p: request.topP ?? 1,
+    truncation: 'disabled',
+    usage: null,
+  }
+}
+
+function wholeReasoning(asked: unknown): WireResponse['reasoning'] {
+  const reasoning = looseObject(asked)
+  return { ...reasoning, effort: reasoning['effort'] ?? null, summary: reasoning['summary'] ?? null }
+}
+
+function wholeText(asked: unknown): WireResponse['text'] {
+  const text = looseObject(asked)
+  const format = isObject(text['format']) ? text['format'] : { type: 'text' }
+  if (format['type'] !== 'json_schema') return { ...text, format }
+  const { description = null, strict = false } = format
+  return { ...text, format: { ...format, description, strict } }
+}
+
+/** A tool of the request with the members that the service adds. */
+function wholeTool(tool: JsonObject): JsonObject {
+  switch (tool['type']) {
+    case 'function':
+      // A schema that the caller did not call strict is not enforced by other services.
+      return { ...tool, description: tool['description'] ?? null, strict: tool['strict'] ?? false }
+    case 'custom':
+      return { ...tool, format: tool['format'] ?? { type: 'text' } }
+    case 'web_search':
+      return { filters: null, search_context_size: 'medium', user_location: null, ...tool }
+    default:
+      return tool
+  }
+}
+
+/** A response with its end. */
+export function finished(
+  response: WireResponse,
+  { status, incomplete_details }: ReturnType<typeof stopOut>,
+  { usage }: Pick<Reply, 'usage'>,
+  frame: Frame,
+): WireResponse {
+  return {
+    ...counted(response, usage),
+    status,
+    incomplete_details,
+    completed_at: status === 'completed' ? Math.max(response.created_at, frame.nowSeconds()) : null,
+  }
+}
+
+/** A response with what it used; the tier stands beside that. */
+export function counted(response: WireResponse, usage: Reply['usage']): WireResponse {
+  const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
+  return { ...response, usage: usage ? usageOut(usage) : null, service_tier: tier ?? 'default' }
+}

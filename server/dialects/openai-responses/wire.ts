@@ -1,0 +1,75 @@
+import type { OpenAI } from 'openai'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Always, Plain } from '../always.ts'
+
+type Sdk = OpenAI.Responses.Response
+
+/** Members that OpenAI's SDK may do without, and the service and its published schema do not. */
+type Told =
+  | 'background'
+  | 'completed_at'
+  | 'max_output_tokens'
+  | 'max_tool_calls'
+  | 'previous_response_id'
+  | 'prompt_cache_key'
+  | 'prompt_cache_retention'
+  | 'safety_identifier'
+  | 'status'
+  | 'top_logprobs'
+  | 'truncation'
+
+/** Members that repeat the request, which is not checked again. */
+type Repeated = 'instructions' | 'reasoning' | 'service_tier' | 'text' | 'tool_choice' | 'tools'
+
+/** A response as programs for the Responses API read it. Its items are built one by one, or come from the service itself. */
+export type WireResponse = Always<
+  Omit<Sdk, Repeated | 'error' | 'incomplete_details' | 'output' | 'output_text' | 'usage'>,
+  Told
+> & {
+  error: { code: string; message: string } | null
+  frequency_penalty: number
+  incomplete_details: { reason: string } | null
+  instructions: unknown
+  output: JsonObject[]
+  presence_penalty: number
+  reasoning: { effort: unknown; summary: unknown }
+  service_tier: string
+  store: boolean
+  text: { format: unknown }
+  tool_choice: unknown
+  tools: JsonObject[]
+  usage: WireUsage | null
+}
+
+export type WireUsage = OpenAI.Responses.ResponseUsage
+export type WireMessage = Omit<OpenAI.Responses.ResponseOutputMessage, 'content'> & { content: WireContent[] }
+export type WireText = Omit<Always<OpenAI.Responses.ResponseOutputText, 'logprobs'>, 'annotations'> & {
+  annotations: JsonObject[]
+}
+export type WireRefusal = Plain<OpenAI.Responses.ResponseOutputRefusal>
+export type WireContent = WireText | WireRefusal
+export type WireReasoning = Plain<OpenAI.Responses.ResponseReasoningItem>
+export type WireImage = Plain<OpenAI.Responses.ResponseOutputItem.ImageGenerationCall>
+export type WireCall =
+  | Always<OpenAI.Responses.ResponseFunctionToolCall, 'id' | 'status'>
+  | (Always<OpenAI.Responses.ResponseCustomToolCall, 'id'> & { status: 'in_progress' | 'completed' })
+export type WireCitation = Plain<OpenAI.Responses.ResponseOutputText.URLCitation>
+
+type Event = OpenAI.Responses.ResponseStreamEvent
+
+/** Members of events that are built and checked by themselves. */
+type Built = 'annotation' | 'item' | 'part' | 'response'
+
+export type WireEventType = Event['type']
+
+/** What an event holds besides its type and number. The Open Responses specification has an error within the error event. */
+export type WireEvent<T extends WireEventType> = Omit<Extract<Event, { type: T }>, 'type' | 'sequence_number' | Built> &
+  Pick<Parts, Built & keyof Extract<Event, { type: T }>> &
+  (T extends 'error' ? { error: JsonObject } : unknown)
+
+interface Parts {
+  annotation: JsonObject
+  item: JsonObject
+  part: JsonObject
+  response: WireResponse
+}
