@@ -4,6 +4,7 @@ import type { RateRule } from '../http/rate-limit.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets.ts'
+import type { Turns } from '../lib/turns.ts'
 import type { Mailer } from '../mails/mailer.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import type { Notice, Store } from '../store/store.ts'
@@ -26,6 +27,8 @@ export interface ApiDeps {
   mailer: Mailer
   secrets: Secrets
   clock: Clock
+  /** Steps of long work wait for these. */
+  turns: Turns
   /** Addresses or CIDRs of proxies whose X-Forwarded-* is believed. */
   trustedProxies: readonly string[]
   version: string

@@ -47,7 +47,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
     // However short it is set, who would set it right must get through.
     return CallerIdleTimeout > 0 ? Math.max(leastBodyTimeMs, CallerIdleTimeout * 1000) : 0
   }
-  const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs }
+  const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs, turns: deps.turns }
   const announce = announcer(deps)
   mountStatus(router, deps)
   mountAuth(router, { ...deps, announce })

@@ -1,10 +1,16 @@
 import * as z from 'zod/mini'
 import { inTime } from '../lib/body-time.ts'
+import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
+import type { Turns } from '../lib/turns.ts'
 import { ApiFailure } from './api-failure.ts'
 
 /** Largest body of a management call. */
 const maxBodyBytes = 1024 * 1024
+/** No form of the console comes near; each value is checked against a schema, which takes longer than parsing. */
+const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
+/** Unknown names that a refusal lists. */
+const listedNames = 5
 
 /** Parses what a caller sent; throws ApiFailure with a sentence that names the first field at fault. */
 export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, status: 200 | 400 = 200): z.output<S> {
@@ -20,23 +26,33 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
  * Reads a JSON body; no body at all counts as an empty object. `status` is that of the refusal. It must arrive within
  * `timeMs` milliseconds; 0 = any time.
  */
-export async function readJson(request: Request, status: 200 | 400, timeMs: number): Promise<unknown> {
-  const text = await inTime(readText(request), timeMs, bodyTooSlow)
-  if (text.trim() === '') return {}
-  // PostgreSQL's text has no NUL; no name or value of ours needs one.
-  if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
+export async function readJson(
+  request: Request,
+  { status, timeMs, turns }: { status: 200 | 400; timeMs: number; turns: Turns },
+): Promise<unknown> {
+  const bytes = await inTime(readBytes(request), timeMs, bodyTooSlow)
+  if (isBlank(bytes)) return {}
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new ApiFailure('The request body is not valid JSON.', status)
+    const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
+    // PostgreSQL's text has no NUL; no name or value of ours needs one.
+    if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
+    return value
+  } catch (error) {
+    if (error instanceof JsonFault) throw new ApiFailure(`The request body ${error.message}.`, status)
+    throw error
   }
 }
 
-/** The body as text, never holding more than the limit in memory, whatever Content-Length says. */
-async function readText(request: Request): Promise<string> {
+/** Space, as JSON and forms of old clients have it. */
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
+}
+
+/** The body, never holding more than the limit in memory, whatever Content-Length says. */
+async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
   try {
-    return (await readAtMost(request.body, maxBodyBytes, bodyTooLarge)).toString()
+    return await readAtMost(request.body, maxBodyBytes, bodyTooLarge)
   } catch (error) {
     // Whoever sent it has gone: no fault of the server's, and nothing for its log.
     throw error instanceof ApiFailure ? error : new ApiFailure('The request body broke off.', 400)
@@ -68,10 +84,15 @@ function explain(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return `must be ${issue.values.map((value) => (value === '' ? 'empty' : String(value))).join(' or ')}`
     case 'unrecognized_keys':
-      return `has unknown fields: ${issue.keys.join(', ')}`
+      return `has unknown fields: ${listed(issue.keys)}`
     default:
       return 'is not valid'
   }
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - listedNames
+  return more > 0 ? `${names.slice(0, listedNames).join(', ')} and ${more} more` : names.join(', ')
 }
 
 function article(type: string): string {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { endpoint } from '../../contract/api/endpoint.ts'
+import { Turns } from '../lib/turns.ts'
 import { ApiFailure } from './api-failure.ts'
 import type { AppEnv } from './app-env.ts'
 import { clientAddress } from './client-address.ts'
@@ -28,6 +29,7 @@ function router() {
     criticalLimit,
     warn: (message) => warnings.push(message),
     bodyTimeMs: () => 0,
+    turns: new Turns(),
   }
   return { it, app, warnings }
 }

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import type { Endpoint, MediaEndpoint } from '../../contract/api/endpoint.ts'
 import { mayAccess } from '../../contract/roles.ts'
 import { PasswordsBusy } from '../lib/password.ts'
+import type { Turns } from '../lib/turns.ts'
 import { isDatabaseError, isUniqueViolation } from '../store/errors.ts'
 import type { Trx } from '../store/store.ts'
 import { ApiFailure, tooManyRequests } from './api-failure.ts'
@@ -22,6 +23,7 @@ export interface ApiRouter {
   warn(message: string): void
   /** How long a body may take to arrive, in milliseconds; 0 = any time. */
   bodyTimeMs(): number
+  turns: Turns
 }
 
 /** One call, checked and parsed. */
@@ -160,7 +162,7 @@ async function parseBody<E extends Endpoint>(
 ): Promise<z.output<E['body']>> {
   const status = endpoint.badBodyStatus ?? 200
   const takesBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
-  const json = takesBody ? await readJson(c.req.raw, status, router.bodyTimeMs()) : {}
+  const json = takesBody ? await readJson(c.req.raw, { status, timeMs: router.bodyTimeMs(), turns: router.turns }) : {}
   return parseInput<E['body']>(endpoint.body, json, status)
 }
 

@@ -94,9 +94,9 @@ for (const path of ['/token', '/', '/usage']) {
 
 for (const text of [undefined, 'Hello there']) {
   test(`a home page that cannot be asked for is told once${text ? ', beside the text of the last visit' : ''}`, async () => {
-    await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
+    const stored = { ...(text && { home_page_content: text }) }
+    await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/, stored })
     const { page } = visit
-    if (text) await page.evaluate((value) => localStorage.setItem('home_page_content', value), text)
     await page.route('**/api/home_page_content', (route) => route.fulfill({ status: 502, json: {} }))
     await page.goto('/')
     await toastShown(page, 'error', 'status code 502')

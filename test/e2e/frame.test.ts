@@ -82,9 +82,8 @@ for (const { who, options, paths } of looks) {
 }
 
 test('a folded sidebar is narrow from the first look on', async () => {
-  await using visit = await site.visit({ as: rootAccount })
+  await using visit = await site.visit({ as: rootAccount, stored: { 'ui.sidebar': 'icons' } })
   const { page } = visit
-  await page.evaluate(() => localStorage.setItem('ui.sidebar', 'icons'))
   const letGo = await openHeld(page, '/token')
   await page.locator(frame).waitFor()
   const width = await widthOf(page, `${frame} > .bg-sunken`)
@@ -111,7 +110,10 @@ const others = [
 ]
 for (const { what, path, as, asks, written } of others) {
   test(`there is no frame ${what}`, async () => {
-    await using visit = await site.visit(as ? { as } : {})
+    await using visit = await site.visit({
+      ...(as && { as }),
+      ...(written && { stored: { home_page_content: written } }),
+    })
     const { page } = visit
     await page.addInitScript(() => {
       const seen = (event: Event) => {
@@ -120,7 +122,6 @@ for (const { what, path, as, asks, written } of others) {
       }
       document.addEventListener('load', seen, true)
     })
-    if (written) await page.evaluate((text) => localStorage.setItem('home_page_content', text), written)
     const letGo = await openHeld(page, path)
     expect([await drawn(page), await page.locator('#root > *').count()]).toEqual([asks, 0])
     await letGo()
@@ -130,9 +131,8 @@ for (const { what, path, as, asks, written } of others) {
 test('a record of who is logged in that cannot be read counts as nobody; a language that is no choice is not taken', async () => {
   const broken = ['not json', 'null', '{"id":1', '{"role":100}', '{"id":1,"username":"root","role":"100"}']
   for (const user of broken) {
-    await using visit = await site.visit({ as: rootAccount })
+    await using visit = await site.visit({ as: rootAccount, stored: { user } })
     const { page } = visit
-    await page.evaluate((value) => localStorage.setItem('user', value), user)
     const letGo = await openHeld(page, '/channel')
     const asked = 'link[rel="modulepreload"][href*="/login-"]'
     await page.locator(asked).waitFor({ state: 'attached' })
@@ -140,9 +140,8 @@ test('a record of who is logged in that cannot be read counts as nobody; a langu
     await letGo()
     await page.getByRole('heading', { name: 'user login' }).waitFor()
   }
-  await using visit = await site.visit({ as: rootAccount })
+  await using visit = await site.visit({ as: rootAccount, stored: { 'ui.lang': 'zh-CN' } })
   const { page } = visit
-  await page.evaluate(() => localStorage.setItem('ui.lang', 'zh-CN'))
   const letGo = await openHeld(page, '/channel')
   await page.locator(frame).getByText('channels', { exact: true }).waitFor()
   await letGo()

@@ -130,8 +130,7 @@ describe('the guard', () => {
   })
 
   test('a record that cannot be read counts as logged out', async () => {
-    await using visit = await site.visit()
-    await visit.page.evaluate(() => localStorage.setItem('user', '{broken'))
+    await using visit = await site.visit({ stored: { user: '{broken' } })
     await visit.open('/token')
     await eventually(() => new URL(visit.page.url()).pathname).toBe('/login')
   })

@@ -218,8 +218,7 @@ describe('the frame', () => {
   })
 
   test('the first language is that of the browser', async () => {
-    await using visit = await site.visit({ language: 'zh' })
-    await visit.page.evaluate(() => localStorage.clear())
+    await using visit = await site.visit({ browserLanguage: 'zh' })
     await visit.open('/login')
     await eventually(() => visit.page.locator('h1').textContent()).toBe('用户登录')
   })

@@ -4,6 +4,7 @@ import { mountApi } from '../../server/api/routes.ts'
 import type { AppEnv } from '../../server/http/app-env.ts'
 import { createLogTail } from '../../server/jobs/log-tail.ts'
 import { createSecrets } from '../../server/lib/secrets.ts'
+import { Turns } from '../../server/lib/turns.ts'
 import { createMailer } from '../../server/mails/mailer.ts'
 import { loadSettings } from '../../server/settings/settings.ts'
 import type { Notice, Store } from '../../server/store/store.ts'
@@ -69,6 +70,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     mailer,
     secrets,
     clock,
+    turns: new Turns(),
     trustedProxies: [],
     version: '0.0.0-test',
     startTime: 1_600_000_000,

@@ -26,6 +26,10 @@ export interface VisitOptions {
   as?: Account
   theme?: 'light' | 'dark'
   language?: 'en' | 'zh' | 'pseudo'
+  /** Language of the browser, where the visitor has not chosen one. */
+  browserLanguage?: 'zh'
+  /** What an earlier visit left in the page's storage. */
+  stored?: Readonly<Record<string, string>>
   width?: number
   height?: number
   /** Messages of the browser's console that the story is about, such as a refused call. */
@@ -137,7 +141,7 @@ export class Console {
     const browser = await liveBrowser()
     const context = await browser.newContext({
       baseURL: url,
-      locale: options.language === 'zh' ? 'zh-CN' : 'en-US',
+      locale: (options.language ?? options.browserLanguage) === 'zh' ? 'zh-CN' : 'en-US',
       viewport: { width, height: options.height ?? (width > narrow ? 860 : 844) },
       permissions: ['clipboard-read', 'clipboard-write'],
     })
@@ -148,14 +152,17 @@ export class Console {
     await keepToasts(page)
     // Runs before the scripts of each page, and does something in the first: what pages store from then on is theirs.
     await context.addInitScript(
-      ([user, theme, language]) => {
+      (stored) => {
         if (location.protocol === 'about:' || localStorage.getItem('test.prepared') !== null) return
-        localStorage.setItem('test.prepared', 'yes')
-        if (user !== undefined) localStorage.setItem('user', user)
-        if (theme !== undefined) localStorage.setItem('ui.theme', theme)
-        if (language !== undefined) localStorage.setItem('ui.lang', language)
+        for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value)
       },
-      [session && JSON.stringify(session.user), options.theme, options.language] as const,
+      {
+        'test.prepared': 'yes',
+        ...(session && { user: JSON.stringify(session.user) }),
+        ...(options.theme && { 'ui.theme': options.theme }),
+        ...(options.language && { 'ui.lang': options.language }),
+        ...options.stored,
+      },
     )
     await slowDown(context, page)
     return watched(page, context, url, options.expectedErrors)

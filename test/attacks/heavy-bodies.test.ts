@@ -1,0 +1,43 @@
+// Bodies that would cost far more than they weigh: nobody needs an account to send one to the login.
+import { describe, expect, test } from 'bun:test'
+import { forEachDatabase } from '../helpers/databases.ts'
+import { type Scene, scene } from './setup.ts'
+
+const list = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
+
+const shapes: [what: string, value: string, words: string][] = [
+  ['many numbers', list(400_000, '0'), 'holds too many values: it may have 20000'],
+  ['many lists', list(300_000, '[]'), 'holds too many lists and objects: it may have 5000'],
+  [
+    'many names',
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`a name ${at} of many`, 'some value'])),
+    ),
+    'holds too many different member names: it may have 5000',
+  ],
+  ['many levels', '['.repeat(400_000), 'is nested too deeply: it may have 50 levels'],
+]
+
+forEachDatabase((kind, openFresh) => {
+  // What is refused before the database is asked is the same on both.
+  if (kind !== 'sqlite') return
+  let set: Scene
+  const root = async () => {
+    set ??= await scene(await openFresh())
+    return set.person(100)
+  }
+
+  describe.each(shapes)('%s are refused before they are parsed', (_, value, words) => {
+    test.each([
+      ['POST', '/api/user/login'],
+      ['POST', '/api/user/register'],
+      ['PUT', '/api/option/'],
+      ['POST', '/api/channel/'],
+      ['PUT', '/api/user/'],
+    ])('by %s %s', async (method, path) => {
+      const { token } = await root()
+      const { json } = await set.api.call(method, path, { as: token, body: `{"username":"x","x":${value}, no JSON` })
+      expect(json).toMatchObject({ success: false, message: expect.stringContaining(words) })
+    })
+  })
+})
