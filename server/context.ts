@@ -178,17 +178,26 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       relay.idleWatch.cutAll()
       return sessions.cutOff()
     },
-    async close() {
-      await untilSettled(relay.ledger, batcher)
-      stopJobs()
-      await care.health.close()
-      relay.idleWatch.close()
-      relay.counter.close()
-      await mailer.idle()
-      await leave(sweep, relay.ledger).catch((error) => warn(`what is open is left to others: ${String(error)}`))
-      await store.close()
-    },
+    close: () => closeAll({ relay, batcher, stopJobs, care, mailer, sweep, store, warn }),
   }
+}
+
+type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'mailer' | 'sweep' | 'warn'> & {
+  batcher: Batcher
+  stopJobs(): void
+  store: Store
+}
+
+/** What began last ends first; what is open by then is left to other processes. */
+async function closeAll({ relay, batcher, stopJobs, care, mailer, sweep, store, warn }: ClosingParts): Promise<void> {
+  await untilSettled(relay.ledger, batcher)
+  stopJobs()
+  await care.health.close()
+  relay.idleWatch.close()
+  relay.counter.close()
+  await mailer.idle()
+  await leave(sweep, relay.ledger).catch((error) => warn(`what is open is left to others: ${String(error)}`))
+  await store.close()
 }
 
 function sweepDeps(store: Store, clock: Clock, { events }: Metrics): SweepDeps & { pulse: Pulse } {
