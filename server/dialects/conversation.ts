@@ -177,11 +177,17 @@ export interface NativeTool {
 
 export type Tool = FunctionTool | FreeformTool | SearchTool | NativeTool
 
+/** Names one of the tools: by its own name, or by its kind, in the words of the caller's dialect. */
+export type ToolReference =
+  | { readonly type: 'named'; readonly name: string; readonly freeform?: boolean }
+  | { readonly type: 'web-search'; readonly value?: JsonObject }
+  | { readonly type: 'native'; readonly value: JsonObject }
+
 /** Which tools the model may or must call. */
 export type ToolChoice =
   | { readonly mode: 'auto' | 'none' | 'required' }
-  | { readonly mode: 'tool'; readonly name: string }
-  | { readonly mode: 'allowed'; readonly names: readonly string[]; readonly required: boolean }
+  | { readonly mode: 'tool'; readonly tool: ToolReference }
+  | { readonly mode: 'allowed'; readonly tools: readonly ToolReference[]; readonly required: boolean }
 
 /** The form of the answer's text. */
 export type ResponseFormat =

@@ -1,5 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, Effort, Message, ReasoningWish, ResponseFormat, Tool, ToolChoice } from '../conversation.ts'
+import type {
+  Conversation,
+  Effort,
+  Message,
+  ReasoningWish,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+  ToolReference,
+} from '../conversation.ts'
 import type { RequestAddress } from '../dialect.ts'
 import { Fields, missingField } from '../fields.ts'
 import { cacheIn, contentIn, textIn } from './parts-in.ts'
@@ -12,7 +21,7 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
   const maxTokens = body.count('max_tokens')
   if (maxTokens === undefined && !address.countOnly) throw missingField('max_tokens')
   const outputConfig = body.fields('output_config')
-  const choice = choiceIn(body.fields('tool_choice'))
+  const choice = choiceIn(body.fields('tool_choice'), body)
   const userId = body.fields('metadata')?.text('user_id')
   const stop = body.texts('stop_sequences')
   const format = formatIn(outputConfig?.fields('format') ?? body.fields('output_format'))
@@ -59,7 +68,7 @@ function messagesIn(body: Fields): Message[] {
 
 function toolIn(tool: Fields): Tool {
   const type = tool.text('type')
-  if (type?.startsWith('web_search_')) {
+  if (isSearchTool(type)) {
     tool.text('name')
     const allowed = tool.texts('allowed_domains')
     const blocked = tool.texts('blocked_domains')
@@ -89,18 +98,18 @@ function toolIn(tool: Fields): Tool {
   }
 }
 
-function choiceIn(choice: Fields | undefined): Pick<Conversation, 'toolChoice' | 'parallelTools'> {
+function choiceIn(choice: Fields | undefined, body: Fields): Pick<Conversation, 'toolChoice' | 'parallelTools'> {
   if (!choice) return {}
   const single = choice.flag('disable_parallel_tool_use')
-  return { toolChoice: modeIn(choice), ...(single !== undefined && { parallelTools: !single }) }
+  return { toolChoice: modeIn(choice, body), ...(single !== undefined && { parallelTools: !single }) }
 }
 
-function modeIn(choice: Fields): ToolChoice {
+function modeIn(choice: Fields, body: Fields): ToolChoice {
   switch (choice.word('type', ['auto', 'any', 'tool', 'none'])) {
     case 'any':
       return { mode: 'required' }
     case 'tool':
-      return { mode: 'tool', name: choice.needText('name') }
+      return { mode: 'tool', tool: referenceIn(choice.needText('name'), body) }
     case 'none':
       return { mode: 'none' }
     case 'auto':
@@ -108,6 +117,16 @@ function modeIn(choice: Fields): ToolChoice {
     default:
       throw missingField(choice.at('type'))
   }
+}
+
+/** The service's own search has a name here, as each tool has. */
+function referenceIn(name: string, body: Fields): ToolReference {
+  const isSearch = body.each('tools')?.some(({ value }) => value['name'] === name && isSearchTool(value['type']))
+  return isSearch ? { type: 'web-search' } : { type: 'named', name }
+}
+
+function isSearchTool(type: unknown): boolean {
+  return typeof type === 'string' && type.startsWith('web_search_')
 }
 
 function formatIn(format: Fields | undefined): ResponseFormat | undefined {

@@ -1,13 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { type ModelTraits, modelTraits, usualMaxTokens } from '../claude-model.ts'
-import type { Conversation, Message, Part, Tool } from '../conversation.ts'
+import type { Conversation, Message, Part, Tool, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { Losses } from '../losses.ts'
 import { spokenSystem } from '../system-words.ts'
+import { demandedName, mustCall, offerOf } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { blocksOut, cacheOut } from './parts-out.ts'
 import { closedSchema } from './schema.ts'
-import { mustCall, thinkingOf, usualRoom } from './thinking.ts'
+import { thinkingOf, usualRoom } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -20,7 +21,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
   // Thought has its place beside the usual length of an answer where nobody named a limit; one that was named stands.
   const { budget = 0 } = thinking
   const maxTokens = budget >= asked ? Math.min(budget + asked, usualRoom) : asked
-  const tools = allowedTools(conversation).flatMap((tool) => toolOut(tool, losses))
+  const { tools, choice } = offerOf(conversation, losses, (tool) => toolOut(tool, losses))
   const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, losses) }
   const body: JsonObject = {
     model: conversation.model,
@@ -29,7 +30,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     messages: messagesOut(conversation, traits, losses),
     ...(conversation.stream && { stream: true }),
     ...(tools.length > 0 && { tools }),
-    ...(tools.length > 0 && choiceOut(conversation, traits, losses)),
+    ...(tools.length > 0 && choiceOut(conversation, choice, traits, losses)),
     ...(thinking.thinking && { thinking: thinking.thinking }),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
     ...samplingOut(conversation, traits, thinking.thinking !== undefined, losses),
@@ -86,12 +87,8 @@ function contentOut(blocks: JsonObject[]): unknown {
   return isPlain ? first['text'] : blocks
 }
 
-/** Where only some tools may be called, the others are not offered. */
-function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
-  if (toolChoice?.mode !== 'allowed') return tools
-  const names = new Set(toolChoice.names)
-  return tools.filter((tool) => (tool.type !== 'function' && tool.type !== 'freeform') || names.has(tool.name))
-}
+/** What the service calls its own search. */
+const searchName = 'web_search'
 
 function toolOut(tool: Tool, losses: Losses): JsonObject[] {
   switch (tool.type) {
@@ -117,7 +114,7 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
       return [
         {
           type: 'web_search_20250305',
-          name: 'web_search',
+          name: searchName,
           ...(maxUses !== undefined && { max_uses: maxUses }),
           ...(allowedDomains && { allowed_domains: allowedDomains }),
           ...(blockedDomains && { blocked_domains: blockedDomains }),
@@ -134,15 +131,20 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
   }
 }
 
-function choiceOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject {
-  const { toolChoice, parallelTools } = conversation
+function choiceOut(
+  { parallelTools }: Conversation,
+  toolChoice: ToolChoice | undefined,
+  traits: ModelTraits,
+  losses: Losses,
+): JsonObject {
   if (!toolChoice && parallelTools === undefined) return {}
-  const isForced = mustCall(conversation) && !traits.freeChoice
-  if (mustCall(conversation) && traits.freeChoice) losses.lose('toolChoice', toolChoice)
+  const isForced = mustCall(toolChoice) && !traits.freeChoice
+  if (mustCall(toolChoice) && traits.freeChoice) losses.lose('toolChoice', toolChoice)
   if (toolChoice?.mode === 'none') return { tool_choice: { type: 'none' } }
   const single = parallelTools === undefined ? {} : { disable_parallel_tool_use: !parallelTools }
   if (!isForced) return { tool_choice: { type: 'auto', ...single } }
-  if (toolChoice?.mode === 'tool') return { tool_choice: { type: 'tool', name: toolChoice.name, ...single } }
+  if (toolChoice?.mode === 'tool')
+    return { tool_choice: { type: 'tool', name: demandedName(toolChoice) ?? searchName, ...single } }
   return { tool_choice: { type: 'any', ...single } }
 }
 

@@ -3,6 +3,7 @@ import { leastBudget, type ModelTraits } from '../claude-model.ts'
 import type { Conversation, Effort, Message } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
+import { mustCall } from '../tool-choice.ts'
 
 const dialect = 'anthropic-messages'
 /** Most tokens of thought and answer together where nobody says: every model that thinks by a budget can make them. */
@@ -31,7 +32,7 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
     return { outputConfig: {} }
   }
   // A model that is made to call a tool cannot think before it does.
-  if (mustCall(conversation) && !traits.freeChoice) {
+  if (mustCall(conversation.toolChoice) && !traits.freeChoice) {
     losses.lose('reasoning', reasoning)
     return { outputConfig: {} }
   }
@@ -68,12 +69,6 @@ function asItWas(conversation: Conversation, losses: Losses): Thinking {
   }
   if (budgetTokens !== undefined) return { ...byBudget(conversation, budgetTokens, losses, display), outputConfig }
   return { ...(adaptive && { thinking: { type: 'adaptive', ...display } }), outputConfig }
-}
-
-/** True when the model has no choice but to call a tool. */
-export function mustCall({ toolChoice }: Conversation): boolean {
-  if (toolChoice?.mode === 'allowed') return toolChoice.required
-  return toolChoice?.mode === 'required' || toolChoice?.mode === 'tool'
 }
 
 function effortOut(effort: Effort): string {

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, Tool, ToolCallPart } from '../conversation.ts'
+import type { Conversation, Tool, ToolCallPart, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { Losses } from '../losses.ts'
 import { spokenSystem } from '../system-words.ts'
+import { demandedName, mustCall, offerOf } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { modelTraits } from './model.ts'
 import { type BlockContext, blocksOut, cacheOut } from './parts-out.ts'
@@ -88,28 +89,22 @@ function topKOut({ topK }: Conversation, thinks: boolean, { losses, traits }: Bl
  * are named even if the caller offers none any more.
  */
 function toolConfigOut(conversation: Conversation, context: BlockContext): JsonObject | undefined {
-  const { toolChoice, messages } = conversation
+  const { messages } = conversation
   const { losses } = context
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
-  const isForbidden = toolChoice?.mode === 'none'
+  const offer = offerOf(conversation, losses, (tool) => toolOut(tool, context))
+  const isForbidden = offer.choice?.mode === 'none'
   if (isForbidden && calls.length === 0) return undefined
-  if (isForbidden) losses.lose('toolChoice', toolChoice)
-  const offered = allowed(conversation).flatMap((tool) => toolOut(tool, context))
-  const tools = offered.length > 0 ? offered : calledBefore(calls)
+  if (isForbidden) losses.lose('toolChoice', offer.choice)
+  const tools = offer.tools.length > 0 ? offer.tools : calledBefore(calls)
   if (tools.length === 0) return undefined
-  const choice = choiceOut(conversation, context)
-  return { tools, ...(choice && offered.length > 0 && { toolChoice: choice }) }
+  const choice = choiceOut(offer.choice, context)
+  return { tools, ...(choice && offer.tools.length > 0 && { toolChoice: choice }) }
 }
 
 function calledBefore(calls: readonly ToolCallPart[]): JsonObject[] {
   const names = [...new Set(calls.map(({ name }) => name))]
   return names.map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))
-}
-
-function allowed({ tools, toolChoice }: Conversation): readonly Tool[] {
-  if (toolChoice?.mode !== 'allowed') return tools
-  const names = new Set(toolChoice.names)
-  return tools.filter((tool) => (tool.type !== 'function' && tool.type !== 'freeform') || names.has(tool.name))
 }
 
 function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
@@ -144,23 +139,15 @@ function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
   }
 }
 
-function choiceOut({ toolChoice }: Conversation, { losses, traits }: BlockContext): JsonObject | undefined {
-  switch (toolChoice?.mode) {
-    case 'auto':
-      return { auto: {} }
-    case 'required':
-    case 'tool': {
-      if (traits.isClaude && traits.claude.freeChoice) break
-      return toolChoice.mode === 'tool' ? { tool: { name: toolChoice.name } } : { any: {} }
-    }
-    case 'allowed':
-      if (toolChoice.required && !(traits.isClaude && traits.claude.freeChoice)) return { any: {} }
-      break
-    default:
-      return undefined
+function choiceOut(choice: ToolChoice | undefined, { losses, traits }: BlockContext): JsonObject | undefined {
+  if (!choice || choice.mode === 'none') return undefined
+  if (!mustCall(choice)) return { auto: {} }
+  if (traits.isClaude && traits.claude.freeChoice) {
+    losses.lose('toolChoice', choice)
+    return { auto: {} }
   }
-  if (toolChoice.mode !== 'allowed' || toolChoice.required) losses.lose('toolChoice', toolChoice)
-  return { auto: {} }
+  const name = demandedName(choice)
+  return name === undefined ? { any: {} } : { tool: { name } }
 }
 
 function formatOut({ format }: Conversation, losses: Losses): JsonObject | undefined {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { leastBudget } from '../claude-model.ts'
 import type { Conversation } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
+import { mustCall } from '../tool-choice.ts'
 import type { BlockContext } from './parts-out.ts'
 
 interface Thinking {
@@ -45,14 +46,12 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
     if (claude.fixedSampling) losses.lose('reasoning', reasoning)
     return claude.fixedSampling ? off : { fields: { thinking: { type: 'disabled' } }, on: false }
   }
-  const mode = toolChoice?.mode
-  const mustCall = mode === 'required' || mode === 'tool' || (mode === 'allowed' && toolChoice?.required)
   const turn = messages.findLast(({ role }) => role === 'assistant')
   const isInLoop = messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
   // Thinking by a budget demands that a turn in the middle of a loop begin with a thought that Anthropic signed.
   const isUnsigned =
     isInLoop && !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === 'anthropic-messages')
-  if ((mustCall && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {
+  if ((mustCall(toolChoice) && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {
     losses.lose('reasoning', reasoning)
     return off
   }

@@ -5,6 +5,7 @@ import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { addressOf, fromBase64 } from '../media.ts'
 import { plainTools } from '../plain-tools.ts'
+import { mustCall } from '../tool-choice.ts'
 import { wrapFreeform } from '../tool-input.ts'
 
 /** What the messages of a request are written with. */
@@ -22,8 +23,9 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
   const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
   const messages = messagesOut(conversation, context)
-  const tools = plainTools(conversation, losses)
-  const choice = tools.length > 0 ? choiceOut(conversation.toolChoice) : undefined
+  const offer = plainTools(conversation, losses)
+  const { tools } = offer
+  const choice = tools.length > 0 ? choiceOut(offer.choice) : undefined
   losses.native(conversation.native)
   losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const body: JsonObject = {
@@ -152,9 +154,7 @@ function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
 
 function choiceOut(choice: ToolChoice | undefined): string | undefined {
   if (choice?.mode === 'none') return 'NONE'
-  const isForced =
-    choice?.mode === 'required' || choice?.mode === 'tool' || (choice?.mode === 'allowed' && choice.required)
-  return isForced ? 'REQUIRED' : undefined
+  return mustCall(choice) ? 'REQUIRED' : undefined
 }
 
 function formatOut({ format }: Conversation): JsonObject {

@@ -9,6 +9,7 @@ import type {
   TextPart,
   Tool,
   ToolChoice,
+  ToolReference,
 } from '../conversation.ts'
 import type { RequestAddress } from '../dialect.ts'
 import { type Fields, missingField, wrongField } from '../fields.ts'
@@ -38,7 +39,8 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
   const format = formatIn(config)
   const reasoning = reasoningIn(config)
   const output = outputIn(config)
-  const choice = choiceIn(toolConfig)
+  const tools = (protoEach(body, 'tools') ?? []).flatMap(toolsIn)
+  const choice = choiceIn(toolConfig, tools)
   const tier = body.text('serviceTier')?.toLowerCase()
   return {
     from: dialect,
@@ -47,7 +49,7 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
     wantsStreamUsage: true,
     system: systemIn(body),
     messages: messagesIn(body),
-    tools: (protoEach(body, 'tools') ?? []).flatMap(toolsIn),
+    tools,
     ...(choice && { toolChoice: choice }),
     ...(format && { format }),
     ...(reasoning && { reasoning }),
@@ -140,15 +142,26 @@ function functionIn(declaration: Fields): Tool {
   }
 }
 
-function choiceIn(toolConfig: Fields | undefined): ToolChoice | undefined {
+/** The names are of functions: the service's own tools may be used beside them, unless a function must be called. */
+function allowed(names: readonly string[], required: boolean, tools: readonly Tool[]): ToolChoice {
+  const functions = names.map((name) => ({ type: 'named', name }) as const)
+  const hosted = tools.flatMap((tool): ToolReference[] => {
+    if (tool.type === 'native') return [{ type: 'native', value: tool.value }]
+    return tool.type === 'web-search' ? [{ type: 'web-search' }] : []
+  })
+  return { mode: 'allowed', tools: required ? functions : [...functions, ...hosted], required }
+}
+
+function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolChoice | undefined {
   const calling = toolConfig && protoMember(toolConfig, 'functionCallingConfig')
   if (!calling) return undefined
   const mode = calling.text('mode')?.toUpperCase() ?? 'AUTO'
   const names = calling.texts('allowedFunctionNames') ?? []
   const [only] = names
   if (mode === 'NONE') return { mode: 'none' }
-  if (mode === 'ANY' && names.length === 1 && only !== undefined) return { mode: 'tool', name: only }
-  if (names.length > 0) return { mode: 'allowed', names, required: mode === 'ANY' }
+  if (mode === 'ANY' && names.length === 1 && only !== undefined)
+    return { mode: 'tool', tool: { type: 'named', name: only } }
+  if (names.length > 0) return allowed(names, mode === 'ANY', tools)
   return { mode: mode === 'ANY' ? 'required' : 'auto' }
 }
 

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Conversation, Effort, Tool, ToolChoice } from '../conversation.ts'
+import type { Conversation, Effort, Tool, ToolChoice, ToolReference } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { budgetOf, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { spokenSystem } from '../system-words.ts'
+import { meantTools, mustCall, namedReferences, type Offer } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { type ModelTraits, modelTraits } from './model.ts'
 import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
@@ -31,9 +32,9 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const traits = modelTraits(conversation.model)
   const context: PartsContext = { losses, traits, callNames: callNamesOf(conversation.messages) }
   const native = losses.native(conversation.native)
-  const tools = toolsOut(conversation.tools, losses)
+  const { tools, choice } = offered(conversation, losses)
   const config = { ...configOut(conversation, traits, losses), ...objectOf(native['generationConfig']) }
-  const toolConfig = { ...choiceOut(conversation.toolChoice), ...objectOf(native['toolConfig']) }
+  const toolConfig = { ...choiceOut(choice), ...objectOf(native['toolConfig']) }
   const system = partsOut(conversation.system, context)
   const body: JsonObject = {
     ...native,
@@ -68,6 +69,24 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
     else contents.push({ role, parts, rest })
   }
   return contents.map(({ role, parts, rest }) => ({ role, parts, ...rest }))
+}
+
+/** Google's choice is among functions: its own tools cannot be demanded, and are offered only where they may be used. */
+function offered(conversation: Conversation, losses: Losses): Offer {
+  const { tools, toolChoice: choice } = conversation
+  if (!losses.isForeign || (choice?.mode !== 'allowed' && choice?.mode !== 'tool'))
+    return { tools: toolsOut(tools, losses), choice }
+  const meant = meantTools(conversation)
+  const isFunction = ({ type }: Tool) => type === 'function' || type === 'freeform'
+  if (meant.some(isFunction)) {
+    const others = new Set(meant)
+    const kept = tools.filter((tool) => isFunction(tool) || others.has(tool))
+    return { tools: toolsOut(choice.mode === 'allowed' ? kept : tools, losses), choice }
+  }
+  const own = toolsOut(meant, losses)
+  if (mustCall(choice) || own.length === 0) losses.lose('toolChoice', choice)
+  if (own.length > 0) return { tools: own, choice: undefined }
+  return { tools: toolsOut(tools.filter(isFunction), losses), choice: { mode: 'none' } }
 }
 
 function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
@@ -121,11 +140,15 @@ function choiceOut(choice: ToolChoice | undefined): JsonObject {
   if (!choice) return {}
   const calling =
     choice.mode === 'tool'
-      ? { mode: 'ANY', allowedFunctionNames: [choice.name] }
+      ? { mode: 'ANY', ...namesOf([choice.tool]) }
       : choice.mode === 'allowed'
-        ? { mode: choice.required ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
+        ? { mode: choice.required ? 'ANY' : 'VALIDATED', ...namesOf(choice.tools) }
         : { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice.mode] }
   return { functionCallingConfig: calling }
+}
+
+function namesOf(tools: readonly ToolReference[]): JsonObject {
+  return { allowedFunctionNames: namedReferences(tools).map(({ name }) => name) }
 }
 
 function configOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject {

@@ -12,7 +12,9 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const losses = new Losses(conversation, 'ollama-chat')
   const { own, rest } = ownFields(conversation.native)
   const { format, reasoning } = conversation
-  const tools = conversation.toolChoice?.mode === 'none' ? [] : plainTools(conversation, losses)
+  const offer = plainTools(conversation, losses)
+  // It has no choice among tools: those that must not be called are not offered.
+  const tools = offer.choice?.mode === 'none' ? [] : offer.tools
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
   losses.native(rest)

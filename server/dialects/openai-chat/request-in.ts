@@ -10,6 +10,7 @@ import type {
   TextPart,
   Tool,
   ToolChoice,
+  ToolReference,
   ToolResultPart,
 } from '../conversation.ts'
 import type { RequestAddress } from '../dialect.ts'
@@ -191,10 +192,16 @@ function choiceIn(body: Fields): ToolChoice | undefined {
   const fields = new Fields(choice, place)
   const allowed = fields.fields('allowed_tools')
   if (allowed) {
-    const names = (allowed.each('tools') ?? []).map((tool) => (tool.fields('function') ?? tool).needText('name'))
-    return { mode: 'allowed', names, required: allowed.text('mode') === 'required' }
+    const tools = (allowed.each('tools') ?? []).map(referenceIn)
+    return { mode: 'allowed', tools, required: allowed.text('mode') === 'required' }
   }
-  return { mode: 'tool', name: (fields.fields('function') ?? fields.fields('custom') ?? fields).needText('name') }
+  return { mode: 'tool', tool: referenceIn(fields) }
+}
+
+function referenceIn(tool: Fields): ToolReference {
+  const custom = tool.fields('custom')
+  const name = (tool.fields('function') ?? custom ?? tool).needText('name')
+  return { type: 'named', name, ...((custom ?? tool.text('type') === 'custom') && { freeform: true }) }
 }
 
 function formatIn(format: Fields | undefined): ResponseFormat | undefined {

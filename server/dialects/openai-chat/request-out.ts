@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
+import type { Conversation, Tool, ToolChoice, ToolReference } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { wantsCompletionLimit } from '../openai-model.ts'
 import { commonOut, isFixed } from '../openai-request.ts'
+import { meantTools, namedReferences, type Offer, offerOf } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { messagesOut } from './messages-out.ts'
 import { cacheOut } from './parts-out.ts'
@@ -14,8 +15,7 @@ const dialect = 'openai-chat'
 /** A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const losses = new Losses(conversation, dialect)
-  const tools = conversation.tools.flatMap((tool) => toolOut(tool, losses, options))
-  const search = searchIn(conversation, losses, options)
+  const { tools, choice, search } = offered(conversation, losses, options)
   const { output } = conversation
   const modalities = output?.modalities.filter((each) => each === 'text' || each === 'audio')
   const wantsSound = modalities?.includes('audio') ?? false
@@ -26,7 +26,7 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     stream: conversation.stream || undefined,
     stream_options: conversation.stream && conversation.wantsStreamUsage ? { include_usage: true } : undefined,
     tools: tools.length > 0 ? tools : undefined,
-    ...(tools.length > 0 && choiceOut(conversation.toolChoice)),
+    ...(tools.length > 0 && choiceOut(choice, options.freeformTools ?? false)),
     response_format: formatOut(conversation),
     ...reasoningOut(conversation, losses, options),
     ...limitOut(conversation),
@@ -106,6 +106,28 @@ function toolOut(tool: Tool, losses: Losses, options: EncodeOptions): JsonObject
   }
 }
 
+interface ChatOffer extends Offer {
+  readonly search: JsonObject | undefined
+}
+
+/** The search stands beside the tools here: where it alone is allowed or demanded, the model calls none of them. */
+function offered(conversation: Conversation, losses: Losses, options: EncodeOptions): ChatOffer {
+  const meant = meantTools(conversation)
+  const { mode } = conversation.toolChoice ?? {}
+  const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
+  const search = mayLook ? searchIn(conversation, losses, options) : undefined
+  const write = (tool: Tool) => toolOut(tool, losses, options)
+  // Services that are not OpenAI's may not know a list of allowed tools.
+  const hasList = options.freeformTools || !losses.isForeign
+  const isSayable = meant.some(({ type }) => type === 'function' || type === 'freeform')
+  if (mode === 'allowed' && hasList && isSayable)
+    return { tools: conversation.tools.flatMap(write), choice: conversation.toolChoice, search }
+  const isSearchAlone =
+    (mode === 'allowed' || mode === 'tool') && meant.length > 0 && meant.every(({ type }) => type === 'web-search')
+  if (search && isSearchAlone) return { tools: conversation.tools.flatMap(write), choice: { mode: 'none' }, search }
+  return { ...offerOf(conversation, losses, write), search }
+}
+
 /** Models that search; all others of OpenAI's, and strict services, refuse the field. */
 const searching = /search|sonar|compound|online/
 
@@ -128,14 +150,18 @@ function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObj
   }
 }
 
-function choiceOut(choice: ToolChoice | undefined): JsonObject {
+function choiceOut(choice: ToolChoice | undefined, hasFree: boolean): JsonObject {
   if (!choice) return {}
-  if (choice.mode === 'tool') return { tool_choice: { type: 'function', function: { name: choice.name } } }
+  if (choice.mode === 'tool')
+    return choice.tool.type === 'named' ? { tool_choice: referenceOut(choice.tool, hasFree) } : {}
   if (choice.mode !== 'allowed') return { tool_choice: choice.mode }
-  const tools = choice.names.map((name) => ({ type: 'function', function: { name } }))
-  return {
-    tool_choice: { type: 'allowed_tools', allowed_tools: { mode: choice.required ? 'required' : 'auto', tools } },
-  }
+  const tools = namedReferences(choice.tools).map((tool) => referenceOut(tool, hasFree))
+  const allowed = { mode: choice.required ? 'required' : 'auto', tools }
+  return { tool_choice: { type: 'allowed_tools', allowed_tools: allowed } }
+}
+
+function referenceOut({ name, freeform }: ToolReference & { type: 'named' }, hasFree: boolean): JsonObject {
+  return freeform && hasFree ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } }
 }
 
 function formatOut({ format }: Conversation): JsonObject | undefined {

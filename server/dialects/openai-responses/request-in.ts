@@ -7,6 +7,7 @@ import type {
   ResponseFormat,
   Tool,
   ToolChoice,
+  ToolReference,
 } from '../conversation.ts'
 import { Fields, missingField, wrongField } from '../fields.ts'
 import { commonIn, effortIn, searchIn } from '../openai-request.ts'
@@ -65,8 +66,7 @@ function nativeIn(body: Fields, within: Readonly<Record<string, Fields | undefin
 
 function toolIn(tool: Fields): Tool {
   const type = tool.needText('type')
-  const search = /^web_search(?:_preview)?(?:_\d.*)?$/.test(type)
-  if (search) {
+  if (isSearch(type)) {
     const found = searchIn(tool, dialect)
     return { ...found, native: { dialect, fields: { ...found.native?.fields, type } } }
   }
@@ -104,12 +104,21 @@ function choiceIn(body: Fields): ToolChoice | undefined {
   const fields = new Fields(choice, 'tool_choice')
   const type = fields.needText('type')
   if (type === 'allowed_tools') {
-    const names = (fields.each('tools') ?? []).flatMap((tool) => tool.text('name') ?? [])
-    return { mode: 'allowed', names, required: fields.text('mode') === 'required' }
+    const tools = (fields.each('tools') ?? []).map(referenceIn)
+    return { mode: 'allowed', tools, required: fields.text('mode') === 'required' }
   }
-  if (type === 'function' || type === 'custom') return { mode: 'tool', name: fields.needText('name') }
-  // A hosted tool that must be used; with others it may.
-  return { mode: 'auto' }
+  return { mode: 'tool', tool: referenceIn(fields) }
+}
+
+function referenceIn(tool: Fields): ToolReference {
+  const type = tool.needText('type')
+  if (type === 'function' || type === 'custom')
+    return { type: 'named', name: tool.needText('name'), ...(type === 'custom' && { freeform: true }) }
+  return { type: isSearch(type) ? 'web-search' : 'native', value: tool.value }
+}
+
+function isSearch(type: string): boolean {
+  return /^web_search(?:_preview)?(?:_\d.*)?$/.test(type)
 }
 
 function formatIn(format: Fields | undefined): ResponseFormat | undefined {

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
+import type { Conversation, Tool, ToolChoice, ToolReference } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { commonOut } from '../openai-request.ts'
+import { type Offer, offerOf } from '../tool-choice.ts'
 import { itemsOut } from './items-out.ts'
 
 const dialect = 'openai-responses'
@@ -26,7 +27,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const { system, verbosity, reasoning, stream } = conversation
   const instructions = system.map(({ text }) => text).join('\n\n')
   for (const { cache } of losses.isForeign ? system : []) losses.lose('cacheMark', cache)
-  const tools = conversation.tools.flatMap((tool) => toolOut(tool, losses))
+  const { tools, choice } = offered(conversation, losses)
   const format = formatOut(conversation)
   const effort = reasoning && effortOf(reasoning)
   const native = losses.native(conversation.native)
@@ -36,7 +37,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     ...(instructions && { instructions }),
     input: itemsOut(conversation.messages, losses),
     stream: stream || undefined,
-    ...(tools.length > 0 && { tools, tool_choice: choiceOut(conversation.toolChoice) }),
+    ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, losses.isForeign) }),
     max_output_tokens: conversation.maxTokens,
     // Nothing of a call that came in another dialect can be asked for by its id later.
     ...(losses.isForeign && { store: false, include: includes(conversation) }),
@@ -71,6 +72,16 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
     ...(logprobs ? ['message.output_text.logprobs'] : []),
   ]
   return names.length > 0 ? names : undefined
+}
+
+/** This dialect has a list of allowed tools; only what it has none of is left out of it. */
+function offered(conversation: Conversation, losses: Losses): Offer {
+  const write = (tool: Tool) => toolOut(tool, losses)
+  const choice = conversation.toolChoice
+  const isSayable = (tool: ToolReference) => !losses.isForeign || tool.type !== 'native'
+  if (choice?.mode !== 'allowed' || !choice.tools.some(isSayable)) return offerOf(conversation, losses, write)
+  const tools = choice.tools.filter(isSayable)
+  return { tools: conversation.tools.flatMap(write), choice: { ...choice, tools } }
 }
 
 function toolOut(tool: Tool, losses: Losses): JsonObject[] {
@@ -117,12 +128,17 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
   }
 }
 
-function choiceOut(choice: ToolChoice | undefined): unknown {
+function choiceOut(choice: ToolChoice | undefined, isForeign: boolean): unknown {
   if (!choice) return undefined
-  if (choice.mode === 'tool') return { type: 'function', name: choice.name }
+  if (choice.mode === 'tool') return referenceOut(choice.tool, isForeign)
   if (choice.mode !== 'allowed') return choice.mode
-  const tools = choice.names.map((name) => ({ type: 'function', name }))
+  const tools = choice.tools.map((tool) => referenceOut(tool, isForeign))
   return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools }
+}
+
+function referenceOut(tool: ToolReference, isForeign: boolean): JsonObject {
+  if (tool.type === 'named') return { type: tool.freeform ? 'custom' : 'function', name: tool.name }
+  return isForeign || !tool.value ? { type: 'web_search' } : tool.value
 }
 
 function formatOut({ format }: Conversation): JsonObject | undefined {
