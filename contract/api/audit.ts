@@ -1,14 +1,13 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { text } from './fields.ts'
-import { listQuery } from './list-query.ts'
+import { listQuery, looseNumberFilter, wordFilter } from './list-query.ts'
 
 /** Something that a person did to the installation. */
 export const auditSchema = z.object({
-  id: z.number(),
-  created_at: z.number().check(z.describe('Epoch seconds.')),
+  id: z.int(),
+  created_at: z.int().check(z.describe('Epoch seconds.')),
   /** 0 when nobody was logged in. */
-  actor_id: z.number(),
+  actor_id: z.int(),
   actor_name: z.string(),
   /** `object.verb`: `channel.update`. */
   action: z.string(),
@@ -19,9 +18,7 @@ export const auditSchema = z.object({
 
 export type AuditRow = z.output<typeof auditSchema>
 
-// Filters that cannot be read count as not set, as in the lists of logs.
-const time = z.catch(z.coerce.number<string>().check(z.int(), z.gte(0)), 0)
-const word = z.catch(text(200), '')
+const time = looseNumberFilter(Number.MAX_SAFE_INTEGER, 'Epoch seconds, included; 0 = no limit.')
 
 export const auditApi = {
   list: endpoint({
@@ -29,10 +26,8 @@ export const auditApi = {
     path: '/api/audit/',
     access: 'admin',
     query: z.extend(listQuery(['id', 'created_at']), {
-      /** A user name or the number of a user. */
-      actor: word,
-      /** How the action begins: `user.` finds every change of users. */
-      action: word,
+      actor: wordFilter(200, 'A user name or the number of a user.'),
+      action: wordFilter(200, 'How the action begins: `user.` finds every change of users.'),
       start_timestamp: time,
       end_timestamp: time,
     }),

@@ -24,7 +24,7 @@ export const channelTestSchema = z.object({
   model: z.string(),
   ok: z.boolean(),
   /** Milliseconds. */
-  response_time: z.number(),
+  response_time: z.int(),
   /** Why it failed; empty when it did not. */
   message: z.string(),
 })
@@ -32,11 +32,11 @@ export const channelTestSchema = z.object({
 /** How far the run over all channels is, or how the last one went. Times are epoch seconds, 0 = never. */
 export const testProgressSchema = z.object({
   running: z.boolean(),
-  total: z.number(),
-  done: z.number(),
-  failed: z.number(),
-  started_at: z.number(),
-  finished_at: z.number(),
+  total: z.int(),
+  done: z.int(),
+  failed: z.int(),
+  started_at: z.int(),
+  finished_at: z.int(),
 })
 
 export type TestProgress = z.output<typeof testProgressSchema>
@@ -44,11 +44,11 @@ export type TestProgress = z.output<typeof testProgressSchema>
 /** The health of one key of a channel; the key itself is never shown. */
 export const channelKeySchema = z.object({
   /** Place in the list of keys, from 1. */
-  index: z.number(),
+  index: z.int(),
   healthy: z.boolean(),
   /** Why it was set aside, and when (epoch seconds). */
   reason: z.string(),
-  since: z.number(),
+  since: z.int(),
 })
 
 /** What is done with channels beyond reading and writing them. Paths here must be served before `/api/channel/{id}`. */
@@ -99,7 +99,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     body: z.object({ name: z.optional(trimmedText(100)) }),
-    data: z.number(),
+    data: z.int(),
     summary: 'Make another channel like this one, keys included; data = its id',
   }),
   batch: endpoint({
@@ -107,7 +107,7 @@ export const channelOperations = {
     path: '/api/channel/batch',
     access: 'admin',
     body: batchBody,
-    data: z.number(),
+    data: z.int(),
     summary: 'Enable, disable, delete or edit (priority, weight, models, group) many channels; data = how many',
   }),
   keys: endpoint({
@@ -123,7 +123,7 @@ export const channelOperations = {
     path: '/api/channel/{id}/keys/revive',
     access: 'admin',
     params: idParams,
-    data: z.number(),
+    data: z.int(),
     summary: 'Use the keys that were set aside again; data = how many',
   }),
   removeDeadKeys: endpoint({
@@ -131,7 +131,7 @@ export const channelOperations = {
     path: '/api/channel/{id}/keys/dead',
     access: 'admin',
     params: idParams,
-    data: z.number(),
+    data: z.int(),
     summary: 'Delete the keys that were set aside; data = how many',
   }),
 }

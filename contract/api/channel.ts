@@ -6,32 +6,32 @@ import { listQuery, numberFilter } from './list-query.ts'
 
 /** A channel as the API shows it; the key is always empty text. */
 export const channelSchema = z.object({
-  id: z.number(),
-  type: z.number().check(z.describe('A number of the catalogue.')),
+  id: z.int(),
+  type: z.int().check(z.describe('A number of the catalogue.')),
   key: z.literal(''),
-  status: z.number().check(z.describe('1 enabled, 2 disabled by a person, 3 disabled by the gateway.')),
+  status: z.int().check(z.describe('1 enabled, 2 disabled by a person, 3 disabled by the gateway.')),
   name: z.string(),
-  weight: z.number().check(z.describe('Share among channels of one priority.')),
-  created_time: z.number().check(z.describe('Epoch seconds.')),
-  test_time: z.number().check(z.describe('Epoch seconds of the last test.')),
-  response_time: z.number().check(z.describe('Milliseconds of the last test.')),
+  weight: z.int().check(z.describe('Share among channels of one priority.')),
+  created_time: z.int().check(z.describe('Epoch seconds.')),
+  test_time: z.int().check(z.describe('Epoch seconds of the last test.')),
+  response_time: z.int().check(z.describe('Milliseconds of the last test.')),
   /** Ours. */
   test_error: z.string().check(z.describe('What was wrong at the last test; empty = it passed, or there was none.')),
   base_url: z.string().check(z.describe("Address of the upstream; empty = the type's own.")),
   other: z.string().check(z.describe('What the type needs beyond the key, such as an API version.')),
   balance: z.number().check(z.describe('What the upstream says is left there, in its own currency.')),
-  balance_updated_time: z.number().check(z.describe('Epoch seconds.')),
+  balance_updated_time: z.int().check(z.describe('Epoch seconds.')),
   models: z.string().check(z.describe('Comma-separated.')),
   group: z.string().check(z.describe('Comma-separated groups that may use it.')),
-  used_quota: z.number().check(z.describe('Quota units.')),
+  used_quota: z.int().check(z.describe('Quota units.')),
   model_mapping: z.string().check(z.describe('JSON object text: asked model → model sent upstream.')),
-  priority: z.number().check(z.describe('Higher is tried first.')),
+  priority: z.int().check(z.describe('Higher is tried first.')),
   config: z.string().check(z.describe('JSON object text with settings of this channel.')),
   system_prompt: z.string().check(z.describe('Put in front of every chat.')),
   /** Ours: `multi` = several keys used in turn; how many there are, and how many of them are set aside. */
   key_mode: keyMode.check(z.describe('multi = several keys used in turn.')),
-  key_count: z.number().check(z.describe('Keys that it has.')),
-  keys_dead: z.number().check(z.describe('Keys that are set aside.')),
+  key_count: z.int().check(z.describe('Keys that it has.')),
+  keys_dead: z.int().check(z.describe('Keys that are set aside.')),
 })
 
 export type Channel = z.output<typeof channelSchema>
@@ -59,7 +59,7 @@ export type ChannelConfig = z.output<typeof channelConfigSchema>
 
 /** One entry of the catalogue of channel types; the console builds its form from it. */
 export const channelTypeSchema = z.object({
-  type: z.number().check(z.describe('The number that channels name.')),
+  type: z.int().check(z.describe('The number that channels name.')),
   name: z.string(),
   label: z.string(),
   color: z.string().check(z.describe('For its badge.')),
@@ -129,7 +129,7 @@ export const updateChannelBody = z.object({ id: idField, ...fields, key_append: 
 const modelEntry = z.object({
   id: z.string(),
   object: z.literal('model'),
-  created: z.number(),
+  created: z.int(),
   owned_by: z.string(),
   permission: z.array(z.record(z.string(), z.unknown())),
   root: z.string(),
@@ -212,7 +212,7 @@ export const channelApi = {
     path: '/api/channel/',
     access: 'admin',
     body: createChannelBody,
-    data: z.array(z.number()),
+    data: z.array(z.int()),
     summary: 'Make one channel per line of the key, or with key_mode=multi one for all lines; data = their ids',
   }),
   update: endpoint({
@@ -227,7 +227,7 @@ export const channelApi = {
     method: 'DELETE',
     path: '/api/channel/disabled',
     access: 'admin',
-    data: z.number(),
+    data: z.int(),
     summary: 'Delete all disabled channels; data = how many',
   }),
   remove: endpoint({

@@ -19,9 +19,9 @@ export interface Endpoint<
   data: Data
   /**
    * `standard`: { success, message, data }. `flat`: fields of `data` stand beside success and message.
-   * `bare`: `data` is the whole body. `empty`: a success has no body, a refusal is as ever.
+   * `bare`: `data` is the whole body.
    */
-  envelope: 'standard' | 'flat' | 'bare' | 'empty'
+  envelope: 'standard' | 'flat' | 'bare'
   /** Type of a success that is no JSON: such an answer is the whole body and `data` says nothing of it. */
   media?: string
   /** One line for the API page. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { maxQuota } from './fields.ts'
 
 const meanings = {
   rpm_limit: 'Calls let through in any 60 seconds; 0 = no limit.',
@@ -8,8 +9,11 @@ const meanings = {
   monthly_budget: 'Quota units that a month (UTC) may cost; 0 = no limit.',
 } as const
 
-const shown = (meaning: string) => z.number().check(z.describe(meaning))
-const written = (meaning: string) => z.optional(z.int().check(z.gte(0), z.describe(meaning)))
+const shown = (meaning: string) => z.int().check(z.describe(meaning))
+const written = (meaning: string, most: number) => z.optional(z.int().check(z.gte(0), z.lte(most), z.describe(meaning)))
+
+/** Most calls, or tokens, that a limit may let through. */
+const mostCounted = 1e12
 
 /** Limits, and what was spent in the running day and month, as answers show them. */
 export const limitsShown = {
@@ -24,9 +28,9 @@ export const limitsShown = {
 
 /** Limits as they may be sent; what is left out stays. */
 export const limitsWritten = {
-  rpm_limit: written(meanings.rpm_limit),
-  tpm_limit: written(meanings.tpm_limit),
-  concurrency_limit: written(meanings.concurrency_limit),
-  daily_budget: written(meanings.daily_budget),
-  monthly_budget: written(meanings.monthly_budget),
+  rpm_limit: written(meanings.rpm_limit, mostCounted),
+  tpm_limit: written(meanings.tpm_limit, mostCounted),
+  concurrency_limit: written(meanings.concurrency_limit, mostCounted),
+  daily_budget: written(meanings.daily_budget, maxQuota),
+  monthly_budget: written(meanings.monthly_budget, maxQuota),
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { pageQuery, pageSize } from './endpoint.ts'
+import { text } from './fields.ts'
 
 /** Most rows that one answer holds. */
 export const maxPageSize = 100
@@ -28,4 +29,18 @@ export function listQuery<const Columns extends readonly [string, ...string[]]>(
  */
 export function numberFilter(most: number, description: string) {
   return z._default(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most), z.describe(description)), 0)
+}
+
+/** As `numberFilter`, where clients of one-api send NaN for a box that was cleared: that means any, too. */
+export function looseNumberFilter(most: number, description: string) {
+  const cleared = z.string().check(
+    z.overwrite((value) => (/^(?:NaN|undefined|null)$/.test(value) ? '0' : value)),
+    z.meta({ type: 'integer', minimum: 0, maximum: most, description }),
+  )
+  return z._default(z.pipe(cleared, z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most))), 0)
+}
+
+/** A text that lists are narrowed to; an empty one means any. One that is too long is refused, for the same reason. */
+export function wordFilter(most: number, description: string) {
+  return z._default(text(most).check(z.describe(description)), '')
 }

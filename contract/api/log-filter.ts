@@ -1,10 +1,8 @@
 import * as z from 'zod/mini'
-import { text } from './fields.ts'
+import { looseNumberFilter, wordFilter } from './list-query.ts'
 
-// Filters that cannot be read (a cleared date box sends NaN) count as not set, as in one-api.
-const number = (description: string) =>
-  z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.describe(description)), 0)
-const word = (description: string) => z.catch(text(200).check(z.describe(description)), '')
+const number = (description: string) => looseNumberFilter(Number.MAX_SAFE_INTEGER, description)
+const word = (description: string) => wordFilter(200, description)
 
 /** Which log rows one may ask for about oneself; 0 and '' mean any, names are compared as a whole. */
 export const ownLogFilter = {

@@ -5,26 +5,26 @@ import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
 /** A log row. Fields from `token_id` on are ours; `channel` and `attempts` are empty for people who are not admins. */
 export const logSchema = z.object({
-  id: z.number(),
-  user_id: z.number(),
-  created_at: z.number().check(z.describe('Epoch seconds.')),
-  type: z.number().check(z.describe('1 top-up, 2 call, 3 management, 4 system, 5 channel test.')),
+  id: z.int(),
+  user_id: z.int(),
+  created_at: z.int().check(z.describe('Epoch seconds.')),
+  type: z.int().check(z.describe('1 top-up, 2 call, 3 management, 4 system, 5 channel test.')),
   content: z.string(),
   username: z.string(),
   token_name: z.string(),
   model_name: z.string(),
-  quota: z.number().check(z.describe('Quota units charged.')),
-  prompt_tokens: z.number(),
-  completion_tokens: z.number(),
-  channel: z.number().check(z.describe('Id of the channel that served it; admins only.')),
+  quota: z.int().check(z.describe('Quota units charged.')),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  channel: z.int().check(z.describe('Id of the channel that served it; admins only.')),
   request_id: z.string().check(z.describe('As in the header X-Oneapi-Request-Id of the answer.')),
-  elapsed_time: z.number().check(z.describe('Milliseconds.')),
+  elapsed_time: z.int().check(z.describe('Milliseconds.')),
   is_stream: z.boolean(),
   system_prompt_reset: z.boolean(),
-  token_id: z.number().check(z.describe('0 = no token.')),
-  first_byte_time: z.number().check(z.describe('Milliseconds to the first byte of the answer.')),
-  cached_tokens: z.number(),
-  reasoning_tokens: z.number(),
+  token_id: z.int().check(z.describe('0 = no token.')),
+  first_byte_time: z.int().check(z.describe('Milliseconds to the first byte of the answer.')),
+  cached_tokens: z.int(),
+  reasoning_tokens: z.int(),
   estimated: z.boolean().check(z.describe('Counted by the gateway, the upstream having sent no usable figures.')),
   outcome: z.string().check(z.describe('complete, aborted by the caller, or interrupted.')),
   attempts: z.string().check(z.describe('The channels tried; admins only.')),
@@ -43,7 +43,7 @@ export const logSortColumns = [
 ] as const
 
 const list = listQuery(logSortColumns)
-const stat = z.object({ quota: z.number(), token: z.number() })
+const stat = z.object({ quota: z.int(), token: z.int() })
 
 const histogramShape = {
   buckets: z._default(
@@ -55,12 +55,12 @@ const histogramShape = {
 
 /** How many rows there are in each part of a time range, by type. */
 export const histogramSchema = z.object({
-  step: z.number().check(z.describe('Seconds of a bucket.')),
-  starts: z.array(z.number()).check(z.describe('Epoch seconds at which each bucket begins.')),
+  step: z.int().check(z.describe('Seconds of a bucket.')),
+  starts: z.array(z.int()).check(z.describe('Epoch seconds at which each bucket begins.')),
   types: z.array(
     z.object({
-      type: z.number(),
-      counts: z.array(z.number()).check(z.describe('Rows of the type in each bucket.')),
+      type: z.int(),
+      counts: z.array(z.int()).check(z.describe('Rows of the type in each bucket.')),
     }),
   ),
 })
@@ -70,10 +70,10 @@ export const dashboardRowSchema = z.object({
   /** yyyy-mm-dd. */
   Day: z.string(),
   ModelName: z.string(),
-  RequestCount: z.number(),
-  Quota: z.number(),
-  PromptTokens: z.number(),
-  CompletionTokens: z.number(),
+  RequestCount: z.int(),
+  Quota: z.int(),
+  PromptTokens: z.int(),
+  CompletionTokens: z.int(),
 })
 
 /** Days that the dashboard shows, today included. */
@@ -213,7 +213,7 @@ export const logApi = {
     path: '/api/log/',
     access: 'admin',
     query: z.object({ target_timestamp: z.coerce.number<string>().check(z.int(), z.positive()) }),
-    data: z.number(),
+    data: z.int(),
     summary: 'Delete the logs older than target_timestamp; data = how many',
   }),
 }

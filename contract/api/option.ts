@@ -31,7 +31,7 @@ export type OptionDefinitionEntry = z.output<typeof optionDefinitionSchema>
 /** What a model costs now; ratios as in the options of the same name. */
 export const modelPriceSchema = z.object({
   model: z.string().check(z.describe('As it is sent upstream.')),
-  channels: z.number().check(z.describe('How many channels serve it.')),
+  channels: z.int().check(z.describe('How many channels serve it.')),
   ratio: z.number().check(z.describe('Of a prompt token; 0 when there is no price.')),
   completion_ratio: z.number(),
   default_ratio: z.number().check(z.describe('As without any option; 0 when there is no built-in price.')),

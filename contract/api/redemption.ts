@@ -5,18 +5,18 @@ import { listQuery, numberFilter } from './list-query.ts'
 
 /** A redemption code with what it is worth. `count` belongs to the form that makes codes and is always 0 here. */
 export const redemptionSchema = z.object({
-  id: z.number(),
+  id: z.int(),
   /** Who made it. */
-  user_id: z.number(),
+  user_id: z.int(),
   key: z.string(),
-  status: z.number().check(z.describe('1 unused, 2 disabled, 3 used.')),
+  status: z.int().check(z.describe('1 unused, 2 disabled, 3 used.')),
   name: z.string(),
-  quota: z.number().check(z.describe('Quota units that it is worth.')),
-  created_time: z.number().check(z.describe('Epoch seconds.')),
-  redeemed_time: z.number().check(z.describe('Epoch seconds; 0 = not yet.')),
+  quota: z.int().check(z.describe('Quota units that it is worth.')),
+  created_time: z.int().check(z.describe('Epoch seconds.')),
+  redeemed_time: z.int().check(z.describe('Epoch seconds; 0 = not yet.')),
   count: z.literal(0),
   /** Ours: who redeemed it; 0 = nobody yet. */
-  redeemed_user_id: z.number(),
+  redeemed_user_id: z.int(),
 })
 
 export type Redemption = z.output<typeof redemptionSchema>
@@ -112,7 +112,7 @@ export const redemptionApi = {
     path: '/api/user/topup',
     access: 'user',
     body: z.object({ key: z.string().check(z.trim(), z.maxLength(200)) }),
-    data: z.number(),
+    data: z.int(),
     summary: 'Redeem a code; data = the quota added',
   }),
   topUp: endpoint({

@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts'
 /** What everybody may know about this server; the console keeps it. */
 export const statusSchema = z.object({
   version: z.string(),
-  start_time: z.number().check(z.describe('Epoch seconds.')),
+  start_time: z.int().check(z.describe('Epoch seconds.')),
   email_verification: z.boolean().check(z.describe('Registering needs a code sent by e-mail.')),
   github_oauth: z.boolean(),
   github_client_id: z.string(),

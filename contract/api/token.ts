@@ -6,17 +6,17 @@ import { listQuery } from './list-query.ts'
 
 /** A token as its owner sees it, the key (48 characters without `sk-`) included. */
 export const tokenSchema = z.object({
-  id: z.number(),
-  user_id: z.number(),
+  id: z.int(),
+  user_id: z.int(),
   key: z.string().check(z.describe('The key without its sk-.')),
-  status: z.number().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 used up.')),
+  status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 used up.')),
   name: z.string(),
-  created_time: z.number().check(z.describe('Epoch seconds.')),
-  accessed_time: z.number().check(z.describe('Epoch seconds of the last call.')),
-  expired_time: z.number().check(z.describe('Epoch seconds; -1 = never.')),
-  remain_quota: z.number().check(z.describe('Quota units left; no limit while unlimited_quota.')),
+  created_time: z.int().check(z.describe('Epoch seconds.')),
+  accessed_time: z.int().check(z.describe('Epoch seconds of the last call.')),
+  expired_time: z.int().check(z.describe('Epoch seconds; -1 = never.')),
+  remain_quota: z.int().check(z.describe('Quota units left; no limit while unlimited_quota.')),
   unlimited_quota: z.boolean(),
-  used_quota: z.number().check(z.describe('Quota units.')),
+  used_quota: z.int().check(z.describe('Quota units.')),
   models: z.nullable(z.string().check(z.describe('Comma-separated names of the models it may use; nothing = all.'))),
   subnet: z.nullable(
     z.string().check(z.describe('Comma-separated CIDRs that calls may come from; nothing = anywhere.')),

@@ -30,7 +30,8 @@ export const maxUsageBuckets = 1000
 
 const { type: _type, ...filter } = allLogFilter
 
-const sum = (description: string) => z.number().check(z.describe(description))
+const sum = (description: string) => z.int().check(z.describe(description))
+const mean = (description: string) => z.number().check(z.describe(description))
 
 /** All figures of some calls. */
 export const usageFiguresSchema = z.object({
@@ -41,8 +42,8 @@ export const usageFiguresSchema = z.object({
   tokens: sum('Prompt and completion tokens.'),
   cached_tokens: sum('Prompt tokens that the upstream had in its cache.'),
   failed: sum('Calls that broke off, other than by the caller.'),
-  duration: sum('Mean milliseconds from request to the end of the answer.'),
-  first_byte: sum('Mean milliseconds to the first byte, of the answers that had one.'),
+  duration: mean('Mean milliseconds from request to the end of the answer.'),
+  first_byte: mean('Mean milliseconds to the first byte, of the answers that had one.'),
 })
 
 export type UsageFiguresView = z.output<typeof usageFiguresSchema>
@@ -53,7 +54,7 @@ export const usageSchema = z.object({
   start: sum('Epoch seconds: the range is widened to whole hours (UTC).'),
   end: sum('Epoch seconds, not included.'),
   buckets: z
-    .array(z.number())
+    .array(z.int())
     .check(z.describe('Epoch seconds at which each bucket begins; the first may begin before the range.')),
   total: usageFiguresSchema,
   previous: z

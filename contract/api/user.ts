@@ -11,7 +11,7 @@ export const usernameSchema = z.string().check(
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
-  z.describe('1 to 12 characters.'),
+  z.describe('1 to 12 characters: letters and digits of any script, dots, hyphens and underscores.'),
 )
 
 /** What a new password must be. */
@@ -26,12 +26,12 @@ const group = trimmedText(32).check(z.refine((value) => !value.includes(','), { 
 
 /** A user as the API shows it. Secrets are always empty text, so that clients find the fields they know. */
 export const userSchema = z.object({
-  id: z.number(),
+  id: z.int(),
   username: z.string(),
   password: z.literal(''),
   display_name: z.string(),
-  role: z.number().check(z.describe('1 user, 10 admin, 100 root.')),
-  status: z.number().check(z.describe('1 enabled, 2 banned, 3 deleted.')),
+  role: z.int().check(z.describe('1 user, 10 admin, 100 root.')),
+  status: z.int().check(z.describe('1 enabled, 2 banned, 3 deleted.')),
   email: z.string(),
   github_id: z.string(),
   wechat_id: z.string(),
@@ -39,13 +39,13 @@ export const userSchema = z.object({
   oidc_id: z.string(),
   verification_code: z.literal(''),
   access_token: z.literal(''),
-  quota: z.number().check(z.describe('Quota units left.')),
-  used_quota: z.number().check(z.describe('Quota units.')),
-  request_count: z.number().check(z.describe('Calls made.')),
+  quota: z.int().check(z.describe('Quota units left.')),
+  used_quota: z.int().check(z.describe('Quota units.')),
+  request_count: z.int().check(z.describe('Calls made.')),
   group: z.string().check(z.describe('Decides the models and the ratio.')),
   aff_code: z.string().check(z.describe('The invite code.')),
-  inviter_id: z.number().check(z.describe('Who invited; 0 = nobody.')),
-  created_time: z.number().check(z.describe('Epoch seconds.')),
+  inviter_id: z.int().check(z.describe('Who invited; 0 = nobody.')),
+  created_time: z.int().check(z.describe('Epoch seconds.')),
   ...limitsShown,
 })
 
@@ -181,7 +181,7 @@ export const userApi = {
     path: '/api/user/manage',
     access: 'admin',
     body: z.object({ username: z.string().check(z.maxLength(100)), action: z.enum(manageActions) }),
-    data: z.object({ status: z.number(), role: z.number() }),
+    data: z.object({ status: z.int(), role: z.int() }),
     summary: 'Disable, enable, delete, promote or demote a user',
   }),
   remove: endpoint({
@@ -189,8 +189,6 @@ export const userApi = {
     path: '/api/user/{id}',
     access: 'admin',
     params: idParams,
-    envelope: 'empty',
     summary: 'Delete a user of a lower role',
-    description: 'A success has an empty body; a refusal is told as everywhere.',
   }),
 }

@@ -36,11 +36,22 @@ export async function readJson(
     const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
     // PostgreSQL's text has no NUL; no name or value of ours needs one.
     if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
+    // A database would store another character in the place of half of one.
+    if (hasLoneSurrogate(text))
+      throw new ApiFailure('The request body may not hold halves of characters (lone surrogates).', status)
     return value
   } catch (error) {
     if (error instanceof JsonFault) throw new ApiFailure(`The request body ${error.message}.`, status)
     throw error
   }
+}
+
+const loneSurrogate =
+  /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}/
+
+/** Text in UTF-8 can only hold halves of characters as escapes; a backslash that is escaped itself begins none. */
+function hasLoneSurrogate(json: string): boolean {
+  return /\\u[dD]/.test(json) && loneSurrogate.test(json.replaceAll('\\\\', '  '))
 }
 
 /** Space, as JSON and forms of old clients have it. */
@@ -76,11 +87,11 @@ function explain(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
       return issue.origin === 'string'
         ? `may have at most ${issue.maximum} characters`
-        : `must be at most ${issue.maximum}`
+        : `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}`
     case 'too_small':
       return issue.origin === 'string'
         ? `must have at least ${issue.minimum} characters`
-        : `must be at least ${issue.minimum}`
+        : `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`
     case 'invalid_value':
       return `must be ${issue.values.map((value) => (value === '' ? 'empty' : String(value))).join(' or ')}`
     case 'unrecognized_keys':

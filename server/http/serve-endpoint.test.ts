@@ -38,7 +38,7 @@ const echo = endpoint({
   method: 'POST',
   path: '/api/echo/{id}/',
   access: 'public',
-  params: z.object({ id: z.coerce.number<string>().check(z.int()) }),
+  params: z.object({ id: z.coerce.number<string>().check(z.int(), z.positive()) }),
   body: z.object({ name: z.string().check(z.maxLength(5)), count: z.optional(z.int()) }),
   data: z.object({ id: z.number(), name: z.string() }),
   summary: '',
@@ -73,10 +73,56 @@ test('says which field is wrong and how', async () => {
     ['/api/echo/1', '{', 'The request body is not valid JSON.'],
     ['/api/echo/1', '[]', 'The input must be an object.'],
     ['/api/echo/1', '{"name":"a\\u0000"}', 'The request body may not hold NUL characters.'],
+    ...[
+      '\\ud800',
+      '\\uDC00',
+      '\\ude00\\ud83d',
+      '\\ud83d \\ude00',
+      '\\ud83d\\\\\\ude00',
+      '\\ud83d\\ud83d\\ude00',
+    ].flatMap((half) => [
+      [
+        '/api/echo/1',
+        `{"name":"${half}"}`,
+        'The request body may not hold halves of characters (lone surrogates).',
+      ] as const,
+      [
+        '/api/echo/1',
+        `{"${half}":1}`,
+        'The request body may not hold halves of characters (lone surrogates).',
+      ] as const,
+    ]),
+    ['/api/echo/0', '{"name":"a"}', 'id must be more than 0.'],
+    ['/api/echo/1?note=%ff', '{"name":"a"}', 'The address is not UTF-8.'],
+    ['/api/echo/1?note=%ed%a0%80', '{"name":"a"}', 'The address is not UTF-8.'],
   ] as const
   for (const [path, body, message] of cases) {
     const answer = await post(app, path, body)
     expect([answer.status, await answer.json()]).toEqual([200, { success: false, message }])
+  }
+})
+
+test('a text may hold whole characters however they are written, and percent signs stand for themselves', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, ({ body }) => ({ id: 1, name: body.name }))
+  for (const [written, name] of [
+    ['\\ud83d\\ude00', '😀'],
+    ['\\uD83D\\uDE00', '😀'],
+    ['😀é', '😀é'],
+    ['\\\\ud83', '\\ud83'],
+  ] as const) {
+    const answer = await post(app, '/api/echo/1?note=100%', `{"name":"${written}"}`)
+    expect(await answer.json()).toMatchObject({ success: true, data: { name } })
+  }
+})
+
+test('a body that is not UTF-8 is refused', async () => {
+  const { it, app } = router()
+  servePublic(it, echo, () => ({ id: 1, name: '' }))
+  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]]) {
+    const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from(bytes), Buffer.from('"}')])
+    const answer = await app.request('/api/echo/1', { method: 'POST', body })
+    expect(await answer.json()).toEqual({ success: false, message: 'The request body is not valid UTF-8.' })
   }
 })
 

@@ -146,12 +146,23 @@ async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, en
   if ([...Object.values(params), ...Object.values(query)].some((value) => value.includes('\0'))) {
     throw new ApiFailure('The address may not hold NUL characters.')
   }
+  if (!isDecodable(c.req.url)) throw new ApiFailure('The address is not UTF-8.')
   return {
     params: parseInput<E['params']>(endpoint.params, params),
     query: parseInput<E['query']>(endpoint.query, query),
     body: await parseBody(router, c, endpoint),
     clientAddress: c.get('clientAddress'),
     context: c,
+  }
+}
+
+/** What is percent-encoded in an address is UTF-8. A percent sign that begins no code stands for itself. */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url.replaceAll(/%(?![\da-fA-F]{2})/g, '%25'))
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -167,7 +178,6 @@ async function parseBody<E extends Endpoint>(
 }
 
 function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
-  if (endpoint.envelope === 'empty') return c.body(null)
   if (endpoint.envelope === 'bare') return c.json(data as object)
   if (endpoint.envelope === 'flat') return c.json({ success: true, message: '', ...(data as object) })
   const message = c.get('successMessage') ?? ''

@@ -43,7 +43,7 @@ test('every endpoint of the contract and every call of the relay is in it, and n
   const management = endpoints.map(({ endpoint }) => `${endpoint.method.toLowerCase()} ${endpoint.path}`)
   expect(
     differences(
-      [...relay, ...management],
+      [...relay, ...management, 'get /healthz', 'get /readyz', 'get /metrics'],
       operations.map(({ method, path }) => `${method} ${path}`),
     ),
   ).toEqual([])
@@ -61,7 +61,7 @@ test('every operation says what it does, who may call it and what it needs', () 
   }
   for (const { name, endpoint } of endpoints) {
     const security = operations.find(({ operation }) => operation.operationId === name)?.operation.security
-    const open = [{ session: [endpoint.access] }, { accessToken: [endpoint.access] }]
+    const open = ['session', 'accessToken', 'bareAccessToken'].map((scheme) => ({ [scheme]: [endpoint.access] }))
     expect([name, JSON.stringify(security)]).toEqual([name, JSON.stringify(endpoint.access === 'public' ? [] : open)])
   }
 })
@@ -89,6 +89,64 @@ test('every JSON body has an example, and it fits', () => {
     const faults = json.example === undefined ? ['no example'] : errorsOf(json.schema, json.example)
     expect([operation.operationId, faults]).toEqual([operation.operationId, []])
   }
+})
+
+test('every form has an example, whose fields are those of its schema', () => {
+  const forms = operations.flatMap(({ operation }) => {
+    const form = operation.requestBody?.content['multipart/form-data']
+    return form ? [{ name: operation.operationId, form }] : []
+  })
+  expect(forms.length).toBeGreaterThan(3)
+  const { errorsOf } = promisedBy(document)
+  for (const { name, form } of forms) {
+    expect([name, Object.keys((form.example ?? {}) as object).length > 0]).toEqual([name, true])
+    expect([name, errorsOf(form.schema, form.example)]).toEqual([name, []])
+  }
+})
+
+test('links lead to calls that there are, and fill in what these take', () => {
+  const byId = new Map(operations.map(({ operation }) => [operation.operationId, operation]))
+  const links = operations.flatMap(({ operation }) => {
+    const done = operation.responses['200']
+    return done && 'links' in done ? Object.values(done.links ?? {}).map((link) => ({ operation, link })) : []
+  })
+  expect(links.length).toBeGreaterThan(15)
+  for (const { operation, link } of links) {
+    const to = byId.get(link.operationId)
+    const names = (to?.parameters ?? []).map(({ name }) => name)
+    const unknown = Object.keys(link.parameters ?? {}).filter((name) => !names.includes(name))
+    expect([operation.operationId, link.operationId, to !== undefined, unknown]).toEqual([
+      operation.operationId,
+      link.operationId,
+      true,
+      [],
+    ])
+    if (link.requestBody !== undefined) expect(to?.requestBody).toBeDefined()
+  }
+})
+
+test('patterns are such that other languages can read them, and quota, limits and budgets have a maximum', () => {
+  for (const schema of schemasIn(document)) {
+    if (typeof schema['pattern'] === 'string') expect(schema['pattern']).not.toMatch(/\\p\{|\(\?[<!=]/)
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      if (!/_limit$|_budget$/.test(name) || 'const' in field) continue
+      if (schema.additionalProperties === false) continue
+      expect([name, typeof field['maximum'], field['minimum']]).toEqual([name, 'number', 0])
+    }
+  }
+})
+
+test('what counts or numbers something is a whole number', () => {
+  const fractional = ['balance', 'time', 'quota_per_unit', 'duration', 'first_byte', 'min', 'max']
+  const loose = new Set<string>()
+  for (const schema of schemasIn(document)) {
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      const isNumber = field.type === 'number' && !('const' in field)
+      if (isNumber && !fractional.includes(name) && /(^|_)(id|quota|tokens|time|count|type|status|role)$/.test(name))
+        loose.add(name)
+    }
+  }
+  expect([...loose]).toEqual([])
 })
 
 test('a gateway serves the document to everybody, and again only when it changed', async () => {

@@ -66,7 +66,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('self/search?keyword=ratio', bob)).toHaveLength(1)
   })
 
-  test('filters are exact and can be combined; what cannot be read does not filter', async () => {
+  test('filters are exact and can be combined; a cleared box does not filter', async () => {
     await add(ada, { token_name: 't1', model_name: 'gpt-4', created_at: 100 })
     await add(ada, { token_name: 't2', model_name: 'gpt-4', created_at: 200, channel_id: 3 })
     await add(bob, { type: 4, created_at: 300 })
@@ -78,6 +78,36 @@ forEachDatabase((_, openFresh) => {
     expect(await count('start_timestamp=200&end_timestamp=300')).toBe(2)
     expect(await count('channel=3')).toBe(1)
     expect(await count('start_timestamp=NaN&type=&end_timestamp=0')).toBe(3)
+  })
+
+  test('a filter that cannot be read or is beyond its bounds is refused, wherever it is taken', async () => {
+    await add(ada, { quota: 10 })
+    const refused = [
+      ['username', 'a'.repeat(201)],
+      ['model_name', 'a'.repeat(201)],
+      ['token_name', '😀'.repeat(201)],
+      ...['channel', 'type', 'start_timestamp', 'end_timestamp'].flatMap((name) =>
+        ['-1', '1e16', '1.5', 'abc', 'Infinity', '-Infinity', '9007199254740993', '[1]'].map((value) => [name, value]),
+      ),
+    ] as const
+    const paths = [
+      '/api/log/',
+      '/api/log/stat',
+      '/api/log/export',
+      '/api/log/histogram',
+      '/api/usage/',
+      '/api/log/stream',
+    ]
+    for (const path of paths) {
+      for (const [name = '', value = ''] of refused) {
+        if (path === '/api/usage/' && name === 'type') continue
+        if (path === '/api/log/stream' && name.endsWith('timestamp')) continue
+        const query = new URLSearchParams({ [name]: value })
+        const answer = await api.call('GET', `${path}?${query}`, { as: admin.token })
+        expect({ path, name, value, success: answer.json?.success }).toEqual({ path, name, value, success: false })
+        expect(answer.json.message).toStartWith(`${name} `)
+      }
+    }
   })
 
   test('ten a page with the number of all', async () => {

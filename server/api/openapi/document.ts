@@ -1,8 +1,9 @@
 import { sharedHeaders } from './headers.ts'
+import { healthOperations } from './health.ts'
 import { createSchemaWriter } from './json-schema.ts'
 import { managementOperations, managementResponses, managementSchemas } from './management.ts'
 import { relayOperations, relaySchemas } from './relay.ts'
-import { groupTags, introduction, modelsTag, relayTag } from './tags.ts'
+import { groupTags, healthTag, introduction, modelsTag, relayTag } from './tags.ts'
 import type { OpenApi, PathItem } from './types.ts'
 
 const securitySchemes = {
@@ -18,7 +19,39 @@ const securitySchemes = {
     description:
       "An account's access token, made by GET /api/user/token; it stands for the account with all its rights.",
   },
+  bareAccessToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The access token alone, without `Bearer`, as clients of one-api send it.',
+  },
   relayToken: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-…', description: 'A token of the token page.' },
+  relayTokenForMessages: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: "The same token, as Anthropic's clients send it.",
+  },
+  relayTokenForGemini: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-goog-api-key',
+    description: "The same token, as Google's clients send it.",
+  },
+  relayTokenInAddress: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'key',
+    description:
+      "The same token in the address, as some of Google's clients send it. Addresses are kept in the logs of proxies.",
+  },
+  relayTokenAsProtocol: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Sec-WebSocket-Protocol',
+    description: 'For browsers: `realtime, openai-insecure-api-key.` and the token.',
+  },
+  metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN of the server.' },
 }
 
 /**
@@ -28,7 +61,11 @@ const securitySchemes = {
 export function openApiDocument(version: string, basePath = ''): OpenApi {
   const writer = createSchemaWriter()
   const paths: Record<string, PathItem> = {}
-  for (const { path, method, operation } of [...relayOperations(writer), ...managementOperations(writer)]) {
+  for (const { path, method, operation } of [
+    ...relayOperations(writer),
+    ...managementOperations(writer),
+    ...healthOperations(),
+  ]) {
     paths[path] = { ...paths[path], [method]: operation }
   }
   const components = Object.fromEntries(Object.entries(writer.components).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -42,7 +79,7 @@ export function openApiDocument(version: string, basePath = ''): OpenApi {
       license: { name: 'MIT' },
     },
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'This server.' }],
-    tags: [relayTag, modelsTag, ...Object.values(groupTags)],
+    tags: [relayTag, modelsTag, ...Object.values(groupTags), healthTag],
     paths,
     components: {
       securitySchemes,

@@ -48,3 +48,13 @@ export const relayExamples: Readonly<Record<string, unknown>> = {
   },
   '/v1/audio/speech': { model: 'tts-1', input: 'Hello.', voice: 'alloy' },
 }
+
+const sound = { file: 'speech.mp3', model: 'whisper-1', response_format: 'json' }
+
+/** Fields of forms, by path; a file stands as its name. */
+export const formExamples: Readonly<Record<string, unknown>> = {
+  '/v1/images/edits': { model: 'gpt-image-1', image: 'gate.png', prompt: 'Paint the gate red' },
+  '/v1/images/variations': { model: 'dall-e-2', image: 'gate.png', n: 1, size: '1024x1024' },
+  '/v1/audio/transcriptions': sound,
+  '/v1/audio/translations': sound,
+}

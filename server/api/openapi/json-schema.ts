@@ -64,12 +64,17 @@ function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
-    .filter(([key, each]) => key !== 'propertyNames' && !saysWhole(key, each))
+    .filter(([key, each]) => key !== 'propertyNames' && !saysWhole(key, each) && !isOwnPattern(key, each))
     .map(([key, each]) => [
       key,
       key === '$ref' ? String(each).replace('#/$defs/', '#/components/schemas/') : tidy(each),
     ])
   return Object.fromEntries(entries)
+}
+
+/** Classes of Unicode are written differently in other languages: the description tells what they mean. */
+function isOwnPattern(key: string, value: unknown): boolean {
+  return key === 'pattern' && typeof value === 'string' && value.includes('\\p{')
 }
 
 function saysWhole(key: string, value: unknown): boolean {

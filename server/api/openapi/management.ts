@@ -5,6 +5,7 @@ import type { Access } from '../../../contract/roles.ts'
 import { bodyExamples } from './examples.ts'
 import { headersNamed } from './headers.ts'
 import type { SchemaWriter } from './json-schema.ts'
+import { linksOf } from './links.ts'
 import { groupTags } from './tags.ts'
 import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
 
@@ -66,7 +67,7 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     ...(parameters.length > 0 && { parameters }),
     // A call whose fields are all optional may be sent without a body.
     ...(hasFields(body) && { requestBody: { required: (body.required ?? []).length > 0, content } }),
-    responses: responsesOf(writer, endpoint, parameters),
+    responses: responsesOf(writer, operationId, endpoint, parameters),
   }
 }
 
@@ -76,7 +77,7 @@ function hasFields({ properties = {} }: JsonSchema): boolean {
 
 /** The roles stand where OAuth has its scopes: OpenAPI gives that place to them for other schemes. */
 function securityOf(access: Access): Operation['security'] {
-  return access === 'public' ? [] : [{ session: [access] }, { accessToken: [access] }]
+  return access === 'public' ? [] : [{ session: [access] }, { accessToken: [access] }, { bareAccessToken: [access] }]
 }
 
 function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parameter['in']): Parameter[] {
@@ -91,7 +92,13 @@ function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parame
   }))
 }
 
-function responsesOf(writer: SchemaWriter, endpoint: Endpoint, parameters: Parameter[]): Operation['responses'] {
+function responsesOf(
+  writer: SchemaWriter,
+  operationId: string,
+  endpoint: Endpoint,
+  parameters: Parameter[],
+): Operation['responses'] {
+  const links = linksOf(operationId)
   const changes = endpoint.method !== 'GET' || endpoint.changesState
   const isPaged = parameters.some(({ name }) => name === 'size')
   const counts = endpoint.cutWhenSorted ? ['X-Total-Count', 'X-Matching-Count'] : ['X-Total-Count']
@@ -100,6 +107,7 @@ function responsesOf(writer: SchemaWriter, endpoint: Endpoint, parameters: Param
       description: 'Done, or refused: see `success`.',
       ...(isPaged && { headers: headersNamed(...counts) }),
       content: answerContent(writer, endpoint),
+      ...(Object.keys(links).length > 0 && { links }),
     },
     ...(endpoint.badBodyStatus && { [endpoint.badBodyStatus]: shared('BadBody') }),
     ...(endpoint.access !== 'public' && { 401: shared('NotLoggedIn') }),
@@ -119,7 +127,6 @@ function answerContent(writer: SchemaWriter, { media, data, envelope: form }: En
   if (media !== undefined) {
     return { ...json(refused), [media]: { schema: { type: media === 'application/json' ? 'object' : 'string' } } }
   }
-  if (form === 'empty') return json(refused)
   const type = data._zod.def.type
   if (type === 'undefined') return json({ oneOf: [{ $ref: '#/components/schemas/Done' }, refused] })
   const schema = writer.write(data, 'output')

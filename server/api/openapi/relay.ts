@@ -8,7 +8,7 @@ import {
   relayReads,
 } from '../../../contract/relay-paths.ts'
 import { type ErrorCode, errorTable } from '../../errors.ts'
-import { relayExamples } from './examples.ts'
+import { formExamples, relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
 import type { SchemaWriter } from './json-schema.ts'
 import { json, type Placed } from './management.ts'
@@ -159,8 +159,8 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
     tags: [tag],
     summary: text.summary,
     ...(text.description !== undefined && { description: text.description }),
-    security: [{ relayToken: [] }],
-    ...(path.includes('{model}') && { parameters: [modelParameter] }),
+    security: securityOf(path),
+    ...(parametersOf(path).length > 0 && { parameters: parametersOf(path) }),
     ...(Object.keys(content).length > 0 && { requestBody: { required: true, content } }),
     responses: {
       200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? limitHeaderNames : []),
@@ -168,6 +168,33 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
       ...(tag === relayTag.name && { default: failed(path, 'An error of the upstream, with its own status.') }),
     },
   }
+}
+
+/** The ways to hand over a token that programs of the call's dialect know. */
+function securityOf(path: string): Operation['security'] {
+  const others = path.startsWith('/v1beta/')
+    ? ['relayTokenForGemini', 'relayTokenInAddress']
+    : path.startsWith('/v1/messages')
+      ? ['relayTokenForMessages']
+      : path === realtimePath
+        ? ['relayTokenAsProtocol']
+        : []
+  return ['relayToken', ...others].map((name) => ({ [name]: [] }))
+}
+
+function parametersOf(path: string): Parameter[] {
+  return [
+    ...(path.includes('{model}') ? [modelParameter] : []),
+    ...(path.endsWith(':streamGenerateContent') ? [altParameter] : []),
+  ]
+}
+
+const altParameter: Parameter = {
+  name: 'alt',
+  in: 'query',
+  required: false,
+  description: 'With `sse` the answer comes as events, else as one JSON array.',
+  schema: { type: 'string', enum: ['sse', 'json'] },
 }
 
 const modelParameter: Parameter = {
@@ -187,7 +214,9 @@ function nameOf(path: string): string {
 function bodyContent(writer: SchemaWriter, path: string, { body, form }: RelayCallText): Content {
   return {
     ...(body && json(writer.write(body, 'input'), relayExamples[path])),
-    ...(form && { 'multipart/form-data': { schema: writer.write(form, 'input') } }),
+    ...(form && {
+      'multipart/form-data': { schema: writer.write(form, 'input'), example: formExamples[path] ?? {} },
+    }),
   }
 }
 

@@ -29,6 +29,11 @@ export const relayTag: Tag = {
     "Calls that are passed on to a channel and charged. Requests and answers are OpenAI's; fields that are not named here pass on unchanged.",
 }
 
+export const healthTag: Tag = {
+  name: 'Health',
+  description: 'For whatever watches over the server. The answers have no envelope.',
+}
+
 export const modelsTag: Tag = {
   name: 'Models and billing',
   description: 'What a relay token may use and what it has left.',

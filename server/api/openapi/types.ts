@@ -45,6 +45,16 @@ export interface ResponseObject {
   description: string
   headers?: Record<string, HeaderObject | Reference>
   content?: Content
+  /** Calls that take something of this answer. */
+  links?: Record<string, Link>
+}
+
+export interface Link {
+  operationId: string
+  description?: string
+  /** Where each parameter stands in the answer, or in the request. */
+  parameters?: Record<string, string>
+  requestBody?: unknown
 }
 
 export interface HeaderObject {

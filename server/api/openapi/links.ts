@@ -1,0 +1,45 @@
+import type { Link } from './types.ts'
+
+/** What can be done with a row once its number is known: read it, change it, delete it. */
+interface Life {
+  /** Where the answer has the number; where it has none, it stands in the request. */
+  id: string
+  read?: string
+  update?: string
+  remove?: string
+}
+
+const made = '$response.body#/data/id'
+
+/** By the call whose answer, or request, has the number. */
+const lives: Readonly<Record<string, Life>> = {
+  tokenCreate: { id: made, read: 'tokenGet', update: 'tokenUpdate', remove: 'tokenRemove' },
+  tokenGet: { id: '$request.path.id', update: 'tokenUpdate', remove: 'tokenRemove' },
+  tokenUpdate: { id: made, read: 'tokenGet', remove: 'tokenRemove' },
+  channelCreate: {
+    id: '$response.body#/data/0',
+    read: 'channelGet',
+    update: 'channelUpdate',
+    remove: 'channelRemove',
+  },
+  channelGet: { id: '$request.path.id', update: 'channelUpdate', remove: 'channelRemove' },
+  channelUpdate: { id: made, read: 'channelGet', remove: 'channelRemove' },
+  redemptionGet: { id: '$request.path.id', update: 'redemptionUpdate', remove: 'redemptionRemove' },
+  redemptionUpdate: { id: made, read: 'redemptionGet', remove: 'redemptionRemove' },
+  userCreate: { id: made, read: 'userGet', update: 'userUpdate', remove: 'userRemove' },
+  userGet: { id: '$request.path.id', update: 'userUpdate', remove: 'userRemove' },
+  userUpdate: { id: '$request.body#/id', read: 'userGet', remove: 'userRemove' },
+}
+
+/** The links of a call's good answer, by name. */
+export function linksOf(operationId: string): Record<string, Link> {
+  const life = lives[operationId]
+  if (!life) return {}
+  const { id, read, update, remove } = life
+  const byPath = (call: string): Link => ({ operationId: call, parameters: { id } })
+  return {
+    ...(read && { read: byPath(read) }),
+    ...(update && { update: { operationId: update, requestBody: { id } } }),
+    ...(remove && { remove: byPath(remove) }),
+  }
+}
