@@ -52,6 +52,7 @@ export const errorTable = {
   unsupported_media_type: { status: 415, type: invalid },
   upgrade_required: { status: 426, type: invalid },
   api_not_implemented: { status: 501, type: gateway },
+  upstream_unavailable: { status: 503, type: upstream },
   bad_response_status_code: { status: 0, type: upstream },
   do_request_failed: { status: 502, type: upstream },
   bad_response_body: { status: 502, type: upstream },

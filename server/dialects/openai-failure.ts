@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
+import { contextCode, openAiWords } from './context-length.ts'
 import { kindOfStatus, messageOf } from './failure.ts'
 import { looseText } from './fields.ts'
 import type { Failure, FailureKind } from './reply.ts'
@@ -13,7 +14,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   permission_error: 'permission',
   model_not_found: 'not-found',
   rate_limit_exceeded: 'rate-limit',
-  context_length_exceeded: 'invalid',
+  context_length_exceeded: 'context-length',
   invalid_request_error: 'invalid',
   invalid_prompt: 'invalid',
   server_error: 'server',
@@ -29,6 +30,7 @@ export const statusOfKind: Readonly<Record<FailureKind, number>> = {
   permission: 403,
   'not-found': 404,
   'too-large': 413,
+  'context-length': 400,
   'rate-limit': 429,
   quota: 403,
   timeout: 504,
@@ -67,6 +69,7 @@ export const typeOfKind: Readonly<Record<FailureKind, string>> = {
   permission: 'invalid_request_error',
   'not-found': 'invalid_request_error',
   'too-large': 'invalid_request_error',
+  'context-length': 'invalid_request_error',
   'rate-limit': 'rate_limit_error',
   quota: 'insufficient_quota',
   timeout: 'server_error',
@@ -82,6 +85,7 @@ export const codeOfKind: Readonly<Record<FailureKind, string>> = {
   permission: 'permission_denied',
   'not-found': 'model_not_found',
   'too-large': 'request_too_large',
+  'context-length': contextCode,
   'rate-limit': 'rate_limit_exceeded',
   quota: 'insufficient_quota',
   timeout: 'timeout',
@@ -94,7 +98,8 @@ export function errorOut(
   failure: Failure,
   requestId: string,
 ): { message: string; type: string; param: string | null; code: string } {
-  const { kind, message, param = null, dialect } = failure
+  const { kind, param = null, dialect } = failure
+  const message = kind === 'context-length' ? openAiWords(failure) : failure.message
   // Another service's words for it mean nothing to a program that knows OpenAI's.
   const own = dialect === undefined || dialect === 'openai-chat' ? failure : undefined
   return {

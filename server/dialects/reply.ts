@@ -61,11 +61,21 @@ export type FailureKind =
   | 'permission'
   | 'not-found'
   | 'too-large'
+  /** Prompt and answer do not fit the model's context. */
+  | 'context-length'
   | 'rate-limit'
   | 'quota'
   | 'timeout'
   | 'overloaded'
   | 'server'
+
+/** What is known of the sizes where the context is too long, in tokens. */
+export interface ContextSizes {
+  readonly limit?: number
+  readonly prompt?: number
+  /** Room asked for the answer. */
+  readonly output?: number
+}
 
 /** An error in no dialect. */
 export interface Failure {
@@ -78,6 +88,7 @@ export interface Failure {
   /** Whose code and type these are; absent = the gateway's own. */
   readonly dialect?: DialectName
   readonly param?: string
+  readonly context?: ContextSizes
   /** When the maker says a retry makes sense, where it says so within the error. */
   readonly retryAfterSeconds?: number
 }

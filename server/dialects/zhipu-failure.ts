@@ -29,7 +29,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   1230: 'server',
   1231: 'invalid',
   1234: 'server',
-  1261: 'invalid',
+  1261: 'context-length',
   1301: 'invalid',
   1302: 'rate-limit',
   1303: 'rate-limit',

@@ -1,3 +1,4 @@
+import { contextCode, isAnthropics, readContext } from '../dialects/context-length.ts'
 import type { StreamMeter, UpstreamDialect } from '../dialects/dialect.ts'
 import { flatError } from '../dialects/flat-error.ts'
 import { readErrorBody } from '../dialects/openai/errors.ts'
@@ -75,35 +76,64 @@ export function statusFailure(
 ): AttemptFailed {
   const text = withoutKey(body, key)
   const parsed = tryParse(text)
-  const failure = dialect?.decodeFailure(response.status, parsed)
+  const decoded = dialect?.decodeFailure(response.status, parsed)
   const { message, shaped } = readErrorBody(text, response.status)
+  const told = shaped || !decoded ? message : decoded.message
   // A redirect is not followed, and its status means nothing to the caller.
-  const status = response.status >= 400 && response.status <= 599 ? response.status : 502
+  const passed = response.status >= 400 && response.status <= 599 ? response.status : 502
+  const failure = meaning(decoded, shaped, told, response.status)
+  const status = failure?.kind === 'context-length' ? failure.status : passed
   const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs) ?? failure?.retryAfterSeconds
-  const told = shaped || !failure ? message : failure.message
   const error = new GatewayError('bad_response_status_code', told, {
     status,
     param: String(response.status),
     ...(wait !== undefined && { retryAfterSeconds: Math.ceil(wait) }),
   })
-  const verdict = judgeStatus(response.status, shaped ?? wordsOf(failure), told)
+  const verdict = judgeStatus(response.status, shaped ?? wordsOf(failure), told, failure?.kind)
   const isError = isObject(parsed) || Array.isArray(parsed)
   return new AttemptFailed(error, verdict, response.status, {
-    shaped,
+    shaped: shapedFor(shaped, failure),
     ...(failure && { failure: { ...failure, status } }),
-    ...(dialect && isError && { raw: { dialect: dialect.name, text } }),
+    ...(dialect &&
+      isError &&
+      saysSo(dialect.name, failure, response.status) && { raw: { dialect: dialect.name, text } }),
+    shouldRetry: response.headers.get('x-should-retry') ?? undefined,
   })
 }
 
+/** What an error means in no dialect, as far as its dialect, or its words for a context that is too long, tell. */
+function meaning(
+  failure: Failure | undefined,
+  shaped: JsonObject | undefined,
+  message: string,
+  status: number,
+): Failure | undefined {
+  const told = failure ?? decodeFailure(status, shaped ?? { message })
+  const read = readContext(told)
+  return read.kind === 'context-length' ? read : failure
+}
+
+/** The upstream's error object, unless its words for a context that is too long are its own. */
+function shapedFor(shaped: JsonObject | undefined, failure: Failure | undefined): JsonObject | undefined {
+  return failure?.kind === 'context-length' && shaped?.['code'] !== contextCode ? undefined : shaped
+}
+
+/** True where programs for the upstream's dialect understand an error as it came. */
+function saysSo(dialect: string, failure: Failure | undefined, status: number): boolean {
+  if (failure?.kind !== 'context-length') return true
+  return status === 400 && (dialect === 'anthropic-messages' ? isAnthropics(failure.message) : dialect === 'gemini')
+}
+
 /** An error in no dialect that came within an answer of status 200. */
-export function failureWithin(failure: Failure, status: number, key: string): AttemptFailed {
-  const message = withoutKey(failure.message, key)
+export function failureWithin(told: Failure, status: number, key: string): AttemptFailed {
+  const failure = readContext({ ...told, message: withoutKey(told.message, key) })
+  const { message } = failure
   const error = new GatewayError('bad_response_status_code', message, {
     status: failure.status,
     param: String(status),
   })
-  const verdict = judgeStatus(failure.status, wordsOf(failure), message)
-  return new AttemptFailed(error, verdict, status, { failure: { ...failure, message } })
+  const verdict = judgeStatus(failure.status, wordsOf(failure), message, failure.kind)
+  return new AttemptFailed(error, verdict, status, { failure })
 }
 
 /** The error that a stream of status 200 told as an event. */
@@ -140,6 +170,25 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
     typeof error['message'] === 'string' && error['message'] !== ''
       ? error['message']
       : 'the upstream answered with an error'
-  const failure = new GatewayError('bad_response_status_code', message, { status: meant, param: String(status) })
-  return new AttemptFailed(failure, judgeStatus(meant, error, message), status, { shaped: error })
+  const failure = meaning(undefined, error, message, named >= 400 ? meant : 0)
+  const told = failure?.status ?? meant
+  const known = new GatewayError('bad_response_status_code', message, { status: told, param: String(status) })
+  return new AttemptFailed(known, judgeStatus(told, error, message, failure?.kind), status, {
+    shaped: shapedFor(error, failure),
+    ...(failure && { failure }),
+  })
+}
+
+/**
+ * A failure as the caller is told of it. What the upstream says of its account is the operator's matter: told to a caller it
+ * would sound as if its own key were wrong.
+ */
+export function forCaller(failed: AttemptFailed): AttemptFailed {
+  if (!failed.verdict.account) return failed
+  const error = new GatewayError(
+    'upstream_unavailable',
+    'the service behind this gateway cannot be used at the moment; its operator has to put that right',
+    { cause: failed.error },
+  )
+  return new AttemptFailed(error, failed.verdict, failed.status)
 }

@@ -3,29 +3,46 @@ import type { DialectName } from '../dialects/conversation.ts'
 import { failureOf } from '../dialects/failure.ts'
 import { errorEvent, errorObject } from '../dialects/openai/errors.ts'
 import type { Failure } from '../dialects/reply.ts'
-import { GatewayError } from '../errors.ts'
+import { type ErrorCode, GatewayError } from '../errors.ts'
 import { type JsonObject, tryStringify } from '../lib/json.ts'
 import { ownHeaders } from './headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
-/** An error answer to the caller, in its dialect. */
-export function errorResponse(error: unknown, requestId: string, dialect: DialectName = 'openai-chat'): Response {
+/** An error answer to the caller, in its dialect. `refusalStatus`: the status for a lasting refusal of the gateway's own. */
+export function errorResponse(
+  error: unknown,
+  requestId: string,
+  dialect: DialectName = 'openai-chat',
+  refusalStatus: (status: number) => number = (status) => status,
+): Response {
   const failure = error instanceof AttemptFailed ? error.error : error
   const known =
     failure instanceof GatewayError
       ? failure
       : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
+  const attempt = error instanceof AttemptFailed ? error : undefined
   const headers: Record<string, string> = { ...ownHeaders(requestId), 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
+  const lasts = isPermanent(known)
+  const retry = attempt?.shouldRetry ?? (lasts ? 'false' : undefined)
+  if (retry !== undefined) headers['x-should-retry'] = retry
   // The rest of the body is not waited for.
   if (known.code === 'request_timeout') headers['connection'] = 'close'
   // Anthropic's programs tell people this name of a request.
   if (dialect === 'anthropic-messages') headers['request-id'] = requestId
-  const attempt = error instanceof AttemptFailed ? error : undefined
   const body = isOpenAi(dialect)
     ? openAiBody(known, attempt, requestId)
     : (sameDialect(attempt, dialect) ?? otherBody(known, attempt?.failure, requestId, dialect))
-  return new Response(body, { status: known.status, headers })
+  return new Response(body, { status: lasts ? refusalStatus(known.status) : known.status, headers })
+}
+
+/** Own refusals whose status says that they may pass, and which do not. */
+const lasting: ReadonlySet<ErrorCode> = new Set(['model_not_priced', 'api_not_implemented'])
+const mayPass: ReadonlySet<number> = new Set([408, 409, 429])
+
+/** True for a refusal of the gateway's own that stays the same however often the call is sent. */
+function isPermanent({ code, status, type }: GatewayError): boolean {
+  return lasting.has(code) || (type !== 'upstream_error' && status < 500 && !mayPass.has(status))
 }
 
 /** One event that tells a caller that its stream failed. */

@@ -4,7 +4,7 @@ import { type Channel, withKey } from './routing-table.ts'
 
 /** Most keys of one channel that one call tries. */
 const keysPerCall = 5
-/** A key is left alone for so long after a 429 that names no pause. */
+/** A key is left alone for so long after a 429 that names no pause, or a refusal that may not last. */
 const defaultPauseSeconds = 1
 
 /**
@@ -13,8 +13,8 @@ const defaultPauseSeconds = 1
  */
 export function noteKeyFailure(deps: RelayDeps, channel: Channel, failed: AttemptFailed): boolean {
   const { keyRing, upstream } = channel
-  const refusal = failed.verdict.disable
-  if (!keyRing || (refusal === undefined && failed.status !== 429)) return false
+  const { disable: refusal, account } = failed.verdict
+  if (!keyRing || (!account && failed.status !== 429)) return false
   const { AutomaticDisableChannelEnabled, RetryAfterLimit } = deps.settings()
   const nowMs = deps.clock.nowMs()
   if (refusal === undefined) {

@@ -9,7 +9,7 @@ import { chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
-import { withoutKey } from './error-answer.ts'
+import { forCaller, withoutKey } from './error-answer.ts'
 import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
@@ -71,7 +71,7 @@ export async function throughChannels<Call extends AnyCall>(
         !call.caller.chosenChannel &&
         !call.signal.aborted
       const next = mayRetry ? await nextPaid(deps, call, hold, tried) : undefined
-      if (!next) throw failed
+      if (!next) throw forCaller(failed)
       if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(retries++, deps.random)))
       channel = next.channel
       keysTried.clear()

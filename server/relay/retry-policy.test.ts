@@ -8,6 +8,7 @@ describe('judgeStatus', () => {
     [302, true, true, false],
     [400, false, false, false],
     [401, true, true, true],
+    [402, true, true, false],
     [403, true, true, false],
     [404, true, false, false],
     [408, true, true, false],
@@ -21,7 +22,13 @@ describe('judgeStatus', () => {
   ]
   test.each(cases)('%d: retry %p, fault of the upstream %p, disables %p', (status, retry, upstreamFault, disable) => {
     const verdict = judgeStatus(status, undefined, 'something')
-    expect({ ...verdict, disable: verdict.disable !== undefined }).toEqual({ retry, upstreamFault, disable })
+    const account = status >= 401 && status <= 403
+    expect({ ...verdict, disable: verdict.disable !== undefined }).toEqual({
+      retry,
+      upstreamFault,
+      disable,
+      ...(account && { account }),
+    })
   })
 
   test.each([

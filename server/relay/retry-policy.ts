@@ -1,4 +1,4 @@
-import type { Failure } from '../dialects/reply.ts'
+import type { Failure, FailureKind } from '../dialects/reply.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 
@@ -10,6 +10,8 @@ export interface Verdict {
   upstreamFault: boolean
   /** The channel's key or account is of no use any more; the text says why. */
   disable: string | undefined
+  /** The upstream refused the channel's key or account and not the call: only the operator can mend that. */
+  account?: true
   /** Nothing was sent, since the channel cannot make this call: to go to another is no retry. */
   unsent?: true
 }
@@ -23,6 +25,8 @@ const accountTroubles = [
   'organization has been restricted',
   'api key not valid',
   'api key expired',
+  'incorrect api key',
+  'invalid api[- ]key',
   'insufficient balance',
   '已欠费',
 ]
@@ -32,25 +36,42 @@ const isTrouble = new RegExp(`^[\\p{L} ]{0,6}(?:${accountTroubles.join('|')})`, 
 /** Statuses that speak of the account. */
 const accountStatuses = new Set([402, 403, 429])
 
-const deadTypes = new Set(['insufficient_quota', 'authentication_error', 'permission_error', 'forbidden'])
+const deadTypes = new Set([
+  'insufficient_quota',
+  'exceeded_current_quota_error',
+  'authentication_error',
+  'permission_error',
+  'forbidden',
+])
 const deadCodes = new Set(['invalid_api_key', 'account_deactivated'])
 
+/** Kinds of failure that speak of the channel's key or account. */
+const accountKinds: ReadonlySet<FailureKind | undefined> = new Set(['authentication', 'billing', 'permission'])
+
+/** What services say with status 403 of what the caller sent, and not of their account. */
+const aboutContent =
+  /moderat|flagged|content[ _-]?(?:policy|filter|management|violat)|violates (?:our |the )?(?:usage|content)|safety|sensitive|data_?inspection|\bfile\b.{0,80}may not exist|敏感|违规/i
+
 /**
- * Judges an upstream's error answer. 401, 403, 408, 409, 429 and 5xx may go better elsewhere; 404 too, since a channel
- * may lack the model; other 4xx are the caller's and would fail anywhere.
+ * Judges an upstream's error answer. 401, 402, 403, 408, 409, 429 and 5xx may go better elsewhere; 404 too, since a channel
+ * may lack the model; other 4xx are the caller's and would fail anywhere. `kind`: what the dialect makes of it.
  */
-export function judgeStatus(status: number, error: JsonObject | undefined, message: string): Verdict {
-  const disable = disablingReason(status, error, message)
-  const ownFault =
-    status === 401 ||
-    status === 403 ||
-    status === 429 ||
-    status >= 500 ||
-    status === 408 ||
-    (status >= 300 && status < 400)
-  const retry = ownFault || status === 404 || status === 409 || disable !== undefined
-  // 429 is a busy upstream, not a broken one; 404 and 409 say nothing about its health.
-  return { retry, upstreamFault: ownFault && status !== 429, disable }
+export function judgeStatus(
+  status: number,
+  error: JsonObject | undefined,
+  message: string,
+  kind?: FailureKind,
+): Verdict {
+  if (kind === 'context-length') return { retry: false, upstreamFault: false, disable: undefined }
+  const isContent = status === 403 && aboutContent.test(`${wordOf(error?.['code'])} ${message}`)
+  const disable = isContent ? undefined : disablingReason(status, error, message)
+  const isAccount =
+    !isContent &&
+    (disable !== undefined || status === 401 || status === 402 || status === 403 || accountKinds.has(kind))
+  // A 429 is a busy upstream, not a broken one; 404 and 409 say nothing about its health.
+  const isBroken = isAccount || status >= 500 || status === 408 || (status >= 300 && status < 400)
+  const retry = isBroken || isContent || status === 404 || status === 409 || status === 429
+  return { retry, upstreamFault: isBroken, disable, ...(isAccount && { account: true }) }
 }
 
 function disablingReason(status: number, error: JsonObject | undefined, message: string): string | undefined {
@@ -69,6 +90,8 @@ function wordOf(value: unknown): string {
 
 /** Judges a failure to get any answer. */
 export function judgeFailure(error: GatewayError): Verdict {
+  // A service that lends tokens refuses the channel's key.
+  if (error.code === 'bad_response_status_code') return judgeStatus(error.status, undefined, error.message)
   const upstreamFault = error.type === 'upstream_error'
   return { retry: upstreamFault, upstreamFault, disable: undefined }
 }
@@ -102,12 +125,19 @@ export class AttemptFailed extends Error {
   readonly failure: Failure | undefined
   /** The upstream's error body, for callers who speak its dialect. */
   readonly raw: { dialect: string; text: string } | undefined
+  /** What the upstream said in `x-should-retry`. */
+  readonly shouldRetry: string | undefined
 
   constructor(
     error: GatewayError,
     verdict: Verdict,
     status: number,
-    said: { shaped?: JsonObject | undefined; failure?: Failure; raw?: AttemptFailed['raw'] } = {},
+    said: {
+      shaped?: JsonObject | undefined
+      failure?: Failure
+      raw?: AttemptFailed['raw']
+      shouldRetry?: string | undefined
+    } = {},
   ) {
     super(error.message, { cause: error })
     this.error = error
@@ -116,5 +146,6 @@ export class AttemptFailed extends Error {
     this.shaped = said.shaped
     this.failure = said.failure
     this.raw = said.raw
+    this.shouldRetry = said.shouldRetry
   }
 }

@@ -12,6 +12,7 @@ import { buildCall, type Incoming } from './build-call.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
+import { statusOfRefusal } from './caller-habits.ts'
 import { countCall } from './count-call.ts'
 import { credentialOf } from './credentials.ts'
 import type { RelayDeps } from './deps.ts'
@@ -63,7 +64,7 @@ export async function serveCaller(
   } catch (error) {
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describeFault(error)}`)
     deps.relay.events.callRefused({ code: codeOf(error) })
-    response = errorResponse(error, requestId, dialect)
+    response = errorResponse(error, requestId, dialect, (status) => statusOfRefusal(request, status))
     // A body without a length may go on for ever; who was not let in need not be able to send it before it reads why.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()

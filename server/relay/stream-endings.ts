@@ -1,6 +1,9 @@
+import type { DialectName } from '../dialects/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { sseData } from '../lib/sse.ts'
+import { forCaller } from './error-answer.ts'
+import type { AttemptFailed } from './retry-policy.ts'
 
 /** What the caller is told when the upstream's answer ends before it is complete. */
 export const endings = {
@@ -22,8 +25,14 @@ export function faultIn(fault: unknown): GatewayError {
   return new GatewayError('internal_error', 'the answer ended by a fault of the gateway', { cause: fault })
 }
 
+/** The error of ours that goes with an upstream's error event: in its place where that speaks of the operator's account. */
+export function ownErrorAfter(event: string, failed: AttemptFailed, dialect: DialectName): GatewayError | undefined {
+  if (failed.verdict.account) return forCaller(failed).error
+  return dialect === 'openai-chat' && !isKnownError(event) ? failed.error : undefined
+}
+
 /** True for an event that programs of OpenAI's chat take for an error: a flat one, or a reason to stop, they do not. */
-export function isKnownError(event: string): boolean {
+function isKnownError(event: string): boolean {
   const told = tryParse(sseData(event) ?? '')
   return isObject(told) && (isObject(told['error']) || told['type'] === 'error')
 }

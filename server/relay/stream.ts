@@ -13,7 +13,7 @@ import { noteHealth } from './note-health.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
 import { settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
-import { endings, faultIn, isKnownError, unreadablePart } from './stream-endings.ts'
+import { endings, faultIn, ownErrorAfter, unreadablePart } from './stream-endings.ts'
 import type { StreamPiece, StreamReader } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
@@ -325,12 +325,12 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#reader.cancel()
     const { key } = this.#open.channel.upstream
     // Its status is that of the head, which was a success.
-    const { verdict, error } = failureInStream(this.#meter, 200, key)
-    noteHealth(this.#deps, this.#open, verdict.upstreamFault ? 'faulty' : 'undecided')
+    const failed = failureInStream(this.#meter, 200, key)
+    noteHealth(this.#deps, this.#open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
     await this.#settle('interrupted', 'upstream_stream_error')
-    const isKnown = this.#open.call.dialect !== 'openai-chat' || isKnownError(event)
-    const told = withoutKey(event, key) + (isKnown ? '' : this.#errorEvent(error))
-    return joined(before, encoder.encode(told)) as Uint8Array
+    const own = ownErrorAfter(event, failed, this.#open.call.dialect)
+    const passed = failed.verdict.account ? '' : withoutKey(event, key)
+    return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own) : ''))) as Uint8Array
   }
 
   /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */

@@ -70,16 +70,20 @@ forEachDatabaseUrl((_, freshUrl) => {
 
   test('the channel is disabled only when no key is left, and only where that is wanted', async () => {
     for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
-    expect(await bench.chat()).toBe(401)
+    expect(await bench.chat()).toBe(503)
     await bench.until(async () => (await dead()) === 3)
     expect((await bench.shown(id)).status).toBe(1)
     // All are refused, so that any of them is as good as another.
-    expect(await bench.chat()).toBe(401)
+    expect(await bench.chat()).toBe(503)
     await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    expect(await bench.chat()).toBe(401)
+    expect(await bench.chat()).toBe(503)
     await bench.until(async () => (await bench.shown(id)).status === 3)
     // The row is written before the nodes are told.
-    await bench.until(async () => (await bench.chat()) === 503)
+    await bench.until(async () => {
+      const before = bench.upstream.requests.length
+      await bench.chat()
+      return bench.upstream.requests.length === before
+    })
     await bench.until(() => bench.notices().some((text) => text.includes('was disabled')))
     expect(await everything()).not.toMatch(/upstream-key/)
   })
@@ -107,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   test('enabling it by hand tries the keys again', async () => {
     await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
-    expect(await bench.chat()).toBe(401)
+    expect(await bench.chat()).toBe(503)
     await bench.until(async () => (await bench.shown(id)).status === 3)
     bench.upstream.clear()
     await bench.raw('PUT', '/api/channel/', { id, status: 1 })
@@ -137,10 +141,10 @@ forEachDatabaseUrl((_, freshUrl) => {
     const keys = Array.from({ length: 8 }, (_, n) => `many-keys-${n}`)
     for (const key of keys) bench.upstream.forKey(key, invalid(key))
     await bench.raw('PUT', '/api/channel/', { id, key: keys.join('\n') })
-    expect(await bench.chat()).toBe(401)
+    expect(await bench.chat()).toBe(503)
     expect(bench.upstream.requests).toHaveLength(5)
     expect(new Set(keysUsed()).size).toBe(5)
-    expect(await bench.chat()).toBe(401)
+    expect(await bench.chat()).toBe(503)
     expect(new Set(keysUsed()).size).toBe(8)
   })
 

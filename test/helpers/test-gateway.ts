@@ -28,6 +28,7 @@ export interface ChannelInput {
   model_mapping?: string
   system_prompt?: string
   config?: string
+  key_mode?: 'single' | 'multi'
 }
 
 /** A whole gateway on a port of its own, with root's token and access token at hand. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { isAboutAccount, isTooLong, unavailable } from '../helpers/recorded-failures.ts'
 import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
 import { type Bench, model, startMatrixBench } from './support/bench.ts'
 import { callerNames, callers } from './support/callers.ts'
@@ -40,10 +41,7 @@ const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, stri
 }
 
 /** Codes that say more than the status 400 they come with, and the status that means the same. */
-const tellingCodes: readonly (readonly [RegExp, number])[] = [
-  [/model_not_found/, 404],
-  [/API_KEY_INVALID/, 401],
-]
+const tellingCodes: readonly (readonly [RegExp, number])[] = [[/model_not_found/, 404]]
 
 /** The dialect's word for what happened; undefined where it has several. */
 function kindOf(recording: RecordingCase, format: Format, to: CallerDialect): string | undefined {
@@ -93,11 +91,17 @@ for (const format of formats) {
           test(`${recording.id} for ${to}`, async () => {
             const before = await bench.logCount()
             const failure = await failureOf(format, recording, to, recording.stream)
-            const message = upstreamMessage(recording.responseJson) ?? 'bad response status code'
+            const account = isAboutAccount(recording)
+            const status = account ? 503 : recording.status
+            const said = account ? unavailable : (upstreamMessage(recording.responseJson) ?? 'bad response status code')
+            // Each dialect has its own words for a context that is too long.
+            const message = isTooLong(recording)
+              ? 'too long|maximum context length|maximum number of tokens'
+              : escaped(said)
             expect(failure).toEqual({
-              status: recording.status,
-              message: expect.stringContaining(message),
-              kind: kindOf(recording, format, to) ?? failure.kind,
+              status,
+              message: expect.stringMatching(new RegExp(message)),
+              kind: (account ? kinds[to]?.[503] : kindOf(recording, format, to)) ?? failure.kind,
               retryAfter: adviceOf(recording),
             })
             expect(await bench.logCount()).toBe(before)
@@ -123,6 +127,10 @@ for (const format of formats) {
       }
     },
   )
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
 function safely(text: string): unknown {

@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { bedrock } from '../../server/providers/bedrock/index.ts'
 import { awsFrame, converseFrame } from '../helpers/aws-frames.ts'
 import { readChunks, type Seen, startWired, type Wired } from './service.ts'
+import { toldToAdmin } from './told-to-admin.ts'
 
 setDefaultTimeout(120_000)
 
@@ -160,12 +161,12 @@ describe('Bedrock', () => {
     expect(text).not.toContain('[DONE]')
   })
 
-  test('a clock that is wrong is named', async () => {
+  test('a clock that is wrong is named to admins', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     const message = 'Signature expired: 20260101T000000Z is now earlier than 20260101T000500Z'
     wired.service.answer = () => Response.json({ message }, { status: 403 })
-    const response = await wired.chat()
-    expect(await response.text()).toContain('the clock of this gateway may be wrong')
+    expect((await wired.chat()).status).toBe(503)
+    expect(await toldToAdmin(wired.bench.gateway, 'm')).toContain('the clock of this gateway may be wrong')
   })
 
   test('embeds and ranks', async () => {

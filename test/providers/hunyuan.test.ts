@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { tc3Authorization } from '../../server/providers/hunyuan/tc3.ts'
 import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
+import { toldToAdmin } from './told-to-admin.ts'
 
 let bench: Bench
 
@@ -127,25 +128,27 @@ test('an error within a stream is told', async () => {
   expect(got.error?.message).toContain('internal error')
 })
 
-test('errors with status 200 get the status that they mean, a wrong clock its name', async () => {
+test('errors with status 200 get the status that they mean, a wrong clock is named to admins', async () => {
   const cases = [
     ['InvalidParameter', 400],
-    ['AuthFailure.SignatureFailure', 401],
+    ['AuthFailure.SignatureFailure', 503],
     ['RequestLimitExceeded', 429],
-    ['FailedOperation.ResourcePackExhausted', 429],
-    ['UnauthorizedOperation', 403],
+    ['FailedOperation.ResourcePackExhausted', 503],
+    ['UnauthorizedOperation', 503],
     ['InternalError', 500],
   ] as const
   for (const [Code, status] of cases) {
     bench.upstream.always(answers({ Response: { Error: { Code, Message: `said ${Code}` }, RequestId: 'x' } }))
     for (const stream of [false, true]) {
       const got = await ask({ stream })
-      expect({ Code, stream, status: got.status, code: got.error?.code }).toEqual({ Code, stream, status, code: Code })
+      const code = status === 503 ? 'upstream_unavailable' : Code
+      expect({ Code, stream, status: got.status, code: got.error?.code }).toEqual({ Code, stream, status, code })
     }
   }
   const expired = { Code: 'AuthFailure.SignatureExpire', Message: 'The signature has expired.' }
   bench.upstream.always(answers({ Response: { Error: expired } }))
-  expect((await ask()).error?.message).toContain('the clock of this gateway may be wrong')
+  expect((await ask()).status).toBe(503)
+  expect(await toldToAdmin(bench.gateway)).toContain('the clock of this gateway may be wrong')
 })
 
 test('an answer that was filtered says so', async () => {

@@ -49,15 +49,15 @@ describe.each(types)('%s', (_label, type, model, fields) => {
 
 test('the words of a relay reach callers who speak the same dialect as the channel, too', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
-  wired.service.answer = () => Response.json({ code: 401, msg: 'no such key' })
+  wired.service.answer = () => Response.json({ code: 422, msg: 'no such thing' })
   const answer = await wired.post('/v1/messages', {
     model: 'm',
     max_tokens: 9,
     messages: [{ role: 'user', content: 'Hi' }],
   })
-  expect(answer.status).toBe(401)
+  expect(answer.status).toBe(422)
   expect(await answer.json()).toMatchObject({
     type: 'error',
-    error: { type: 'authentication_error', message: 'no such key' },
+    error: { type: 'invalid_request_error', message: 'no such thing' },
   })
 })

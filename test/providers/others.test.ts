@@ -258,8 +258,8 @@ describe('Coze', () => {
     wired.service.answer = () => Response.json({ code: 4100, msg: 'authentication is invalid' })
     for (const fields of [{}, { stream: true }]) {
       const response = await wired.chat(fields)
-      expect(response.ok).toBe(false)
-      expect(await response.text()).toContain('authentication is invalid')
+      expect(response.status).toBe(503)
+      expect(await response.text()).toContain('upstream_unavailable')
     }
   })
 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Bench, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams } from './services.ts'
+import { toldToAdmin } from './told-to-admin.ts'
 
 const model = 'ibm/granite-4-h-small'
 const place = '/identity/token'
@@ -88,9 +89,10 @@ test("an error is told in the service's words and costs nothing", async () => {
   })
 })
 
-test('a key that IBM refuses is said as such', async () => {
+test('a key that IBM refuses is told to admins as such', async () => {
   refusal = { errorCode: 'BXNIM0415E', errorMessage: 'Provided API key could not be found.' }
   const got = await ask()
-  expect(got.error?.message).toContain('IBM Cloud refuses the key')
+  expect(got.error?.code).toBe('upstream_unavailable')
   expect(bench.upstream.requests.map(({ path }) => path)).toEqual([place])
+  expect(await toldToAdmin(bench.gateway)).toContain('IBM Cloud refuses the key')
 })

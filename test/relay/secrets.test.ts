@@ -54,7 +54,7 @@ const firstChunk = 'data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\
 const behaviours: readonly (readonly [fake.Behaviour, object])[] = [
   [fake.status(401, { message: echo }), chat],
   [fake.status(401, { message: echo, code: `code-${channelKey}` }), chatStream],
-  [fake.status(500, { message: echo }), chat],
+  [fake.status(500, { message: `The request with ${channelKey} failed.` }), chat],
   [fake.jsonError200(echo), chat],
   [fake.errorEvent({ after: 0, message: echo }), chatStream],
   [fake.errorEvent({ after: 2, message: echo }), chatStream],
@@ -91,7 +91,7 @@ describe('nothing secret is shown', () => {
         expect(all).not.toContain(secret)
       expect(all).not.toMatch(/\bat .+\.ts:\d+/)
     }
-    expect(seen[0]?.error?.message).toContain('Incorrect API key provided: [key].')
+    expect(seen[2]?.error?.message).toContain('The request with [key] failed.')
   })
 
   test('in log rows', async () => {

@@ -26,8 +26,8 @@ const badStatus = { code: 'bad_response_status_code', message: 'bad response sta
 
 const cases: readonly Case[] = [
   { upstream: fake.status(400), status: 400, code: null, message: 'Bad request.' },
-  { upstream: fake.status(401), status: 401, code: 'invalid_api_key', message: 'Incorrect API key' },
-  { upstream: fake.status(403), status: 403, code: 'account_deactivated' },
+  { upstream: fake.status(401), status: 503, code: 'upstream_unavailable', message: 'its operator' },
+  { upstream: fake.status(403), status: 503, code: 'upstream_unavailable' },
   { upstream: fake.status(404), status: 404, code: 'model_not_found' },
   { upstream: fake.status(429), status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after': null } },
   {
@@ -36,7 +36,7 @@ const cases: readonly Case[] = [
     code: 'rate_limit_exceeded',
     headers: { 'retry-after': '7' },
   },
-  { upstream: fake.outOfQuota(), status: 429, code: 'insufficient_quota' },
+  { upstream: fake.outOfQuota(), status: 503, code: 'upstream_unavailable' },
   { upstream: fake.status(500), status: 500, code: null, message: 'The server had an error' },
   { upstream: fake.status(503, { retryAfter: '1.5' }), status: 503, code: null, headers: { 'retry-after': '2' } },
   { upstream: fake.status(503, { retryAfter: 'soon' }), status: 503, code: null, headers: { 'retry-after': null } },

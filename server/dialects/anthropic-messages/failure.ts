@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { anthropicWords } from '../context-length.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseText } from '../fields.ts'
 import type { Failure, FailureKind } from '../reply.ts'
@@ -24,6 +25,7 @@ const statuses: Readonly<Record<FailureKind, number>> = {
   permission: 403,
   'not-found': 404,
   'too-large': 413,
+  'context-length': 400,
   'rate-limit': 429,
   quota: 403,
   timeout: 504,
@@ -52,6 +54,7 @@ const types: Readonly<Record<FailureKind, string>> = {
   permission: 'permission_error',
   'not-found': 'not_found_error',
   'too-large': 'request_too_large',
+  'context-length': 'invalid_request_error',
   'rate-limit': 'rate_limit_error',
   quota: 'permission_error',
   timeout: 'timeout_error',
@@ -63,7 +66,10 @@ const types: Readonly<Record<FailureKind, string>> = {
 export function encodeFailure(failure: Failure, requestId: string): JsonObject {
   return {
     type: 'error',
-    error: { type: types[failure.kind], message: failure.message },
+    error: {
+      type: types[failure.kind],
+      message: failure.kind === 'context-length' ? anthropicWords(failure) : failure.message,
+    },
     request_id: requestId,
   }
 }

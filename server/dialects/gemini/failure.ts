@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import { googleWords } from '../context-length.ts'
 import { kindOfStatus, messageOf } from '../failure.ts'
 import { looseList, looseText } from '../fields.ts'
 import type { Failure, FailureKind } from '../reply.ts'
@@ -27,6 +28,7 @@ const codeOfKind: Readonly<Record<FailureKind, string>> = {
   permission: 'PERMISSION_DENIED',
   'not-found': 'NOT_FOUND',
   'too-large': 'INVALID_ARGUMENT',
+  'context-length': 'INVALID_ARGUMENT',
   'rate-limit': 'RESOURCE_EXHAUSTED',
   quota: 'PERMISSION_DENIED',
   timeout: 'DEADLINE_EXCEEDED',
@@ -64,7 +66,8 @@ function retryAdvice(details: unknown): number | undefined {
 
 /** An error as a Gemini caller's program reads it. */
 export function encodeFailure(failure: Failure, requestId: string): JsonObject {
-  const { kind, message, retryAfterSeconds } = failure
+  const { kind, retryAfterSeconds } = failure
+  const message = kind === 'context-length' ? googleWords(failure) : failure.message
   const advice = retryAfterSeconds === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterSeconds}s` }]
   const status = codeOfKind[kind]
   return {

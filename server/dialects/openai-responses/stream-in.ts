@@ -38,6 +38,8 @@ export class ResponseStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#fail(event)
       default:
+        // Servers behind other software answer with an error of chat's form.
+        if (type === '' && isObject(event['error'])) return this.#fail(event)
         this.#within(type, event)
         return this.#told()
     }

@@ -28,7 +28,7 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   10110: 'overloaded',
   10163: 'invalid',
   10222: 'server',
-  10907: 'invalid',
+  10907: 'context-length',
   11200: 'permission',
   11201: 'billing',
   11202: 'rate-limit',

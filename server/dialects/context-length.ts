@@ -1,0 +1,149 @@
+import type { ContextSizes, Failure } from './reply.ts'
+
+/** What a service says of an error; status 0 = none is known. */
+export interface Said {
+  readonly status: number
+  readonly message: string
+  /** Its own words for the kind of error, as far as there are any. */
+  readonly words: readonly string[]
+}
+
+/** Statuses that speak of the account, the address or the rate, whatever the message says of tokens. */
+const otherMatters: ReadonlySet<number> = new Set([401, 402, 404, 429])
+
+const codes =
+  /context_(?:length|window|size|limit)|contextwindow|prompt_tokens_exceeded|tokens?_(?:limit_reached|too_long)|(?:input|prompt)_too_long/i
+
+/** How services say that a prompt does not fit, in lower case. */
+const wordings: readonly RegExp[] = [
+  /context(?: token)? (?:length|window|size|limit).{0,80}(?:exceed|longer|overflow|too (?:long|large|small))/,
+  /(?:exceed|longer than|larger than|greater than|beyond|overflow|maximum|>).{0,60}context(?: token)? (?:length|window|size|limit)/,
+  /context the overflows/,
+  /\b(?:prompts?|inputs?)(?:'s)?(?: (?:tokens?|text|length|messages?|size|is|was|are))* too (?:long|large)\b/,
+  /\btokens?\b.{0,80}exceed/,
+  /exceed.{0,80}\btokens?\b/,
+  /\b(?:prompt|input)\b.{0,40}exceed.{0,40}\b(?:length|limit)/,
+  /input length \d+ exceeds/,
+  /\btoo many (?:input )?tokens\b/,
+  /input token count is \d+ but/,
+  /range of input length should be/,
+  /\bmax(?:imum)? (?:allowed )?(?:prompt|input|model) (?:length|characters|tokens?)\b/,
+  /`inputs` (?:tokens|must have less)/,
+  /must be less than max_seq_len/,
+  /current length is \d+ while limit is/,
+  /max size: \d+ tokens/,
+  /max length of current question/,
+  /(?:prompt|输入|上下文|tokens?|文本|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
+]
+
+/** Limits of another kind that are told in like words. */
+const otherLimits =
+  /rate limit|per (?:min|day|hour|second)|\b[tr]p[md]\b|throttl|please wait|quota|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
+/** The limit of the answer alone. */
+const ofAnswer = /max_?(?:output_?|completion_?|new_?)?tokens|(?:output|completion) tokens/i
+const ofPrompt = /context|prompt|input|messages/i
+
+/** The sizes in an error that says that prompt and answer do not fit the model's context; undefined for every other error. */
+export function contextSizes({ status, message, words }: Said): ContextSizes | undefined {
+  if (otherMatters.has(status) || words.includes('string_above_max_length')) return undefined
+  const text = message.slice(0, 2_000).toLowerCase()
+  if (words.some((word) => codes.test(word))) return sizesIn(text)
+  if (otherLimits.test(text) || (ofAnswer.test(text) && !ofPrompt.test(text))) return undefined
+  return wordings.some((wording) => wording.test(text)) ? sizesIn(text) : undefined
+}
+
+const number = '(\\d[\\d,]*)'
+const limits = [
+  `> ${number} maximum`,
+  `context limit: \\d+ \\+ \\d+ > ${number}`,
+  `(?:maximum|max|allowed|available|model's|limit|up to|only|less than|with)(?:(?!\\bby\\b|exceed|too large)[a-z _'\`]){0,60}(?:is|of|:|=|<=)?\\s*\\(?${number}(?! input)`,
+  `should be \\[\\d+, ?${number}\\]`,
+  `must be <= ${number}`,
+].map((each) => new RegExp(each))
+const prompts = [
+  `${number} (?:tokens )?(?:in (?:the|your) (?:messages|prompt)|of text input|from the input|input tokens|\`inputs\` tokens)`,
+  `exceed context limit: ${number} \\+`,
+].map((each) => new RegExp(each))
+const outputs = [
+  `${number} (?:tokens )?(?:in|for) the completion`,
+  `${number} \`max_new_tokens\``,
+  `too large: ${number}`,
+  `exceed context limit: \\d+ \\+ ${number}`,
+].map((each) => new RegExp(each))
+
+/** MiniMax puts its code behind the message. */
+const codeBehind = / \(\d{4}\)$/
+
+function sizesIn(told: string): ContextSizes {
+  const text = told.replace(codeBehind, '')
+  const limit = firstOf(limits, text)
+  const prompt = firstOf(prompts, text) ?? (limit === undefined ? undefined : largestBeyond(limit, text))
+  const output = firstOf(outputs, text)
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(prompt !== undefined && { prompt }),
+    ...(output !== undefined && { output }),
+  }
+}
+
+function firstOf(patterns: readonly RegExp[], text: string): number | undefined {
+  for (const pattern of patterns) {
+    const found = pattern.exec(text)?.[1]
+    if (found) return Number(found.replaceAll(',', ''))
+  }
+  return undefined
+}
+
+/** The size of a prompt is told somewhere beside the limit, which it exceeds. */
+function largestBeyond(limit: number, text: string): number | undefined {
+  const numbers = [...text.matchAll(/\d[\d,]*/g)].map(([found]) => Number(found.replaceAll(',', '')))
+  const largest = Math.max(...numbers.filter(Number.isSafeInteger))
+  return largest > limit ? largest : undefined
+}
+
+/** OpenAI's code for it. */
+export const contextCode = 'context_length_exceeded'
+
+/** The failure that stands for it. */
+export function contextFailure(message: string, context: ContextSizes): Failure {
+  return { status: 400, kind: 'context-length', message, context, type: 'invalid_request_error', code: contextCode }
+}
+
+/** A failure as it is, or the one that says that the context is too long where that is what it means. */
+export function readContext(failure: Failure): Failure {
+  const { kind, status, message, code = '', type = '' } = failure
+  const words = kind === 'context-length' ? [contextCode] : [code, type]
+  const context = contextSizes({ status: kind === 'context-length' ? 400 : status, message, words })
+  return context ? contextFailure(message, context) : failure
+}
+
+/** Its message in OpenAI's words, by which programs know it. */
+export function openAiWords({ message, context = {} }: Failure): string {
+  if (/maximum context length is|context window/i.test(message)) return message
+  const { limit, prompt } = context
+  if (limit === undefined || prompt === undefined) return `This model's maximum context length is exceeded: ${message}`
+  return `This model's maximum context length is ${limit} tokens. However, your request has ${prompt} tokens. Please reduce its length.`
+}
+
+/** Its message in Anthropic's words: Claude Code shortens its history, or asks for less, by them. */
+export function anthropicWords({ message, context = {} }: Failure): string {
+  if (isAnthropics(message)) return message
+  const { limit, prompt, output } = context
+  if (limit !== undefined && prompt !== undefined && prompt > limit)
+    return `prompt is too long: ${prompt} tokens > ${limit} maximum`
+  if (limit !== undefined && prompt !== undefined && output !== undefined)
+    return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${output} > ${limit}, decrease input length or \`max_tokens\` and try again`
+  return `prompt is too long: ${message}`
+}
+
+/** True for a message that programs for Anthropic's API know already. */
+export function isAnthropics(message: string): boolean {
+  return /^prompt is too long\b|^input length and `max_tokens` exceed context limit: \d/i.test(message)
+}
+
+/** Its message in Google's words. */
+export function googleWords({ message, context = {} }: Failure): string {
+  const { limit, prompt } = context
+  if (/token count/i.test(message) || limit === undefined || prompt === undefined || prompt <= limit) return message
+  return `The input token count (${prompt}) exceeds the maximum number of tokens allowed (${limit}).`
+}

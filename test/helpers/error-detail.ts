@@ -1,0 +1,12 @@
+import { isObject } from '../../server/lib/json.ts'
+
+/** The dialect's own word for the kind of an error, and its text, in an error body of any dialect. */
+export function errorDetail(text: string): { kind: unknown; message: string } {
+  const body: unknown = JSON.parse(text)
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
+  const isAnthropics = isObject(body) && body['type'] === 'error'
+  return {
+    kind: isAnthropics ? error['type'] : (error['status'] ?? error['code']),
+    message: typeof error['message'] === 'string' ? error['message'] : '',
+  }
+}

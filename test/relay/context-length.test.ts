@@ -1,0 +1,199 @@
+// A prompt that does not fit the model is told so that every program knows it, whatever the upstream's words for it are.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { errorDetail } from '../helpers/error-detail.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chargedUnits, chat, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '3' }))
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const calls = {
+  chat: { path: '/v1/chat/completions', body: chat },
+  responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi' } },
+  messages: { path: '/v1/messages', body: { ...chat, max_tokens: 10 } },
+  gemini: { path: '/v1beta/models/m:generateContent', body: { contents } },
+} as const
+type Caller = keyof typeof calls
+const callers = Object.keys(calls) as Caller[]
+
+const answers = (status: number, body: unknown) =>
+  fake.behaviour(`${status} ${JSON.stringify(body).slice(0, 100)}`, async (exchange) => {
+    exchange.head(status, [['content-type', 'application/json']])
+    await exchange.write(JSON.stringify(body))
+    exchange.end()
+  })
+const streams = (...data: object[]) =>
+  fake.behaviour(`a stream that begins with ${JSON.stringify(data.at(-1)).slice(0, 100)}`, async (exchange) => {
+    exchange.head(200, [['content-type', 'text/event-stream']])
+    await exchange.write(data.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''))
+    exchange.end()
+  })
+
+async function ask(caller: Caller, stream = false) {
+  const { path, body } = calls[caller]
+  const account = await bench.caller()
+  const isGemini = caller === 'gemini'
+  const address = stream && isGemini ? '/v1beta/models/m:streamGenerateContent?alt=sse' : path
+  const asked = stream && !isGemini ? { ...body, stream: true } : body
+  return { account, seen: await see(bench.gateway.post(address, asked, account.token)) }
+}
+
+/** Checks the status, the dialect's word for it, and the words by which programs know it. */
+function expectTooLong(caller: Caller, seen: Awaited<ReturnType<typeof see>>): void {
+  const { kind, message } = errorDetail(seen.text)
+  const wanted = {
+    chat: ['context_length_exceeded', /maximum context length is|context window/i],
+    responses: ['context_length_exceeded', /maximum context length is|context window/i],
+    messages: ['invalid_request_error', /^(?:prompt is too long|input length and `max_tokens` exceed context limit)/i],
+    gemini: ['INVALID_ARGUMENT', /./],
+  } as const
+  expect([caller, seen.status, kind]).toEqual([caller, 400, wanted[caller][0]])
+  expect(message).toMatch(wanted[caller][1])
+  if (caller === 'chat' || caller === 'responses') expect(seen.error?.type).toBe('invalid_request_error')
+}
+
+const openAi = (message: string, code: string | number | null, type = 'invalid_request_error') => ({
+  error: { message, type, param: null, code },
+})
+const length = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."
+
+const upstreams: readonly (readonly [type: number, reply: fake.Behaviour])[] = [
+  [1, answers(400, openAi(length, 'context_length_exceeded'))],
+  [1, answers(400, openAi(length, 'invalid_request_error'))],
+  [1, answers(400, { object: 'error', message: length, type: 'BadRequestError', param: null, code: 400 })],
+  [1, answers(400, { error: { message: length, code: 400, metadata: { provider_name: 'x' } } })],
+  [
+    1,
+    answers(422, {
+      error: 'Input validation error: `inputs` must have less than 10 tokens. Given: 12',
+      error_type: 'validation',
+    }),
+  ],
+  [1, answers(500, openAi('the request exceeds the available context size', 500, 'exceed_context_size_error'))],
+  [
+    1,
+    answers(400, {
+      object: 'error',
+      message: 'Prompt contains 40 tokens, too large for model with 32 maximum context length',
+      type: 'invalid_request_error',
+      code: '3051',
+    }),
+  ],
+  [1, answers(200, openAi(length, 400))],
+  [
+    14,
+    answers(400, {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
+    }),
+  ],
+  [
+    14,
+    answers(400, {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'Input is too long for requested model.' },
+    }),
+  ],
+  [14, answers(413, { type: 'error', error: { type: 'request_too_large', message: 'Prompt is too long' } })],
+  [
+    24,
+    answers(400, {
+      error: {
+        code: 400,
+        message: 'The input token count (12) exceeds the maximum number of tokens allowed (10).',
+        status: 'INVALID_ARGUMENT',
+      },
+    }),
+  ],
+]
+
+describe('from every upstream, for every caller:', () => {
+  test.each(upstreams.map(([type, reply]) => [type, reply.name, reply] as const))(
+    'type %d, %s',
+    async (type, _, reply) => {
+      await bench.channel({ type, key: 'key-a' })
+      await bench.channel({ type, key: 'key-b' })
+      bench.upstream.always(reply)
+      for (const caller of callers) {
+        const before = bench.upstream.requests.length
+        const { account, seen } = await ask(caller)
+        expectTooLong(caller, seen)
+        expect(bench.upstream.requests.length).toBe(before + 1)
+        expect((await chargedUnits(bench, account)).units).toBe(0)
+      }
+    },
+  )
+})
+
+describe('where a stream says it before it has begun:', () => {
+  const start = {
+    type: 'message_start',
+    message: {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      content: [],
+      model: 'm',
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  }
+  test.each(
+    [
+      [1, streams(openAi(length, 400))],
+      [
+        14,
+        streams(start, {
+          type: 'error',
+          error: { type: 'invalid_request_error', message: 'Input is too long for requested model.' },
+        }),
+      ],
+    ].map(([type, reply]) => [type as number, (reply as fake.Behaviour).name, reply as fake.Behaviour] as const),
+  )('type %d, %s', async (type, _, reply) => {
+    await bench.channel({ type })
+    bench.upstream.always(reply)
+    for (const caller of callers) {
+      const { account, seen } = await ask(caller, true)
+      expectTooLong(caller, seen)
+      expect((await chargedUnits(bench, account)).units).toBe(0)
+    }
+  })
+})
+
+test('Claude Code reads from the error by how much to shorten its request', async () => {
+  await bench.channel()
+  bench.upstream.always(
+    answers(
+      400,
+      openAi(
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (6000 in the messages, 3000 in the completion).",
+        'context_length_exceeded',
+      ),
+    ),
+  )
+  const { seen } = await ask('messages')
+  expect(errorDetail(seen.text).message).toBe(
+    'input length and `max_tokens` exceed context limit: 6000 + 3000 > 8192, decrease input length or `max_tokens` and try again',
+  )
+})
+
+test('a request that is too large for a rate is still a matter of the rate', async () => {
+  await bench.channel()
+  bench.upstream.always(
+    answers(
+      429,
+      openAi(
+        'Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 30601.',
+        'rate_limit_exceeded',
+        'tokens',
+      ),
+    ),
+  )
+  const { seen } = await ask('messages')
+  expect([seen.status, errorDetail(seen.text).kind]).toEqual([429, 'rate_limit_error'])
+})
