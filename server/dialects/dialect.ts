@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Conversation, DialectName } from './conversation.ts'
 import type { Failure, Reply, StreamEvent } from './reply.ts'
 import type { MediaTokens } from './said-media.ts'
+import type { ToolRules } from './tool-rules.ts'
 
 /** What a prompt consists of, for counting its tokens: texts, and tokens of everything that is not text. */
 export interface PromptText {
@@ -105,6 +106,8 @@ export interface EncodeOptions {
   readonly freeformTools?: boolean
   /** OpenAI's chat: `web_search_options` is understood whatever the model. */
   readonly webSearch?: boolean
+  /** Ids of calls and names of tools as this service takes them, where it differs from others of its dialect. */
+  readonly toolRules?: ToolRules
   /** OpenAI's chat: how the service takes back what its model thought in earlier turns; absent = not at all. */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }
@@ -148,6 +151,8 @@ export interface UpstreamDialect {
   /** An upstream's whole answer, read loosely. `idSeed` makes ids where the dialect has none. */
   decodeReply(wire: JsonObject, idSeed: string): Reply
   streamDecoder(idSeed: string): StreamDecoder
+  /** Ids of calls and names of tools as it takes them; absent = as OpenAI's chat does. */
+  readonly toolRules?: ToolRules
   /** Its streams have no last event of their own: an answer is whole when every choice gave its reason to stop. */
   readonly endsByReason?: true
   /** The service bills what it is asked alone, so that an answer without completion tokens is no mistake. */
@@ -161,6 +166,7 @@ export interface UpstreamDialect {
 /** One wire format, both ways. */
 export interface Dialect extends UpstreamDialect {
   readonly name: DialectName
+  readonly toolRules: ToolRules
   /** A caller's request. Throws GatewayError (400) with the place of the field at fault. */
   decodeRequest(wire: JsonObject, address?: RequestAddress): Conversation
   encodeReply(reply: Reply, frame: Frame): JsonObject

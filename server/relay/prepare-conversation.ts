@@ -1,10 +1,12 @@
 import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation } from '../dialects/conversation.ts'
 import type { EncodedRequest } from '../dialects/dialect.ts'
+import { answeringFit, fitTools } from '../dialects/fit-tools.ts'
 import { nameOfThoughts } from '../dialects/losses.ts'
 import { needsOf } from '../dialects/needs.ts'
 import { repairs } from '../dialects/repairs.ts'
 import { tierOf } from '../dialects/service-tier.ts'
+import { chatRules } from '../dialects/tool-rules.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
 import { withoutThoughts } from '../dialects/without-thoughts.ts'
 import { GatewayError } from '../errors.ts'
@@ -98,7 +100,13 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
   const isForeign = endpoint.dialect.name !== call.dialect
-  const { body, dropped: left } = withHeaders(encoded(conversation, endpoint), isForeign ? undefined : call, attempting)
+  // Names in an answer that is passed on as it comes could not become the caller's own again.
+  const fit = fitTools(conversation, endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules, !isForeign)
+  const { body, dropped: left } = withHeaders(
+    encoded(fit.conversation, endpoint),
+    isForeign ? undefined : call,
+    attempting,
+  )
   const dropped = attempting.withoutThoughts ? [...left, nameOfThoughts(call.dialect)] : left
   refuseLosses(deps, channel, dropped)
   const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
@@ -110,12 +118,18 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     // What was asked is told back by some dialects; the messages are not, and would stay in memory.
     request: { ...asked, messages: [] },
   }
-  const to = isForeign ? { dialect: callerDialects[call.dialect], frame } : undefined
+  const caller = callerDialects[call.dialect]
   return {
     ...jsonBody(written(endpoint.finish ? endpoint.finish(body, upstreamCall) : body)),
     systemPromptReset,
     ...(call.facts.tier !== undefined && tierOf(body) === undefined && { tierLost: true }),
-    codec: { from: endpoint.dialect, to, dropped },
+    codec: isForeign
+      ? {
+          from: answeringFit(endpoint.dialect, fit.ownNames, caller.toolRules),
+          to: { dialect: caller, frame },
+          dropped,
+        }
+      : { from: endpoint.dialect, to: undefined, dropped },
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Dialect, Frame, UpstreamDialect } from '../dialects/dialect.ts'
+import { repairChat } from '../dialects/openai-chat/repair.ts'
 import { wantsCompletionLimit } from '../dialects/openai-model.ts'
+import { chatRules } from '../dialects/tool-rules.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../lib/json.ts'
 import { insertMembers, setMembers } from '../lib/json-edit.ts'
@@ -77,9 +79,11 @@ export function prepare(attempting: Attempting): Prepared {
   if (askedForUsage) {
     edits['stream_options'] = { ...(isObject(json['stream_options']) && json['stream_options']), include_usage: true }
   }
+  if (call.mode === 'chat' && 'dialect' in endpoint)
+    Object.assign(edits, repairChat(json, text, (endpoint.options?.toolRules ?? chatRules).ids))
   const { systemPrompt } = attempting.channel
   const systemPromptReset = systemPrompt !== '' && call.mode === 'chat'
-  if (systemPromptReset) edits['messages'] = withSystemPrompt(json['messages'], systemPrompt)
+  if (systemPromptReset) edits['messages'] = withSystemPrompt(edits['messages'] ?? json['messages'], systemPrompt)
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
   const translation = 'translation' in endpoint ? endpoint.translation : undefined
   const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request

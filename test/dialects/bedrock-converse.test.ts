@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import type { Conversation } from '../../server/dialects/conversation.ts'
+import { fitTools } from '../../server/dialects/fit-tools.ts'
+import { converseRules } from '../../server/dialects/tool-rules.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { bedrock } from '../../server/providers/bedrock/index.ts'
 import { awsFrame, converseFrame } from '../helpers/aws-frames.ts'
@@ -14,6 +16,9 @@ function chat(body: JsonObject, model = claude): Conversation {
   const hi = { messages: [{ role: 'user', content: 'Hi' }] }
   return dialects['openai-chat'].decodeRequest({ model, ...hi, ...body })
 }
+
+/** A conversation as the gateway hands it on: with ids and names that the service takes. */
+const fitted = (conversation: Conversation) => fitTools(conversation, converseRules).conversation
 
 /** What the endpoint of a dialect makes of bytes of an event stream. */
 async function eventsOf(bytes: Uint8Array, dialect = 'bedrock-converse', size = bytes.length): Promise<string[]> {
@@ -34,50 +39,52 @@ async function eventsOf(bytes: Uint8Array, dialect = 'bedrock-converse', size = 
 describe('a request', () => {
   test('says all that Converse can say', () => {
     const { body, dropped } = bedrockConverse.encodeRequest(
-      chat({
-        messages: [
-          { role: 'system', content: 'Be brief.' },
-          {
-            role: 'user',
-            content: [
-              { type: 'text', text: 'What is this?' },
-              { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-            ],
-          },
-          {
-            role: 'assistant',
-            content: null,
-            tool_calls: [{ id: 'call.1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }],
-          },
-          { role: 'tool', tool_call_id: 'call.1', content: 'a cat' },
-          { role: 'user', content: 'Sure?' },
-        ],
-        tools: [
-          {
-            type: 'function',
-            function: {
-              name: 'look',
-              description: 'Looks',
-              parameters: { type: 'object', properties: { at: { type: 'number' } } },
+      fitted(
+        chat({
+          messages: [
+            { role: 'system', content: 'Be brief.' },
+            {
+              role: 'user',
+              content: [
+                { type: 'text', text: 'What is this?' },
+                { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+              ],
             },
-          },
-        ],
-        tool_choice: 'required',
-        max_tokens: 50,
-        temperature: 0.5,
-        stop: ['END'],
-        seed: 7,
-        response_format: { type: 'json_schema', json_schema: { name: 'Answer', schema: { type: 'object' } } },
-      }),
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: 'call.1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }],
+            },
+            { role: 'tool', tool_call_id: 'call.1', content: 'a cat' },
+            { role: 'user', content: 'Sure?' },
+          ],
+          tools: [
+            {
+              type: 'function',
+              function: {
+                name: 'look',
+                description: 'Looks',
+                parameters: { type: 'object', properties: { at: { type: 'number' } } },
+              },
+            },
+          ],
+          tool_choice: 'required',
+          max_tokens: 50,
+          temperature: 0.5,
+          stop: ['END'],
+          seed: 7,
+          response_format: { type: 'json_schema', json_schema: { name: 'Answer', schema: { type: 'object' } } },
+        }),
+      ),
     )
     expect(body).toEqual({
       system: [{ text: 'Be brief.' }],
       messages: [
         { role: 'user', content: [{ text: 'What is this?' }, { image: { format: 'png', source: { bytes: 'AAAA' } } }] },
-        { role: 'assistant', content: [{ toolUse: { toolUseId: 'call_1', name: 'look', input: { at: 1 } } }] },
+        { role: 'assistant', content: [{ toolUse: { toolUseId: 'tgid_Y2FsbC4x', name: 'look', input: { at: 1 } } }] },
         {
           role: 'user',
-          content: [{ toolResult: { toolUseId: 'call_1', content: [{ text: 'a cat' }] } }, { text: 'Sure?' }],
+          content: [{ toolResult: { toolUseId: 'tgid_Y2FsbC4x', content: [{ text: 'a cat' }] } }, { text: 'Sure?' }],
         },
       ],
       inferenceConfig: { maxTokens: 50, temperature: 0.5, stopSequences: ['END'] },

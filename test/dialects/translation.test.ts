@@ -2,13 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import type { DialectName } from '../../server/dialects/conversation.ts'
 import type { EncodeOptions } from '../../server/dialects/dialect.ts'
+import { fitTools } from '../../server/dialects/fit-tools.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dialects } from '../helpers/dialects.ts'
 
 /** A request of one dialect, as an upstream of another gets it. */
 function translated(from: DialectName, to: DialectName, wire: JsonObject, model = 'm', options: EncodeOptions = {}) {
   const conversation = dialects[from].decodeRequest({ model, ...wire }, { model })
-  const { body, dropped } = dialects[to].encodeRequest({ ...conversation, model }, options)
+  const fit = fitTools({ ...conversation, model }, dialects[to].toolRules)
+  const { body, dropped } = dialects[to].encodeRequest(fit.conversation, options)
   return { body: JSON.parse(JSON.stringify(body)) as Record<string, never>, dropped }
 }
 
@@ -38,7 +40,7 @@ const chatLoop: JsonObject = {
 }
 
 describe('a loop of tools in OpenAI’s chat', () => {
-  test('for Anthropic: one turn of results, ids of its letters, max_tokens', () => {
+  test('for Anthropic: one turn of results, ids in its letters, max_tokens', () => {
     const { body } = translated('openai-chat', 'anthropic-messages', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -50,15 +52,15 @@ describe('a loop of tools in OpenAI’s chat', () => {
           role: 'assistant',
           content: [
             { type: 'text', text: 'Let me look.' },
-            { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Rome' } },
-            { type: 'tool_use', id: 'call_2', name: 'weather', input: { city: 'Oslo' } },
+            { type: 'tool_use', id: 'tgid_Y2FsbC4x', name: 'weather', input: { city: 'Rome' } },
+            { type: 'tool_use', id: 'tgid_Y2FsbC4y', name: 'weather', input: { city: 'Oslo' } },
           ],
         },
         {
           role: 'user',
           content: [
-            { type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' },
-            { type: 'tool_result', tool_use_id: 'call_2', content: '{"sky":"grey"}' },
+            { type: 'tool_result', tool_use_id: 'tgid_Y2FsbC4x', content: 'sunny' },
+            { type: 'tool_result', tool_use_id: 'tgid_Y2FsbC4y', content: '{"sky":"grey"}' },
           ],
         },
       ],
@@ -377,7 +379,11 @@ test('a Google answer without an id is that of the oldest call of its name that 
     )
   expect(ids(0, 'id')).toEqual(['a', 'b', 'c', 'call_1'])
   expect(ids(1, 'tool_use_id')).toEqual(['a', 'c', 'call_1', 'b', 'call_2'])
-  expect(ids(5, 'tool_use_id')).toEqual(['a', 'd'])
+  // A second call of an id has one of its own at Anthropic, and its answer has the same.
+  expect(ids(5, 'tool_use_id')).toEqual(ids(4, 'id') ?? [])
+  const calls = [0, 2, 4].flatMap((turn) => ids(turn, 'id') ?? [])
+  expect(new Set(calls).size).toBe(calls.length)
+  expect(calls.at(-1)).toBe('d')
 })
 
 test('a tool that failed is said to have failed', () => {

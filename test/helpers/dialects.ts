@@ -175,8 +175,8 @@ interface Meaning {
   tools: unknown[]
 }
 
-/** What a request asks. `to` is the dialect it is said in, some of which cannot tell one thing from another. */
-export function meaningOf(conversation: Conversation, to: DialectName = conversation.from): Meaning {
+/** What a request asks. */
+export function meaningOf(conversation: Conversation): Meaning {
   const turns: Meaning['turns'] = []
   for (const { role, parts } of conversation.messages) {
     // Only OpenAI knows system messages in the middle; elsewhere they are said within the user's turn.
@@ -186,7 +186,7 @@ export function meaningOf(conversation: Conversation, to: DialectName = conversa
       turn = { role: side, said: '', calls: [], results: [], media: [] }
       turns.push(turn)
     }
-    for (const part of parts) addPart(turn, part, to)
+    for (const part of parts) addPart(turn, part)
   }
   const told = turns.filter(
     ({ said, calls, results, media }) => said !== '' || calls.length + results.length + media.length > 0,
@@ -217,7 +217,7 @@ function joined(turns: Meaning['turns'], turn: Meaning['turns'][number]): Meanin
   return [...turns.slice(0, -1), both]
 }
 
-function addPart(turn: Meaning['turns'][number], part: Part, to: DialectName): void {
+function addPart(turn: Meaning['turns'][number], part: Part): void {
   const words = (text: string) => text.replace(/<\/?system>|Attachments of \S+:|\s+/g, '')
   switch (part.type) {
     case 'text':
@@ -228,13 +228,13 @@ function addPart(turn: Meaning['turns'][number], part: Part, to: DialectName): v
       turn.said += words(part.text ?? '')
       break
     case 'tool-call':
-      turn.calls.push([idIn(part.id, to), part.name, parsed(part.input || '{}')])
+      turn.calls.push([part.id, part.name, parsed(part.input || '{}')])
       break
     case 'tool-result': {
       const texts = part.content.flatMap((each) => (each.type === 'media' ? [] : [each.text ?? '']))
       turn.media.push(...part.content.flatMap((each) => (each.type === 'media' ? [each.source.kind] : [])))
       const said = texts.join('\n')
-      turn.results.push([idIn(part.callId, to), /^See attachments/.test(said) ? '' : parsed(said)])
+      turn.results.push([part.callId, /^See attachments/.test(said) ? '' : parsed(said)])
       break
     }
     case 'media':
@@ -245,11 +245,6 @@ function addPart(turn: Meaning['turns'][number], part: Part, to: DialectName): v
       break
     default:
   }
-}
-
-/** Anthropic knows letters, digits, `_` and `-` only. */
-function idIn(id: string, to: DialectName): string {
-  return to === 'anthropic-messages' ? id.replace(/[^\w-]/g, '_') : id
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import { messagesRules } from '../tool-rules.ts'
 import { decodeFailure, encodeFailure } from './failure.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'
@@ -11,6 +12,7 @@ export const anthropicMessages: Dialect = {
   name: 'anthropic-messages',
   decodeRequest,
   encodeRequest,
+  toolRules: messagesRules,
   decodeReply,
   encodeReply,
   streamDecoder: () => new MessageStreamDecoder(),

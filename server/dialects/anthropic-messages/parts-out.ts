@@ -101,7 +101,7 @@ function inlineOut(data: string, mediaType: string): JsonObject {
 function callOut(part: ToolCallPart, losses: Losses): JsonObject {
   return {
     type: 'tool_use',
-    id: idOut(part.id),
+    id: part.id,
     name: part.name,
     input: part.freeform ? wrapFreeform(part.input) : inputObject(part.input),
     ...cacheOut(part.cache),
@@ -115,15 +115,10 @@ function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
   const isPlain = blocks.length === 1 && first?.['type'] === 'text' && Object.keys(first).length === 2
   return {
     type: 'tool_result',
-    tool_use_id: idOut(part.callId),
+    tool_use_id: part.callId,
     ...(blocks.length > 0 && { content: isPlain ? first['text'] : blocks }),
     ...(part.isError && { is_error: true }),
     ...cacheOut(part.cache),
     ...losses.native(part.native, 'part'),
   }
-}
-
-/** Anthropic takes letters, digits, `_` and `-` in ids of calls. */
-function idOut(id: string): string {
-  return id.replace(/[^\w-]/g, '_')
 }

@@ -2,20 +2,39 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList, looseText } from '../fields.ts'
 import type { Repair, RepairOptions } from '../repair.ts'
 import { ownState } from '../seal.ts'
+import { messagesRules } from '../tool-rules.ts'
+import { type CallPlaces, withFitIds } from '../wire-ids.ts'
 
 const dialect = 'anthropic-messages'
 /** Models of other makers, which take back their thoughts without a signature. */
 const otherMakers = /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i
 
 /**
- * A request of Anthropic's without thoughts that it has not signed: it refuses the whole conversation for one of them. A
- * turn that is going on without a signed thought cannot be thought about by a budget.
+ * A request of Anthropic's without thoughts that it has not signed, and without ids of calls that it does not take: it
+ * refuses the whole conversation for one of them.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
+  const isOthers = options.takesUnsigned === true || otherMakers.test(options.model)
+  const { edits, dropped } = withOwnThoughts(body, text, options, isOthers)
+  const messages = edits['messages'] ?? body['messages']
+  if (isOthers || !Array.isArray(messages) || !text.includes('tool_use')) return { edits, dropped }
+  const fit = withFitIds(messages, messagesRules.ids, callsIn, true)
+  return { edits: fit ? { ...edits, messages: fit } : edits, dropped }
+}
+
+/** Ids of calls in a message. */
+const callsIn: CallPlaces = {
+  list: 'content',
+  member: (block) =>
+    block['type'] === 'tool_use' ? 'id' : block['type'] === 'tool_result' ? 'tool_use_id' : undefined,
+  isResult: (block) => block['type'] === 'tool_result',
+}
+
+/** A turn that is going on without a signed thought cannot be thought about by a budget. */
+function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
   if (!Array.isArray(messages) || !text.includes('thinking')) return { edits: {}, dropped: [] }
   const dropped = new Set<string>()
-  const keepsUnsigned = options.takesUnsigned || otherMakers.test(options.model)
   const thoughtOut = (block: JsonObject) => {
     const kept = options.withoutThoughts ? undefined : signedThought(block, keepsUnsigned)
     if (!kept) dropped.add('messages.thinking')

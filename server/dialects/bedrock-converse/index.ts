@@ -1,4 +1,5 @@
 import type { UpstreamDialect } from '../dialect.ts'
+import { converseRules } from '../tool-rules.ts'
 import { decodeFailure } from './failure.ts'
 import { decodeReply } from './reply.ts'
 import { encodeRequest } from './request-out.ts'
@@ -8,6 +9,7 @@ import { ConverseStreamDecoder } from './stream-in.ts'
 export const bedrockConverse: UpstreamDialect = {
   name: 'bedrock-converse',
   encodeRequest,
+  toolRules: converseRules,
   decodeReply,
   streamDecoder: () => new ConverseStreamDecoder(),
   decodeFailure,

@@ -29,8 +29,3 @@ export function modelTraits(model: string): ModelTraits {
     claude: claudeTraits(model),
   }
 }
-
-/** The service takes letters, digits, `_` and `-` in ids of calls, and no more than 64. */
-export function nameOf(id: string): string {
-  return id.replace(/[^\w-]/g, '_').slice(0, 64)
-}

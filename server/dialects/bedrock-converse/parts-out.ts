@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
-import { type ModelTraits, nameOf } from './model.ts'
+import type { ModelTraits } from './model.ts'
 
 /** What the blocks of a request are written with. */
 export interface BlockContext {
@@ -53,7 +53,7 @@ export function cacheOut(mark: CacheMark | undefined, { traits, losses }: BlockC
 
 function callOut(part: ToolCallPart): JsonObject {
   const input = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
-  return { toolUse: { toolUseId: nameOf(part.id), name: part.name, input } }
+  return { toolUse: { toolUseId: part.id, name: part.name, input } }
 }
 
 function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): JsonObject {
@@ -65,7 +65,7 @@ function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): Json
   })
   return {
     toolResult: {
-      toolUseId: nameOf(part.callId),
+      toolUseId: part.callId,
       content: content.length > 0 ? content : [{ text: '(no output)' }],
       ...(part.isError && traits.resultStatus && { status: 'error' }),
     },

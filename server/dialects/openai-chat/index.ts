@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { flatError } from '../flat-error.ts'
 import { decodeFailure, encodeFailure } from '../openai-failure.ts'
+import { chatRules } from '../tool-rules.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'
 import { encodeRequest } from './request-out.ts'
@@ -12,6 +13,7 @@ export const openaiChat: Dialect = {
   name: 'openai-chat',
   decodeRequest,
   encodeRequest,
+  toolRules: chatRules,
   decodeReply,
   encodeReply,
   streamDecoder: (idSeed) => new ChunkStreamDecoder(idSeed),

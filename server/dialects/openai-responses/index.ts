@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.ts'
 import { decodeFailure, encodeFailure } from '../openai-failure.ts'
+import { responsesRules } from '../tool-rules.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'
 import { encodeRequest } from './request-out.ts'
@@ -11,6 +12,7 @@ export const openaiResponses: Dialect = {
   name: 'openai-responses',
   decodeRequest,
   encodeRequest,
+  toolRules: responsesRules,
   decodeReply,
   encodeReply,
   streamDecoder: () => new ResponseStreamDecoder(),

@@ -2,16 +2,34 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseText } from '../fields.ts'
 import type { Repair, RepairOptions } from '../repair.ts'
 import { ownState } from '../seal.ts'
+import { responsesRules } from '../tool-rules.ts'
+import { type CallPlaces, withFitIds } from '../wire-ids.ts'
 
 const dialect = 'openai-responses'
 /** Ids of thoughts that were written here: no service knows them. */
 const ownId = /^rs_\d{31}_\d+$/
 
+/** A request of the Responses API with thoughts that its service knows, and ids of calls that it takes. */
+export function repairItems(body: JsonObject, text: string, options: RepairOptions): Repair {
+  const { edits, dropped } = withKnownThoughts(body, text, options)
+  const input = edits['input'] ?? body['input']
+  if (!Array.isArray(input) || !text.includes('call_id')) return { edits, dropped }
+  const fit = withFitIds(input, responsesRules.ids, callsIn)
+  return { edits: fit ? { ...edits, input: fit } : edits, dropped }
+}
+
+/** Items that are calls or what they gave. */
+const callsIn: CallPlaces = {
+  member: (item) =>
+    typeof item['call_id'] === 'string' && /_call(?:_output)?$/.test(looseText(item['type'])) ? 'call_id' : undefined,
+  isResult: (item) => looseText(item['type']).endsWith('_output'),
+}
+
 /**
- * A request of the Responses API without thoughts that the service cannot know: those that another one encrypted, and
+ * The request without thoughts that the service cannot know: those that another one encrypted, and
  * those that it can find neither by a content nor by an id.
  */
-export function repairItems(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
+function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
   const { input } = body
   if (!Array.isArray(input) || !(text.includes('reasoning') || text.includes('"rs_'))) return { edits: {}, dropped: [] }
   let isLoose = false

@@ -1,6 +1,7 @@
 import { minimaxFailure, minimaxFailureWithin } from '../../dialects/minimax-failure.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { failureIn as sparkFailure, failureWithin as sparkFailureWithin } from '../../dialects/spark/failure.ts'
+import { mistralRules } from '../../dialects/tool-rules.ts'
 import type { Provider } from '../provider.ts'
 import { deepSeekBalance, moonshotBalance, siliconFlowBalance } from './balance.ts'
 import { openaiCompatible } from './index.ts'
@@ -123,6 +124,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'API key of La Plateforme',
     // It refuses stream_options, and tells the usage of every stream.
     asksForStreamUsage: false,
+    chat: { options: { toolRules: mistralRules } },
     only: ['chat', 'embeddings', 'moderations', 'speech', 'transcriptions'],
   }),
   openaiCompatible({

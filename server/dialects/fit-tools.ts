@@ -1,0 +1,149 @@
+import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from './conversation.ts'
+import type { UpstreamDialect } from './dialect.ts'
+import type { Reply, ReplyPart, StreamEvent } from './reply.ts'
+import { ToolIds } from './tool-ids.ts'
+import { fits, made, type ToolRules, type WordRule } from './tool-rules.ts'
+
+/** A conversation with ids of calls and names of tools as a service takes them. */
+export interface FitConversation {
+  readonly conversation: Conversation
+  /** The caller's names by those that were put in their place. */
+  readonly ownNames: ReadonlyMap<string, string>
+}
+
+/** Makes ids and names fit; those that fit already are not touched. `keepsNames`: names go as they are. */
+export function fitTools(conversation: Conversation, rules: ToolRules, keepsNames = false): FitConversation {
+  const ids = new ToolIds(rules.ids, idsOf(conversation.messages), rules.uniqueIds)
+  const names = keepsNames ? new Map<string, string>() : namesFor(conversation, rules.names)
+  const messages = conversation.messages.map((message) => fitMessage(message, ids, names))
+  const { toolChoice } = conversation
+  return {
+    conversation: {
+      ...conversation,
+      messages,
+      ...(names.size > 0 && { tools: conversation.tools.map((tool) => fitTool(tool, names)) }),
+      ...(names.size > 0 && toolChoice && { toolChoice: fitChoice(toolChoice, names) }),
+    },
+    ownNames: new Map([...names].map(([own, fit]) => [fit, own])),
+  }
+}
+
+function* idsOf(messages: readonly Message[]): Generator<string> {
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type === 'tool-call') yield part.id
+      if (part.type === 'tool-result') yield part.callId
+    }
+}
+
+/** The names that do not fit, and what goes in their place. */
+function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<string, string> {
+  const all = new Set<string>()
+  const taken = new Set<string>()
+  for (const tool of conversation.tools) {
+    if ('name' in tool) all.add(tool.name)
+    // What a service names its own tools nobody else may be named.
+    else taken.add(tool.type === 'native' ? String(tool.value['name'] ?? tool.value['type']) : 'web_search')
+  }
+  for (const { parts } of conversation.messages)
+    for (const part of parts) if (part.type === 'tool-call') all.add(part.name)
+  const { toolChoice } = conversation
+  for (const tool of chosenIn(toolChoice)) if (tool.type === 'named') all.add(tool.name)
+  for (const name of all) if (fits(name, rule)) taken.add(name)
+  const names = new Map<string, string>()
+  for (const name of all) {
+    if (fits(name, rule)) continue
+    for (let attempt = 0; !names.has(name); attempt++) {
+      const fit = made(name, rule, attempt)
+      if (taken.has(fit)) continue
+      taken.add(fit)
+      names.set(name, fit)
+    }
+  }
+  return names
+}
+
+function fitMessage(message: Message, ids: ToolIds, names: ReadonlyMap<string, string>): Message {
+  if (!message.parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')) return message
+  const parts = message.parts.map((part): Part => {
+    if (part.type === 'tool-call') return { ...part, id: ids.call(part.id), name: names.get(part.name) ?? part.name }
+    return part.type === 'tool-result' ? { ...part, callId: ids.result(part.callId) } : part
+  })
+  return { ...message, parts }
+}
+
+function fitTool(tool: Tool, names: ReadonlyMap<string, string>): Tool {
+  const fit = 'name' in tool ? names.get(tool.name) : undefined
+  return fit === undefined || !('name' in tool) ? tool : { ...tool, name: fit }
+}
+
+function chosenIn(choice: ToolChoice | undefined): readonly ToolReference[] {
+  if (choice?.mode === 'tool') return [choice.tool]
+  return choice?.mode === 'allowed' ? choice.tools : []
+}
+
+function fitChoice(choice: ToolChoice, names: ReadonlyMap<string, string>): ToolChoice {
+  const fit = (tool: ToolReference): ToolReference =>
+    tool.type === 'named' ? { ...tool, name: names.get(tool.name) ?? tool.name } : tool
+  if (choice.mode === 'tool') return { ...choice, tool: fit(choice.tool) }
+  return choice.mode === 'allowed' ? { ...choice, tools: choice.tools.map(fit) } : choice
+}
+
+/**
+ * The dialect of an upstream, read for one answer to a caller: its calls bear the caller's own names of tools, and ids as the
+ * caller's dialect has them.
+ */
+export function answeringFit(
+  dialect: UpstreamDialect,
+  ownNames: ReadonlyMap<string, string>,
+  rules: ToolRules,
+): UpstreamDialect {
+  return {
+    ...dialect,
+    decodeReply(wire, idSeed) {
+      const reply = dialect.decodeReply(wire, idSeed)
+      const choices = reply.choices.map((choice, at) =>
+        fitReply(choice, new CallReader(ownNames, rules, `${idSeed}_${at}`)),
+      )
+      return { ...reply, choices }
+    },
+    streamDecoder(idSeed) {
+      const decoder = dialect.streamDecoder(idSeed)
+      const readers = new Map<number, CallReader>()
+      const fit = (event: StreamEvent): StreamEvent => {
+        if (event.type !== 'part' || event.part.type !== 'tool-call') return event
+        const reader = readers.get(event.choice) ?? new CallReader(ownNames, rules, `${idSeed}_${event.choice}`)
+        readers.set(event.choice, reader)
+        return { ...event, part: reader.read(event.part) }
+      }
+      return {
+        push: (data) => decoder.push(data).map(fit),
+        finish: () => decoder.finish().map(fit),
+      }
+    },
+  }
+}
+
+function fitReply(choice: Reply['choices'][number], reader: CallReader): Reply['choices'][number] {
+  return { ...choice, parts: choice.parts.map((part) => (part.type === 'tool-call' ? reader.read(part) : part)) }
+}
+
+/** Reads the calls of one answer. */
+class CallReader {
+  readonly #ownNames: ReadonlyMap<string, string>
+  readonly #ids: ToolIds
+  readonly #idSeed: string
+  #calls = 0
+
+  constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
+    this.#ownNames = ownNames
+    this.#ids = new ToolIds(ids, [], true)
+    this.#idSeed = idSeed
+  }
+
+  read(call: ReplyPart & { type: 'tool-call' }): ReplyPart {
+    const id = call.id || `call_${this.#idSeed}_${this.#calls}`
+    this.#calls++
+    return { ...call, id: this.#ids.call(id), name: this.#ownNames.get(call.name) ?? call.name }
+  }
+}

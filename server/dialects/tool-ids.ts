@@ -1,0 +1,112 @@
+import { fits, made, type WordRule } from './tool-rules.ts'
+
+/** Marks an id that holds another one, in signs that every service takes. */
+const mark = 'tgid_'
+
+/** The id that `id` holds, where it was written here; undefined for every other. */
+function held(id: string): string | undefined {
+  if (!id.startsWith(mark)) return undefined
+  const inner = Buffer.from(id.slice(mark.length), 'base64url').toString('utf8')
+  return inner !== '' && holding(inner) === id ? inner : undefined
+}
+
+function holding(id: string): string {
+  return mark + Buffer.from(id).toString('base64url')
+}
+
+/**
+ * The ids of one request, each as the service takes it. One that fits goes as it is; one that does not goes within another
+ * one, and comes out of it again where it fits; what is too long for that gets a hash. No two become one.
+ */
+export class ToolIds {
+  readonly #rule: WordRule
+  readonly #unique: boolean
+  /** What has gone, or will go as it is, and what it stands for. */
+  readonly #taken = new Map<string, string>()
+  readonly #all: ReadonlySet<string>
+  readonly #fit = new Map<string, string>()
+  /** How often a call of an id came. */
+  readonly #calls = new Map<string, number>()
+  /** Ids as sent of the calls that wait for their results, by the caller's ids. */
+  readonly #open = new Map<string, string[]>()
+  readonly #last = new Map<string, string>()
+  #unnamed = 0
+
+  /** `all`: every id in the request, of calls and of results. */
+  constructor(rule: WordRule, all: Iterable<string>, unique = false) {
+    this.#rule = rule
+    this.#unique = unique
+    this.#all = new Set(all)
+    for (const id of this.#all) if (this.#isPlain(id)) this.#taken.set(id, id)
+  }
+
+  /** True where nothing has to be changed but by a second call of the same id. */
+  get allFit(): boolean {
+    for (const id of this.#all) if (!this.#isPlain(id)) return false
+    return true
+  }
+
+  /** The id of the next call. */
+  call(id: string): string {
+    const before = this.#calls.get(id) ?? 0
+    this.#calls.set(id, before + 1)
+    const isAnother = id === '' || (before > 0 && this.#unique)
+    const out = isAnother ? this.#fresh(`${id} ${before}`, id === '') : this.#fitOf(id)
+    const open = this.#open.get(id)
+    if (open) open.push(out)
+    else this.#open.set(id, [out])
+    this.#last.set(id, out)
+    return out
+  }
+
+  /** The id of the call that the next result is of: the oldest of that id that has none yet. */
+  result(id: string): string {
+    const waiting = this.#open.get(id)?.shift() ?? this.#last.get(id)
+    if (waiting !== undefined) return waiting
+    return id === '' ? this.#oldest() : this.#fitOf(id)
+  }
+
+  /** A result without an id is of the call that has waited longest. */
+  #oldest(): string {
+    for (const open of this.#open.values()) {
+      const out = open.shift()
+      if (out !== undefined) return out
+    }
+    return this.#fresh(`result ${this.#unnamed++}`, true)
+  }
+
+  /** It fits, and holds no other id that should go in its place. */
+  #isPlain(id: string): boolean {
+    const inner = held(id)
+    const opens = inner !== undefined && fits(inner, this.#rule) && !this.#all.has(inner)
+    return id !== '' && !opens && fits(id, this.#rule)
+  }
+
+  #fitOf(id: string): string {
+    const known = this.#fit.get(id)
+    if (known !== undefined) return known
+    const isFree = (this.#taken.get(id) ?? id) === id
+    const out = this.#isPlain(id) && isFree ? id : this.#madeOf(id)
+    this.#fit.set(id, out)
+    this.#taken.set(out, id)
+    return out
+  }
+
+  #madeOf(id: string): string {
+    const inner = held(id)
+    const opened = inner !== undefined && !this.#all.has(inner) ? inner : undefined
+    const own = opened ?? id
+    for (const candidate of [own, holding(own)])
+      if (fits(candidate, this.#rule) && !this.#taken.has(candidate)) return candidate
+    return this.#fresh(own, false)
+  }
+
+  #fresh(word: string, isUnnamed: boolean): string {
+    for (let attempt = 0; ; attempt++) {
+      const out = made(isUnnamed ? `call_${word.trim()}` : word, this.#rule, attempt)
+      if (this.#taken.has(out)) continue
+      this.#taken.set(out, word)
+      return out
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { textHash } from '../lib/text-hash.ts'
+
+/** What a service takes as the id of a call, or as the name of a tool. */
+export interface WordRule {
+  readonly fits: RegExp
+  readonly longest: number
+  /** Signs that may stand in it, where it is made of a word that does not fit. */
+  readonly other: RegExp
+  /** The word begins with a letter or `_`. */
+  readonly beginsWithLetter?: true
+  /** No words but such of nine letters and digits. */
+  readonly nine?: true
+}
+
+/** What a service takes of both. */
+export interface ToolRules {
+  readonly ids: WordRule
+  readonly names: WordRule
+  /** Every call of a conversation must have an id of its own. */
+  readonly uniqueIds?: true
+}
+
+const plain = /[^a-zA-Z0-9_-]/g
+
+/** Any text of a length. */
+const upTo = (longest: number): WordRule => ({ fits: /^[\s\S]+$/, longest, other: plain })
+/** Letters, digits, `_` and `-`. */
+const plainUpTo = (longest: number): WordRule => ({ fits: /^[a-zA-Z0-9_-]+$/, longest, other: plain })
+
+/** OpenAI's chat: the limits are those of its refusals ("string too long. Expected a string with maximum length 40"). */
+export const chatRules: ToolRules = { ids: upTo(40), names: plainUpTo(64) }
+
+/** OpenAI's Responses API. */
+export const responsesRules: ToolRules = { ids: upTo(64), names: plainUpTo(64) }
+
+/** Anthropic's Messages API (API reference, "Create a Message": `tools.name`, `tool_use.id`). */
+export const messagesRules: ToolRules = { ids: plainUpTo(256), names: plainUpTo(128), uniqueIds: true }
+
+/** Google's generateContent (Gemini API, "FunctionDeclaration"); it looks at no ids. */
+export const geminiRules: ToolRules = {
+  ids: upTo(256),
+  names: { fits: /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, longest: 64, other: plain, beginsWithLetter: true },
+}
+
+/** Amazon's Converse (API reference, "ToolUseBlock", "ToolSpecification"). */
+export const converseRules: ToolRules = { ids: plainUpTo(64), names: plainUpTo(64), uniqueIds: true }
+
+/** Mistral's chat: it refuses every other id ("must be a-z, A-Z, 0-9, with a length of 9"). */
+export const mistralRules: ToolRules = {
+  ids: { fits: /^[a-zA-Z0-9]{9}$/, longest: 9, other: plain, nine: true },
+  names: plainUpTo(64),
+}
+
+/** True for a word that goes as it is. */
+export function fits(word: string, { fits: pattern, longest }: WordRule): boolean {
+  return word.length <= longest && pattern.test(word)
+}
+
+/** Letters of a hash behind a word that was made fit. */
+const marked = 8
+
+/**
+ * A word that fits, made of one that does not: as much of it as can be, and a hash of the whole. `attempt` tells apart
+ * what would be the same by an accident of the hash.
+ */
+export function made(word: string, rule: WordRule, attempt: number): string {
+  const hash = textHash(`${attempt} ${word}`)
+  if (rule.nine) return hash.slice(0, rule.longest)
+  const kept = word.replace(rule.other, '_').slice(0, rule.longest - marked - 2)
+  const whole = `${kept}_${hash.slice(0, marked)}`
+  return rule.beginsWithLetter && !/^[a-zA-Z_]/.test(whole) ? `_${whole}` : whole
+}

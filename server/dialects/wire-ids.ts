@@ -1,0 +1,64 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { looseText } from './fields.ts'
+import { ToolIds } from './tool-ids.ts'
+import type { WordRule } from './tool-rules.ts'
+
+/** Where a dialect has the ids of calls. */
+export interface CallPlaces {
+  /** The member of a message that lists calls and results; absent = the message itself may be one. */
+  list?: string
+  /** The member that holds the id of a call or result; undefined for everything else. */
+  member(value: JsonObject): string | undefined
+  isResult(value: JsonObject): boolean
+}
+
+/** Messages with ids of calls that fit; undefined where they all do. */
+export function withFitIds(
+  messages: readonly unknown[],
+  rule: WordRule,
+  places: CallPlaces,
+  unique = false,
+): unknown[] | undefined {
+  const all: string[] = []
+  const note = (value: unknown) => {
+    const member = isObject(value) ? places.member(value) : undefined
+    if (isObject(value) && member !== undefined) all.push(looseText(value[member]))
+    return value
+  }
+  for (const message of messages) eachOf(message, places, note)
+  const ids = new ToolIds(rule, all, unique)
+  if (ids.allFit && !(unique && hasTwoCallsOfOneId(messages, places))) return undefined
+  return messages.map((message) => eachOf(message, places, (value) => fitValue(value, ids, places)))
+}
+
+function eachOf(message: unknown, { list, member }: CallPlaces, turn: (value: unknown) => unknown): unknown {
+  if (!isObject(message)) return message
+  const own = member(message) === undefined ? message : turn(message)
+  const values = list === undefined ? undefined : message[list]
+  if (list === undefined || !Array.isArray(values) || !isObject(own)) return own
+  const turned = (values as unknown[]).map(turn)
+  return turned.every((value, at) => value === values[at]) ? own : { ...own, [list]: turned }
+}
+
+function fitValue(value: unknown, ids: ToolIds, places: CallPlaces): unknown {
+  const member = isObject(value) ? places.member(value) : undefined
+  if (!isObject(value) || member === undefined) return value
+  const given = looseText(value[member])
+  const fit = places.isResult(value) ? ids.result(given) : ids.call(given)
+  return fit === value[member] ? value : { ...value, [member]: fit }
+}
+
+function hasTwoCallsOfOneId(messages: readonly unknown[], places: CallPlaces): boolean {
+  const seen = new Set<unknown>()
+  let isTwice = false
+  for (const message of messages)
+    eachOf(message, places, (value) => {
+      const member = isObject(value) && !places.isResult(value) ? places.member(value) : undefined
+      if (isObject(value) && member !== undefined) {
+        isTwice ||= seen.has(value[member])
+        seen.add(value[member])
+      }
+      return value
+    })
+  return isTwice
+}
