@@ -153,7 +153,8 @@ export class Console {
     // Runs before the scripts of each page, and does something in the first: what pages store from then on is theirs.
     await context.addInitScript(
       (stored) => {
-        if (location.protocol === 'about:' || localStorage.getItem('test.prepared') !== null) return
+        // Frames within a page may have no storage.
+        if (location.protocol === 'about:' || window !== top || localStorage.getItem('test.prepared') !== null) return
         for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value)
       },
       {
