@@ -368,7 +368,7 @@ function relayDeps({
     routing: routing.current,
     breaker: createBreaker(nowMs),
     counter: createTokenCounter(),
-    idleWatch: createIdleWatch(nowMs),
+    idleWatch: createIdleWatch(clock),
     guard,
     missingPlaces: createMissingPlaces(nowMs),
     keptItems: createKeptItems(nowMs),

@@ -1,3 +1,5 @@
+import { runningTimer } from './running-timer.ts'
+
 const slowestBytesPerMs = 32
 /** The longest that a timer can wait. */
 const mostMs = 2 ** 31 - 1
@@ -10,11 +12,14 @@ export function bodyTimeMs(callerIdleMs: number, bytes: number): number {
   return callerIdleMs > 0 ? Math.min(callerIdleMs + bytes / slowestBytesPerMs, mostMs) : 0
 }
 
-/** Rejects with `late()` when the work is not done in so many milliseconds (0 = any time); the work itself goes on. */
+/**
+ * Rejects with `late()` when the work is not done in so many milliseconds in which this process ran (0 = any time); the
+ * work itself goes on.
+ */
 export function inTime<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   if (ms <= 0) return work
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), ms)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
+    const endTimer = runningTimer(ms, () => reject(late()))
+    work.then(resolve, reject).finally(endTimer)
   })
 }

@@ -1,4 +1,5 @@
 import { readAtMost } from '../lib/read-at-most.ts'
+import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
@@ -29,7 +30,7 @@ interface JsonCall {
  * followed: they would carry secrets to another place.
  */
 export async function callJson(service: string, url: string, call: JsonCall, limits = usualLimits): Promise<unknown> {
-  const signal = AbortSignal.timeout(limits.timeMs)
+  const { signal, end } = runningSignal(limits.timeMs)
   try {
     await refuseMetadata(url, signal)
     const response = await fetch(url, {
@@ -50,6 +51,8 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
     }
   } catch (error) {
     throw new OutboundError('unavailable', `${service} cannot be reached, please try again later.`, error)
+  } finally {
+    end()
   }
 }
 

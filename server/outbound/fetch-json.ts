@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
+import { runningSignal } from '../lib/running-timer.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
 /** Most bytes of an answer that are read. */
@@ -13,7 +14,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
     headers: Readonly<Record<string, string>>,
     post?: { readonly body: string },
   ): Promise<JsonObject> => {
-    const signal = AbortSignal.timeout(timeoutMs)
+    const { signal, end } = runningSignal(timeoutMs)
     try {
       await guard.check(url)
       // A redirect would carry the key to another place.
@@ -38,6 +39,8 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
       // The error itself may name the address, and some services want the key there.
       const code = (error as NodeJS.ErrnoException).code
       throw new GatewayError('do_request_failed', `the upstream cannot be reached${code ? ` (${code})` : ''}`)
+    } finally {
+      end()
     }
   }
 }

@@ -3,6 +3,7 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import { isPublicAddress } from '../lib/public-address.ts'
+import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { type Resolve, systemResolve } from './metadata-guard.ts'
@@ -47,13 +48,15 @@ const mostAddresses = 3
 export function createFetchMedia(options: FetchMediaOptions = {}): FetchMedia {
   const { timeoutMs = defaultTimeoutMs } = options
   return async (url, leaving) => {
-    const timer = AbortSignal.timeout(timeoutMs)
+    const { signal: timer, end } = runningSignal(timeoutMs)
     const signal = leaving ? AbortSignal.any([timer, leaving]) : timer
     try {
       return await follow(url, options, signal)
     } catch (error) {
       if (error instanceof GatewayError) throw error
       throw refused(url, timer.aborted ? 'it did not answer in time' : 'it cannot be reached', error)
+    } finally {
+      end()
     }
   }
 }

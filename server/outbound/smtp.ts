@@ -1,3 +1,4 @@
+import { runningTimer } from '../lib/running-timer.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
 /** The mail server and the sender. */
@@ -61,7 +62,7 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
     if (await leadsToMetadata(server.host)) throw new Error('SMTPServer is the metadata service of a cloud')
   }
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('the mail server took too long')), wholeLimitMs)
+  const endTimer = runningTimer(wholeLimitMs, () => reject(new Error('the mail server took too long')))
   try {
     const sending = refuseMetadata().then(() =>
       transport.sendMail({
@@ -79,7 +80,7 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
   } catch (error) {
     throw new SmtpError(error instanceof Error ? error.message : String(error), kindOf(error), error)
   } finally {
-    clearTimeout(timer)
+    endTimer()
     transport.close()
   }
 }

@@ -1,3 +1,4 @@
+import { runningSignal } from '../lib/running-timer.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
 const timeoutMs = 10_000
@@ -6,17 +7,20 @@ const timeoutMs = 10_000
 export async function postWebhook(url: string, message: Readonly<Record<string, unknown>>): Promise<void> {
   if (await leadsToMetadata(new URL(url).hostname)) throw new Error('it is the metadata service of a cloud')
   let response: Response
+  const { signal, end } = runningSignal(timeoutMs)
   try {
     response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(message),
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     })
   } catch (error) {
     // The address may hold a secret.
     throw new Error(`it cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer in time'})`)
+  } finally {
+    end()
   }
   await response.body?.cancel()
   if (!response.ok) throw new Error(`it answered with status ${response.status}`)

@@ -114,7 +114,6 @@ function callTarget(
     guard: deps.guard,
     leaving: call.leaving,
     watch: deps.idleWatch,
-    clock: deps.clock,
   })
 }
 
@@ -179,7 +178,7 @@ async function opened(
   const controller = new AbortController()
   leaving.action = () => controller.abort()
   const wait = {
-    dueAtMs: firstByteTimeoutMs > 0 ? deps.clock.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
+    dueAtMs: firstByteTimeoutMs > 0 ? deps.idleWatch.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
     place: undefined,
     lost: undefined as GatewayError | undefined,
     due() {

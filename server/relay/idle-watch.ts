@@ -1,6 +1,9 @@
+import type { Clock } from '../lib/clock.ts'
+import { RunningClock } from '../lib/running-clock.ts'
+
 /** A wait of unknown length that wants to be told when it has lasted for some time. */
 export interface IdleWait {
-  /** When to be told, in milliseconds of the clock; may be moved while watched. */
+  /** When to be told, in milliseconds of the watch's clock; may be moved while watched. */
   dueAtMs: number
   due(): void
   /** The process is about to end, and whoever waits with it; absent where the wait may just be forgotten. */
@@ -9,8 +12,12 @@ export interface IdleWait {
   place?: number | undefined
 }
 
-/** One timer for all open streams: a timer of its own for each chunk of each stream would cost more than the chunk. */
-export interface IdleWatch {
+/**
+ * One timer for all open streams: a timer of its own for each chunk of each stream would cost more than the chunk. It is
+ * also the clock of all waits, which stands still while this process does: after a pause, everybody who is waited for
+ * has as much time left as before it.
+ */
+export interface IdleWatch extends Clock {
   add(wait: IdleWait): void
   remove(wait: IdleWait): void
   /** Ends all waits that can be ended, and each that comes later. */
@@ -18,11 +25,12 @@ export interface IdleWatch {
   close(): void
 }
 
-export function createIdleWatch(nowMs: () => number, tickMs = 250): IdleWatch {
+export function createIdleWatch(wall: Clock, tickMs = 250): IdleWatch {
+  const clock = new RunningClock(wall)
   // Not a Set: what was removed from one stays reachable from its outgrown tables until everything is collected.
   const waits: IdleWait[] = []
   const timer = setInterval(() => {
-    const now = nowMs()
+    const now = clock.nowMs()
     // From the end, because what is removed meanwhile is replaced by the last.
     for (let place = waits.length - 1; place >= 0; place--) {
       const wait = waits[place]
@@ -32,6 +40,7 @@ export function createIdleWatch(nowMs: () => number, tickMs = 250): IdleWatch {
   timer.unref()
   let isCut = false
   return {
+    nowMs: () => clock.nowMs(),
     add(wait) {
       if (wait.place !== undefined) return
       wait.place = waits.length

@@ -14,7 +14,7 @@ import { shuttingDown } from './shutting-down.ts'
 /** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024
 
-type Watch = Pick<RelayDeps, 'idleWatch' | 'clock'>
+type Watch = Pick<RelayDeps, 'idleWatch'>
 
 /** What a body may be made of: far more than any model reads, and little enough to be read in a moment. */
 const jsonLimits: JsonLimits = { values: 500_000, containers: 100_000, names: 5_000, depth: 200 }
@@ -86,12 +86,12 @@ async function readBytes(request: Request, limits: BodyLimits, watch: Watch): Pr
   }
 }
 
-function readShort(request: Request, timeMs: number, { idleWatch, clock }: Watch): Promise<Uint8Array> {
+function readShort(request: Request, timeMs: number, { idleWatch }: Watch): Promise<Uint8Array> {
   if (timeMs <= 0) return request.bytes()
   return new Promise((resolve, reject) => {
     const over = () => idleWatch.remove(wait)
     const wait: IdleWait = {
-      dueAtMs: clock.nowMs() + timeMs,
+      dueAtMs: idleWatch.nowMs() + timeMs,
       due() {
         over()
         reject(tooSlow())

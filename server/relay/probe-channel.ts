@@ -4,6 +4,7 @@ import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { runningSignal } from '../lib/running-timer.ts'
 import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'
 import { endpointsOf } from './call-upstream.ts'
@@ -45,7 +46,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   })
   if (asked === '') return done(false, 'the channel has no models')
   if (channel.upstream.baseUrl === '') return done(false, 'the channel has no base_url, and its type has no default')
-  const signal = AbortSignal.timeout(wholeProbeMs)
+  const { signal, end } = runningSignal(wholeProbeMs)
   try {
     const call = probeCall(channel, asked, startedAtMs, signal)
     const upstreamModel = mappedModel(channel, asked)
@@ -56,7 +57,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     }
     const question = { call, channel, upstreamModel, capTokens: undefined }
     const { prepared, response } = await askAt(deps, question, endpoint, patience)
-    const { text, ending } = await readBounded(deps, response, probeBytes, startedAtMs + wholeProbeMs)
+    const { text, ending } = await readBounded(deps, response, probeBytes, deps.idleWatch.nowMs() + wholeProbeMs)
     const { key } = channel.upstream
     if (!response.ok) {
       const failed = statusFailure(response, text, key, deps.clock.nowMs(), prepared.codec?.from)
@@ -74,6 +75,8 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     // The test is an admin's, who may read what a caller may not.
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
     return done(false, withoutKey(error.message + cause, channel.upstream.key), judgeFailure(error))
+  } finally {
+    end()
   }
 }
 

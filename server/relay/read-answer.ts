@@ -33,13 +33,13 @@ export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): R
 
 /** Reads a body of an upstream under limits. */
 export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {
-  return new UpstreamReader(body, deps.idleWatch, deps.clock, limits)
+  return new UpstreamReader(body, deps.idleWatch, limits)
 }
 
 /** The error body as far as it comes without trouble; its status alone says enough. */
 export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
-  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.clock.nowMs() + errorBodyMs }
+  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.idleWatch.nowMs() + errorBodyMs }
   const { bytes } = await readerOf(deps, response.body, limits).collect(errorBodyBytes)
   return bytes.toString('utf8')
 }
@@ -94,7 +94,7 @@ function isShort(response: Response): boolean {
 
 function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
   return new Promise((resolve, reject) => {
-    const dueAtMs = Math.min(limits.deadlineMs, deps.clock.nowMs() + limits.idleMs)
+    const dueAtMs = Math.min(limits.deadlineMs, deps.idleWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
     // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
@@ -103,7 +103,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
     }
     const wait: IdleWait = {
       dueAtMs,
-      due: () => giveUp(deps.clock.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled'),
+      due: () => giveUp(deps.idleWatch.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled'),
       cut: () => giveUp('cut'),
       place: undefined,
     }

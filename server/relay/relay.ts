@@ -300,14 +300,14 @@ async function attemptOnce(
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()
-  const startedAtMs = deps.clock.nowMs()
+  const startedAtMs = deps.idleWatch.nowMs()
   const { upstreamModel } = how
   const note = (status: number, error: string) =>
     void attempts.push({
       channelId: channel.id,
       status,
       error,
-      elapsedMs: Math.round(deps.clock.nowMs() - startedAtMs),
+      elapsedMs: Math.round(deps.idleWatch.nowMs() - startedAtMs),
     })
   const open: OpenCall = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
   let sent: OpenCall | undefined

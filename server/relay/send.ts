@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
+import { runningTimer } from '../lib/running-timer.ts'
 import { isEventStream } from '../lib/sse.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
@@ -24,7 +24,6 @@ export interface Sending {
   guard: MetadataGuard
   leaving: Leaving
   watch: IdleWatch
-  clock: Clock
 }
 
 const never = Number.POSITIVE_INFINITY
@@ -89,14 +88,14 @@ class Patience implements IdleWait {
   constructor(sending: Sending, controller: AbortController) {
     this.#sending = sending
     this.#controller = controller
-    const nowMs = sending.clock.nowMs()
+    const nowMs = sending.watch.nowMs()
     this.#answerAtMs = sending.firstByteTimeoutMs > 0 ? nowMs + sending.firstByteTimeoutMs : never
     this.#connectAtMs = sending.connectTimeoutMs > 0 ? nowMs + sending.connectTimeoutMs : never
     this.dueAtMs = Math.min(this.#answerAtMs, this.#connectAtMs)
   }
 
   due(): void {
-    const nowMs = this.#sending.clock.nowMs()
+    const nowMs = this.#sending.watch.nowMs()
     if (nowMs >= this.#connectAtMs) {
       this.#connectAtMs = never
       this.#reachable = this.#isReachable()
@@ -168,11 +167,11 @@ function isReachable(url: string, timeoutMs: number): Promise<boolean> {
   })
   return new Promise((resolve) => {
     const finish = (reachable: boolean) => {
-      clearTimeout(timer)
+      endTimer()
       socket.destroy()
       resolve(reachable)
     }
-    const timer = setTimeout(() => finish(false), Math.min(timeoutMs, 2000))
+    const endTimer = runningTimer(Math.min(timeoutMs, 2000), () => finish(false))
     socket.once('connect', () => finish(true))
     socket.once('error', () => finish(false))
   })

@@ -197,7 +197,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       this.#ended = true
       const meter = this.#meter
       const { finished } = meter
-      const late = { reader: this.#reader, splitter: this.#splitter, meter, clock: this.#deps.clock, limitMs: drainMs }
+      const late = {
+        reader: this.#reader,
+        splitter: this.#splitter,
+        meter,
+        clock: this.#deps.idleWatch,
+        limitMs: drainMs,
+      }
       // What cannot be read any more keeps nobody from paying for what came before.
       await readLate(late).catch(this.#warn)
       this.#reader.cancel()

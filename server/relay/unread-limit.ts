@@ -1,7 +1,7 @@
 import type { RelayDeps } from './deps.ts'
 
-/** Until when the caller is to ask for the next piece of its answer, in milliseconds of the clock. */
-export function unreadLimit({ clock, settings }: RelayDeps): number {
+/** Until when the caller is to ask for the next piece of its answer, in milliseconds of the clock of waits. */
+export function unreadLimit({ idleWatch, settings }: RelayDeps): number {
   const limitMs = settings().CallerIdleTimeout * 1000
-  return limitMs > 0 ? clock.nowMs() + limitMs : Number.POSITIVE_INFINITY
+  return limitMs > 0 ? idleWatch.nowMs() + limitMs : Number.POSITIVE_INFINITY
 }

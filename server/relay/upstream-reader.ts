@@ -1,4 +1,3 @@
-import type { Clock } from '../lib/clock.ts'
 import type { IdleWait, IdleWatch } from './idle-watch.ts'
 
 /**
@@ -20,7 +19,7 @@ export interface ReadLimits {
   idleMs: number
   /** Report `quiet` after this long without a piece; 0 = never. */
   keepAliveMs: number
-  /** When the answer must have ended, in milliseconds of the clock. */
+  /** When the answer must have ended, in milliseconds of the watch's clock. */
   deadlineMs: number
   /** Longest piece that is given out; absent = as it came. */
   pieceBytes?: number
@@ -44,7 +43,6 @@ export class UpstreamReader implements IdleWait {
   place: number | undefined
   readonly #reader: BodyReader
   readonly #watch: IdleWatch
-  readonly #clock: Clock
   readonly #limits: ReadLimits
   /** Length of a wait that is reported as `quiet`. */
   #quietMs: number
@@ -56,13 +54,12 @@ export class UpstreamReader implements IdleWait {
   #idleAtMs = never
   #isCut = false
 
-  constructor(body: ReadableStream<Uint8Array>, watch: IdleWatch, clock: Clock, limits: ReadLimits) {
+  constructor(body: ReadableStream<Uint8Array>, watch: IdleWatch, limits: ReadLimits) {
     this.#reader = body.getReader()
     this.#watch = watch
-    this.#clock = clock
     this.#limits = limits
     this.#quietMs = limits.keepAliveMs
-    this.#silentSinceMs = clock.nowMs()
+    this.#silentSinceMs = watch.nowMs()
     watch.add(this)
   }
 
@@ -78,7 +75,7 @@ export class UpstreamReader implements IdleWait {
       return
     }
     const { idleMs, deadlineMs } = this.#limits
-    const nowMs = this.#clock.nowMs()
+    const nowMs = this.#watch.nowMs()
     if (nowMs >= deadlineMs) {
       answer({ kind: 'overdue' })
       return
@@ -110,9 +107,9 @@ export class UpstreamReader implements IdleWait {
    * again, but not for longer than `limitMs`.
    */
   drain(limitMs: number): void {
-    const untilMs = this.#clock.nowMs() + limitMs
+    const untilMs = this.#watch.nowMs() + limitMs
     const step = (piece: UpstreamPiece): void => {
-      if (piece.kind === 'chunk' && this.#clock.nowMs() < untilMs) this.ask(step)
+      if (piece.kind === 'chunk' && this.#watch.nowMs() < untilMs) this.ask(step)
       else if (piece.kind === 'end') this.close()
       else this.cancel()
     }
@@ -193,7 +190,7 @@ export class UpstreamReader implements IdleWait {
 
   /** Somebody has waited long enough to be told; the read goes on. */
   due(): void {
-    const now = this.#clock.nowMs()
+    const now = this.#watch.nowMs()
     if (now >= this.#limits.deadlineMs) this.#give({ kind: 'overdue' })
     else this.#give({ kind: now >= this.#idleAtMs ? 'stalled' : 'quiet' })
   }

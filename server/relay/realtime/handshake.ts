@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { runningTimer } from '../../lib/running-timer.ts'
 
 /** The head of an answer, and what came behind it. */
 export interface AnswerHead {
@@ -39,12 +40,12 @@ export async function refusalOf(socket: Socket, { status, headers, rest }: Answe
   const length = headers.has('content-length') ? Number(headers.get('content-length')) : mostErrorBytes
   const isWhole = () => (isChunked ? all.includes('\r\n0\r\n') || all.indexOf('0\r\n') === 0 : all.length >= length)
   if (!isWhole()) {
-    const timer = setTimeout(() => socket.destroy(), bodyWaitMs)
+    const endTimer = runningTimer(bodyWaitMs, () => socket.destroy())
     await take(socket, (bytes) => {
       all = Buffer.concat([all, bytes])
       return isWhole() || all.length > mostErrorBytes
     })
-    clearTimeout(timer)
+    endTimer()
   }
   const body = isChunked ? unchunked(all) : all.subarray(0, length)
   const kept = new Headers()

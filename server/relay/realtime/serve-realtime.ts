@@ -176,7 +176,7 @@ async function connect(
       connectTimeoutMs: patience.connectTimeoutMs,
       answerTimeoutMs: patience.firstByteTimeoutMs,
       mostBytes,
-      nowMs: () => relay.clock.nowMs(),
+      nowMs: () => relay.idleWatch.nowMs(),
     })
     if (!(answer instanceof Response)) return answer
     if (answer.ok) {

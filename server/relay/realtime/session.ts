@@ -7,6 +7,7 @@ import { sumOf } from '../../dialects/openai-realtime/usage.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { requestId as newId } from '../../lib/ids.ts'
+import { runningTimer } from '../../lib/running-timer.ts'
 import type { CallerSocket, SocketSession } from '../../lib/socket-session.ts'
 import type { CrashRow } from '../../store/ledger-store.ts'
 import type { SessionCall } from '../call.ts'
@@ -110,7 +111,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     this.#silence.callerSaid()
     this.#meter.heard(textOf(data))
     if (this.#upstream.send(data)) return
-    this.#silence.upstreamBlockedAtMs ??= this.#deps.clock.nowMs()
+    this.#silence.upstreamBlockedAtMs ??= this.#deps.idleWatch.nowMs()
     this.#caller?.pause()
   }
 
@@ -179,7 +180,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
 
   async #deliver(data: Data): Promise<void> {
     if (!this.#isCallerThere || this.#caller?.send(data) !== false) return
-    this.#silence.callerBlockedAtMs = this.#deps.clock.nowMs()
+    this.#silence.callerBlockedAtMs = this.#deps.idleWatch.nowMs()
     await new Promise<void>((resolve) => {
       this.#onDrained = resolve
     })
@@ -259,13 +260,13 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   async #hushed(): Promise<void> {
     if (!this.#meter.isBusy || this.#upstream.isOver) return
     this.#upstream.send(cancelEvent)
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let endTimer = () => {}
     await new Promise<void>((resolve) => {
       this.#onQuiet = resolve
-      timer = setTimeout(resolve, lastUsageMs)
+      endTimer = runningTimer(lastUsageMs, resolve)
       this.drained()
     })
-    clearTimeout(timer)
+    endTimer()
   }
 
   async #settle(outcome: Outcome, code: string): Promise<void> {

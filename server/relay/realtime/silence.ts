@@ -20,6 +20,7 @@ export class Silence {
   upstreamBlockedAtMs: number | undefined
   readonly #deps: RelayDeps
   readonly #open: OpenCall<SessionCall>
+  readonly #startedAtMs: number
   #callerSaidAtMs: number
   #upstreamSaidAtMs: number
   #pingedAtMs = Number.NEGATIVE_INFINITY
@@ -27,30 +28,31 @@ export class Silence {
   constructor(deps: RelayDeps, open: OpenCall<SessionCall>) {
     this.#deps = deps
     this.#open = open
-    this.#callerSaidAtMs = deps.clock.nowMs()
+    this.#startedAtMs = deps.idleWatch.nowMs()
+    this.#callerSaidAtMs = this.#startedAtMs
     this.#upstreamSaidAtMs = this.#callerSaidAtMs
   }
 
   callerSaid(): void {
-    this.#callerSaidAtMs = this.#deps.clock.nowMs()
+    this.#callerSaidAtMs = this.#deps.idleWatch.nowMs()
   }
 
   upstreamSaid(): void {
-    this.#upstreamSaidAtMs = this.#deps.clock.nowMs()
+    this.#upstreamSaidAtMs = this.#deps.idleWatch.nowMs()
   }
 
   nextLookMs(): number {
-    return this.#deps.clock.nowMs() + lookEveryMs
+    return this.#deps.idleWatch.nowMs() + lookEveryMs
   }
 
   lapse(isBusy: boolean, upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): Lapse | undefined {
-    const { channel, call } = this.#open
+    const { channel } = this.#open
     const settings = this.#deps.settings()
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = this.#deps.idleWatch.nowMs()
     const isPast = (sinceMs: number | undefined, limitMs: number) =>
       sinceMs !== undefined && limitMs > 0 && nowMs - sinceMs >= limitMs
     const idleMs = channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000
-    if (isPast(call.startedAtMs, channel.relayTimeoutMs ?? settings.RelayTimeout * 1000)) return 'overdue'
+    if (isPast(this.#startedAtMs, channel.relayTimeoutMs ?? settings.RelayTimeout * 1000)) return 'overdue'
     if (isPast(this.callerBlockedAtMs, settings.CallerIdleTimeout * 1000)) return 'unread'
     if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
     // What waits for the caller is not the upstream's silence.
@@ -62,7 +64,7 @@ export class Silence {
   }
 
   #isLost(upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): boolean {
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = this.#deps.idleWatch.nowMs()
     if (nowMs - upstream.heardAtMs < pingAfterMs) return false
     if (this.#pingedAtMs < upstream.heardAtMs) {
       this.#pingedAtMs = nowMs

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isIP, connect as openPlain, type Socket } from 'node:net'
 import { connect as openSecure } from 'node:tls'
+import { runningTimer } from '../../lib/running-timer.ts'
 import {
   clientFrame,
   closePayload,
@@ -224,18 +225,18 @@ function requestText(url: URL, headers: Readonly<Record<string, string>>, key: s
 }
 
 async function within<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal, late: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let endTimer = () => {}
   let leave = () => {}
   const given = new Promise<never>((_, reject) => {
     leave = () => reject(new SocketFailure('the caller left', false))
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    if (timeoutMs > 0) timer = setTimeout(() => reject(new SocketFailure(late, true)), timeoutMs)
+    if (timeoutMs > 0) endTimer = runningTimer(timeoutMs, () => reject(new SocketFailure(late, true)))
   })
   try {
     return await Promise.race([work, given])
   } finally {
-    clearTimeout(timer)
+    endTimer()
     signal.removeEventListener('abort', leave)
     work.catch(() => undefined)
   }

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { RunningClock } from './running-clock.ts'
+
+function machine() {
+  const time = { ms: 1_000_000, monotonicMs: 0, wallMs: 50 }
+  const clock = new RunningClock(
+    { nowMs: () => time.ms },
+    { monotonicMs: () => time.monotonicMs, wallMs: () => time.wallMs },
+  )
+  return {
+    clock,
+    time,
+    /** Time that goes by everywhere. */
+    passes(ms: number) {
+      time.ms += ms
+      time.monotonicMs += ms
+      time.wallMs += ms
+    },
+  }
+}
+
+test('goes with the clock while the process runs', () => {
+  const { clock, passes } = machine()
+  for (let step = 0; step < 10; step++) {
+    passes(250)
+    expect(clock.nowMs()).toBe(1_000_000 + 250 * (step + 1))
+  }
+})
+
+test('stands still while the process is stopped, each time anew', () => {
+  const { clock, passes } = machine()
+  passes(60_000)
+  expect(clock.nowMs()).toBe(1_000_000)
+  passes(250)
+  expect(clock.nowMs()).toBe(1_000_250)
+  passes(3_000)
+  expect(clock.nowMs()).toBe(1_000_250)
+})
+
+test('stands still while the machine is, though its own time stands still with it', () => {
+  const { clock, time } = machine()
+  time.ms += 60_000
+  time.wallMs += 60_000
+  expect(clock.nowMs()).toBe(1_000_000)
+})
+
+test('a clock that is moved by hand moves it', () => {
+  const { clock, time } = machine()
+  time.ms += 60_000
+  expect(clock.nowMs()).toBe(1_060_000)
+})

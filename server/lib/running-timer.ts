@@ -1,0 +1,34 @@
+/** How long one step of a wait is, and the most that counts of one. */
+const stepMs = 250
+const mostOfStepMs = 500
+
+/**
+ * Calls back after so many milliseconds in which this process ran: a time for which it was stopped, or busy with
+ * something long, is nobody's silence and does not count. Returns what ends the wait. Keeps no process alive.
+ */
+export function runningTimer(ms: number, due: () => void): () => void {
+  let leftMs = ms
+  let sinceMs = performance.now()
+  let timer = start()
+  function start() {
+    const started = setTimeout(step, Math.min(leftMs, stepMs))
+    started.unref()
+    return started
+  }
+  function step() {
+    const nowMs = performance.now()
+    leftMs -= Math.min(nowMs - sinceMs, mostOfStepMs)
+    sinceMs = nowMs
+    // A timer may come a fraction of a millisecond early.
+    if (leftMs < 1) due()
+    else timer = start()
+  }
+  return () => clearTimeout(timer)
+}
+
+/** A signal that is aborted after so many milliseconds in which this process ran, unless `end` is called before. */
+export function runningSignal(ms: number): { signal: AbortSignal; end(): void } {
+  const controller = new AbortController()
+  const end = runningTimer(ms, () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError')))
+  return { signal: controller.signal, end }
+}
