@@ -7,15 +7,18 @@ const mark = Buffer.from('{"tollgate":').toString('base64')
 const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
 
 /**
- * What a foreign seal belongs to: a thought that is shown, one that is hidden, or the part that follows, where the
- * dialect has no place for it in that part.
+ * What a foreign seal belongs to: a thought that is shown, one that is hidden, or the part that follows or came before,
+ * where the dialect has no place for it in that part.
  */
-type Owner = 'thought' | 'hidden' | 'next'
+type Owner = 'thought' | 'hidden' | 'next' | 'before'
 
-/** A seal on its way to the part behind it. */
+const owners: readonly Owner[] = ['thought', 'hidden', 'next', 'before']
+
+/** A seal on its way to the part behind it, or before it. */
 export interface LooseSeal {
   readonly type: 'seal'
   readonly seal: Seal
+  readonly isBefore?: true
 }
 
 /**
@@ -31,7 +34,7 @@ function open(text: string, dialect: DialectName): { seal: Seal; owner: Owner | 
   const envelope = text.startsWith(mark) ? tryParse(Buffer.from(text, 'base64').toString('utf8')) : undefined
   if (isObject(envelope)) {
     const from = names.find((name) => name === envelope['from'])
-    const owner = envelope['of'] === 'hidden' || envelope['of'] === 'next' ? envelope['of'] : 'thought'
+    const owner = owners.find((each) => each === envelope['of']) ?? 'thought'
     if (from && typeof envelope['value'] === 'string') return { seal: { from, value: envelope['value'] }, owner }
   }
   return { seal: { from: dialect, value: text }, owner: undefined }
@@ -59,7 +62,8 @@ export function readThought(thought: ReasoningPart, opaque: string, dialect: Dia
   // Where a thought has no seal, the shapes of some dialects have an empty one.
   if (opaque === '') return thought
   const { seal, owner } = open(opaque, dialect)
-  if (owner === 'next') return { type: 'seal', seal }
+  if (owner === 'next' || owner === 'before')
+    return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'
   return { ...rest, ...(isHidden && { redacted: true }), seal }
@@ -74,10 +78,14 @@ export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
     waiting = undefined
   }
   for (const part of parts) {
-    if (part.type === 'seal') {
+    if (part.type === 'seal' && part.isBefore) {
+      const last = out.at(-1)
+      if (last && canBear(last) && last.seal === undefined) out.splice(-1, 1, { ...last, seal: part.seal })
+      else out.push({ type: 'text', text: '', seal: part.seal } satisfies TextPart)
+    } else if (part.type === 'seal') {
       keep()
       waiting = part.seal
-    } else if (waiting && (part.type === 'text' || part.type === 'tool-call' || part.type === 'media')) {
+    } else if (waiting && canBear(part)) {
       out.push({ ...part, seal: waiting })
       waiting = undefined
     } else {
@@ -86,4 +94,9 @@ export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
   }
   keep()
   return out
+}
+
+/** True for parts that dialects without a field for it have a seal beside. */
+function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'media' } {
+  return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
 }

@@ -68,6 +68,16 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
   }
 }
 
+/** In a stream of Messages the seal of a text comes too late to stand before it, and may not stand behind it. */
+function withoutTextSeals(reply: Reply): Reply {
+  const plain = (part: ReplyPart): ReplyPart => {
+    if (part.type !== 'text') return part
+    const { seal: _seal, ...rest } = part
+    return rest
+  }
+  return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(plain) })) }
+}
+
 /** What is said, also aloud where the dialect has no sound. */
 function spoken(part: ReplyPart, to: DialectName): string {
   if (part.type === 'text' || part.type === 'refusal') return part.text
@@ -167,7 +177,8 @@ describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are
           const again = assemble(decodeAll(dialects[other], dataOf(encodeAll(dialects[other], events, frameOf(other)))))
           expect(again.ended).toBe(true)
           const said = { id: recorded.id, ...saidOf(again.reply, other) }
-          expect(said).toEqual({ id: recorded.id, ...withZero(saidOf(first.reply, other), other) })
+          const expected = other === 'anthropic-messages' ? withoutTextSeals(first.reply) : first.reply
+          expect(said).toEqual({ id: recorded.id, ...withZero(saidOf(expected, other), other) })
         }
       })
     }

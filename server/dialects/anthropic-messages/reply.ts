@@ -104,13 +104,14 @@ export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const citations = citationsOut(part.citations, part.text)
-      return [...sealOut(part.seal), ...(part.text === '' ? [] : [textOut(part.text, citations)])]
+      // A seal by itself would be the last block, which programs take for the answer.
+      return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
       // A thought without a seal is shown all the same; it cannot go back as one.
       return [thinkingOut(part.text, part.redacted ?? false, part.seal ?? { from: dialect, value: '' })]
     case 'tool-call':
-      return [...sealOut(part.seal), callOut(part)]
+      return [...sealOut(part.seal, 'next'), callOut(part)]
     case 'refusal':
       return [textOut(part.text)]
     case 'native':
@@ -135,7 +136,7 @@ function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** Another service's state goes in a block of its own before its part: callers bring such blocks back unread. */
-export function sealOut(seal: (Part & { type: 'text' })['seal']): WireRedactedThinking[] {
-  return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, 'next') }] : []
+/** Another service's state goes in a block of its own beside its part: callers bring such blocks back unread. */
+export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
+  return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

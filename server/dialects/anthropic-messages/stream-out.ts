@@ -18,8 +18,10 @@ const dialect = 'anthropic-messages'
 interface OpenBlock {
   /** The part's number. */
   readonly part: number
-  /** The block's own number; undefined for a part that the dialect cannot show. */
-  readonly block: number | undefined
+  /** The block's own number; undefined for a part that the dialect cannot show, and for one that says nothing yet. */
+  block: number | undefined
+  /** The start of a block that is not written before it says something. */
+  late: JsonObject | undefined
   readonly head: ReplyPart
   text: string
   /** Follows the input of a call. */
@@ -100,17 +102,14 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   #openBlock(part: number, head: ReplyPart): string {
     if (this.#closed.has(part)) return ''
-    const before = head.type === 'text' || head.type === 'tool-call' ? sealOut(head.seal) : []
+    const isSealed = head.type === 'tool-call' || (head.type === 'text' && head.text !== '')
+    const before = isSealed ? sealOut(head.seal, 'next') : []
     const out = before.map((block) => this.#wholeBlock(block)).join('')
     const block = startOf(head)
-    if (!block) {
-      this.#open = { part, block: undefined, head, text: '', input: new ObjectScan() }
-      return out
-    }
-    const index = this.#blocks++
-    const open: OpenBlock = { part, block: index, head, text: '', input: new ObjectScan() }
+    const open: OpenBlock = { part, block: undefined, late: block, head, text: '', input: new ObjectScan() }
     this.#open = open
-    const start = written('content_block_start', { index, content_block: block })
+    // A text may turn out to be empty, and a block of such a one is refused when it comes back.
+    const start = head.type === 'text' || head.type === 'refusal' ? '' : this.#begun(open)
     const first =
       head.type === 'tool-call' ? head.input : head.type === 'native' || head.type === 'media' ? '' : head.text
     const detail =
@@ -123,32 +122,45 @@ export class MessageStreamEncoder implements StreamEncoder {
     )
   }
 
+  /** Writes the start of a block, where that has not been done. */
+  #begun(open: OpenBlock): string {
+    if (!open.late) return ''
+    const index = this.#blocks++
+    const start = written('content_block_start', { index, content_block: open.late })
+    open.block = index
+    open.late = undefined
+    return start
+  }
+
   #wholeBlock(block: JsonObject): string {
     const index = this.#blocks++
     return written('content_block_start', { index, content_block: block }) + written('content_block_stop', { index })
   }
 
   #delta(open: OpenBlock, text: string): string {
-    if (text === '' || open.block === undefined) return ''
+    if (text === '') return ''
+    const begun = this.#begun(open)
+    if (open.block === undefined) return ''
     open.text += text
     if (open.head.type === 'tool-call') open.input.add(text)
     switch (open.head.type) {
       case 'text':
       case 'refusal':
-        return this.#written(open.block, { type: 'text_delta', text })
+        return begun + this.#written(open.block, { type: 'text_delta', text })
       case 'reasoning':
-        return this.#written(open.block, { type: 'thinking_delta', thinking: text })
+        return begun + this.#written(open.block, { type: 'thinking_delta', thinking: text })
       case 'tool-call':
-        return this.#written(open.block, { type: 'input_json_delta', partial_json: text })
+        return begun + this.#written(open.block, { type: 'input_json_delta', partial_json: text })
       default:
-        return ''
+        return begun
     }
   }
 
   #detail(open: OpenBlock, detail: PartDetail): string {
-    if (open.block === undefined) return ''
-    const { head, block } = open
-    let out = ''
+    const { head } = open
+    let out = detail.citations && detail.citations.length > 0 ? this.#begun(open) : ''
+    const { block } = open
+    if (block === undefined) return out
     if (detail.seal && head.type === 'reasoning')
       out += this.#written(block, { type: 'signature_delta', signature: writeSeal(detail.seal, dialect) })
     if (detail.transcript) out += this.#written(block, { type: 'text_delta', text: detail.transcript })
@@ -156,11 +168,12 @@ export class MessageStreamEncoder implements StreamEncoder {
       const citation = citationOut(each, open.text)
       if (citation) out += this.#written(block, { type: 'citations_delta', citation })
     }
-    // A seal that comes after its text stands in a block behind it.
-    if (detail.seal && (head.type === 'text' || head.type === 'tool-call'))
+    // A seal that comes after its call stands in a block behind it. Behind a text nothing may stand: programs take the last
+    // block for the answer.
+    if (detail.seal && head.type === 'tool-call')
       out +=
         this.#close() +
-        sealOut(detail.seal)
+        sealOut(detail.seal, 'before')
           .map((each) => this.#wholeBlock(each))
           .join('')
     return out

@@ -50,8 +50,11 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
   const parts: ReplyPart[] = []
   for (const part of looseList(looseObject(candidate['content'])['parts'])) {
     const read = replyPartIn(part, `call_${idSeed}_${parts.length}`)
-    // Google closes some answers with a text that says nothing.
-    if (read.type !== 'text' || read.text !== '' || read.seal) parts.push(read)
+    const last = parts.at(-1)
+    if (read.type !== 'text' || read.text !== '') parts.push(read)
+    // Google closes some answers with a text that says nothing, which may hold the signature of the text before.
+    else if (read.seal && last?.type === 'text' && !last.seal) parts.splice(-1, 1, { ...last, seal: read.seal })
+    else if (read.seal) parts.push(read)
   }
   cite(parts, candidate)
   tellLogprobs(parts, logprobsIn(candidate))

@@ -139,7 +139,7 @@ export class ItemNames {
 export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<string>): JsonObject[] {
   switch (part.type) {
     case 'text':
-      if (part.text === '') return sealItems(part.seal, names)
+      if (part.text === '') return sealItems(part.seal, names, 'before')
       return [...sealItems(part.seal, names), messageItem(names.next('msg'), textContent(part), phaseOf(part))]
     case 'refusal':
       return [messageItem(names.next('msg'), refusalContent(part.text))]
@@ -194,10 +194,14 @@ export function thoughtItem(part: ReasoningPart, id: string): WireReasoning {
   }
 }
 
-/** Another service's state goes in an item of its own before its part: callers bring such items back unread. */
-export function sealItems(seal: Seal | undefined, names: ItemNames): WireReasoning[] {
+/** Another service's state goes in an item of its own beside its part: callers bring such items back unread. */
+export function sealItems(
+  seal: Seal | undefined,
+  names: ItemNames,
+  owner: 'next' | 'before' = 'next',
+): WireReasoning[] {
   if (!seal || seal.from === dialect) return []
-  return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, 'next') }]
+  return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, owner) }]
 }
 
 /** A call as an item; what stood for free text is that again. */

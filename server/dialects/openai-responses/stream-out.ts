@@ -260,7 +260,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
     // A seal that comes after its text stands behind it.
-    const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names) : []
+    const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names, 'before') : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
 
