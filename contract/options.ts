@@ -91,9 +91,9 @@ const seconds = (value: number, description: string, zero = 'no limit'): Kind<'n
   writer: 'admin',
   description: `${description} 0 = ${zero}.`,
 })
-const days = (description: string): Kind<'integer'> => ({
+const days = (description: string, value = 0): Kind<'integer'> => ({
   kind: 'integer',
-  default: '0',
+  default: String(value),
   min: 0,
   max: 36_500,
   unit: 'days',
@@ -222,7 +222,9 @@ export const optionDefinitions = {
     DisplayInCurrencyEnabled: bool(true, 'admin', 'Show quota as currency.'),
     DisplayTokenStatEnabled: bool(true, 'admin', "The billing calls show the token's figures rather than the user's."),
     LogConsumeEnabled: bool(true, 'admin', 'Write a log row for every charged call.'),
-    LogRetentionDays: days('Log rows older than this are deleted; usage figures stay.'),
+    LogErrorsEnabled: bool(true, 'admin', 'Write a log row for every call that failed.'),
+    LogRetentionDays: days('Log rows older than this are deleted, those of failed calls apart; usage figures stay.'),
+    ErrorLogRetentionDays: days('Log rows of failed calls older than this are deleted.', 30),
     AuditRetentionDays: days('Audit events older than this are deleted.'),
   }),
   ...section('quota', {

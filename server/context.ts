@@ -1,12 +1,9 @@
 import { join } from 'node:path'
-import type { PriceList } from '../contract/api/price.ts'
 import { bootstrapRoot } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
-import { type PriceSheet, ratioOne } from './billing/price.ts'
-import { pricesOf } from './billing/price-list.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
 import type { Config } from './config.ts'
@@ -14,6 +11,7 @@ import { createRateLimiter, type RateLimiter, type RateRule } from './http/rate-
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
+import { tokenMarker } from './jobs/mark-tokens.ts'
 import { nodeIdOf } from './jobs/node-process.ts'
 import { createNotifyRoot } from './jobs/notify.ts'
 import { peopleJobs } from './jobs/people-jobs.ts'
@@ -36,12 +34,14 @@ import { createBreaker } from './relay/breaker.ts'
 import { cleanSpool } from './relay/clean-spool.ts'
 import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
+import { createFailedCallLog, type FailedCallLog } from './relay/failed-calls.ts'
 import { createIdleWatch } from './relay/idle-watch.ts'
 import { createKeptItems } from './relay/kept-items.ts'
 import { createMissingPlaces } from './relay/missing-places.ts'
+import { priceList } from './relay/price-list.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
-import { loadRouting, mappedModel, type RoutingSource } from './relay/routing-table.ts'
+import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
 import { createTokenCache } from './relay/token-cache.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
@@ -131,10 +131,11 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const rules = rateRules(config)
   const logTail = createLogTail(store, warn)
   const sessions = new RealtimeSessions()
+  const failedCalls = createFailedCallLog({ store, clock, lost: metrics.failedCallsLost, warn })
   let draining = false
   bindGauges(metrics, batcher, relay)
   const stopJobs = startJobs(jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }), warn)
-  const mark = marker(store, warn)
+  const mark = tokenMarker(store, warn)
   return {
     store,
     metrics,
@@ -162,6 +163,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       relay,
       authenticate: { tokens, routing: routing.current, settings: settings.current, nowMs, expired: mark(markExpired) },
       store,
+      failedCalls,
       trustedProxies: config.trustedProxies,
       spoolDir: join(config.dataDir, 'spool'),
       exhausted: mark(markExhausted),
@@ -178,19 +180,31 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       relay.idleWatch.cutAll()
       return sessions.cutOff()
     },
-    close: () => closeAll({ relay, batcher, stopJobs, care, mailer, sweep, store, warn }),
+    close: () => closeAll({ relay, batcher, failedCalls, stopJobs, care, mailer, sweep, store, warn }),
   }
 }
 
 type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'mailer' | 'sweep' | 'warn'> & {
   batcher: Batcher
+  failedCalls: FailedCallLog
   stopJobs(): void
   store: Store
 }
 
 /** What began last ends first; what is open by then is left to other processes. */
-async function closeAll({ relay, batcher, stopJobs, care, mailer, sweep, store, warn }: ClosingParts): Promise<void> {
+async function closeAll({
+  relay,
+  batcher,
+  failedCalls,
+  stopJobs,
+  care,
+  mailer,
+  sweep,
+  store,
+  warn,
+}: ClosingParts): Promise<void> {
   await untilSettled(relay.ledger, batcher)
+  await failedCalls.close()
   stopJobs()
   await care.health.close()
   relay.idleWatch.close()
@@ -284,29 +298,6 @@ function channelCalls({ health, ask }: ChannelCare) {
   }
 }
 
-/** What the relay would charge a group now, from the same routes and the same prices. */
-function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
-  const [table, book] = [routing(), prices()]
-  const ratio = book.groupRatio(group)
-  return {
-    group,
-    ratio: Number(ratio) / Number(ratioOne),
-    models: table.models(group).map((model) => {
-      let [renamed, unpriced] = [false, false]
-      // A thousand channels may share a few sheets: what takes time is done for each of these.
-      const sheets = new Set<PriceSheet>()
-      for (const { channel } of table.candidates(group, model)) {
-        const upstream = mappedModel(channel, model)
-        renamed ||= upstream !== model
-        const sheet = book.sheet(upstream, channel.type)
-        if (sheet) sheets.add(sheet)
-        else unpriced = true
-      }
-      return { model, prices: pricesOf(sheets, ratio), unpriced, renamed }
-    }),
-  }
-}
-
 function rateLimiters({ api, web }: Record<'api' | 'web', RateRule>, clock: Clock): Context['limits'] {
   return { billing: createRateLimiter(api, clock), web: createRateLimiter(web, clock) }
 }
@@ -385,16 +376,4 @@ function relayDeps({
 
 function priceBook(settings: Settings, clock: Clock, previous?: PriceBook): PriceBook {
   return createPriceBook(settings, { nowMs: () => clock.nowMs(), ...(previous && { previous }) })
-}
-
-/** Marks a token in the background. */
-function marker(store: Store, warn: (message: string) => void) {
-  return (how: typeof markExpired) => (tokenId: number) => {
-    markAndTell(store, tokenId, how).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))
-  }
-}
-
-async function markAndTell(store: Store, tokenId: number, how: typeof markExpired): Promise<void> {
-  const changed = await store.write((trx) => how(trx, tokenId))
-  if (changed) await store.notices.publish({ topic: 'token', id: tokenId })
 }

@@ -16,6 +16,8 @@ export interface Metrics {
   text(): Promise<string>
   contentType: string
   bind(gauges: Gauges): void
+  /** Counts failed calls that no log row tells of. */
+  failedCallsLost(calls: number): void
 }
 
 const callBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -33,6 +35,7 @@ export function createMetrics(log: Logger): Metrics {
       return registry.metrics()
     },
     bind: (gauges) => bindGauges(registry, gauges),
+    failedCallsLost: lostCounter(registry),
     events: { callEnded, ...rareEvents(registry, log) },
   }
 }
@@ -106,6 +109,15 @@ const noSums = () => ({
   completionTokens: 0,
   estimated: 0,
 })
+
+function lostCounter(registry: Registry): (calls: number) => void {
+  const lost = new Counter({
+    name: 'tollgate_error_rows_lost_total',
+    help: 'Failed calls that no log row tells of, since too many tokens failed at once',
+    registers: [registry],
+  })
+  return (calls) => lost.inc(calls)
+}
 
 /** What goes wrong; each with a line in the log. */
 function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> {

@@ -6,7 +6,7 @@ const word = (description: string) => wordFilter(200, description)
 
 /** Which log rows one may ask for about oneself; 0 and '' mean any, names are compared as a whole. */
 export const ownLogFilter = {
-  type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test; 0 = all.'),
+  type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 = all.'),
   token_name: word('Name of the token, exactly.'),
   model_name: word('Name of the model as it was sent upstream, exactly.'),
   start_timestamp: number('Epoch seconds, included; 0 = no limit.'),

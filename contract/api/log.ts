@@ -3,12 +3,18 @@ import { endpoint, keywordQuery, mediaEndpoint } from './endpoint.ts'
 import { listQuery } from './list-query.ts'
 import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
-/** A log row. Fields from `token_id` on are ours; `channel` and `attempts` are empty for people who are not admins. */
+/** A log row. Fields from `token_id` on are ours; `channel`, `attempts` and `upstream_message` are empty for people who are not admins. */
 export const logSchema = z.object({
   id: z.int(),
   user_id: z.int(),
   created_at: z.int().check(z.describe('Epoch seconds.')),
-  type: z.int().check(z.describe('1 top-up, 2 call, 3 management, 4 system, 5 channel test.')),
+  type: z
+    .int()
+    .check(
+      z.describe(
+        '1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error: a call that failed and cost nothing.',
+      ),
+    ),
   content: z.string(),
   username: z.string(),
   token_name: z.string(),
@@ -26,8 +32,17 @@ export const logSchema = z.object({
   cached_tokens: z.int(),
   reasoning_tokens: z.int(),
   estimated: z.boolean().check(z.describe('Counted by the gateway, the upstream having sent no usable figures.')),
-  outcome: z.string().check(z.describe('complete, aborted by the caller, or interrupted.')),
-  attempts: z.string().check(z.describe('The channels tried; admins only.')),
+  outcome: z.string().check(z.describe('complete, aborted by the caller, interrupted, or failed before it began.')),
+  attempts: z.string().check(z.describe('The channels tried, in at most 4 KB; admins only.')),
+  asked_model: z.string().check(z.describe('The model that the caller named, where another one ran; else empty.')),
+  endpoint: z.string().check(z.describe('Of a failed call: the path that was called.')),
+  status: z.int().check(z.describe('Of a failed call: the HTTP status of the answer.')),
+  code: z.string().check(z.describe('Of a failed call: the error code.')),
+  upstream_message: z.string().check(z.describe('Of a failed call: what the upstream said; admins only.')),
+  left_out: z
+    .int()
+    .check(z.describe('Of a failed call: how many others of the same token and code have no row of their own.')),
+  left_out_since: z.int().check(z.describe('Epoch seconds at which the first of these began; 0 = there are none.')),
 })
 
 export type Log = z.output<typeof logSchema>
@@ -88,6 +103,9 @@ const allTailFilter = { ...ownTailFilter, username: allLogFilter.username, chann
 const tailDescription =
   'Each event has a log row as JSON in `data` and its number in `id`; with that number in the header `Last-Event-ID` the newest 500 rows since then come first. Ends with the event `end` when the caller may not read on. Each person may have 4 at a time from one node.'
 
+const leftOutDescription =
+  'A failed call may have been left out of the log, when very many failed like it: of its id those rows are returned which stand for the calls of its time. They have another `request_id`, and tell in `left_out` how many calls have no row.'
+
 export const logApi = {
   dashboard: endpoint({
     method: 'GET',
@@ -144,6 +162,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary:
       'The logs of the request with that id, or the newest 100 of that type number or whose content begins with the keyword',
+    description: leftOutDescription,
   }),
   selfSearch: endpoint({
     method: 'GET',
@@ -153,6 +172,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary:
       'The own logs of the request with that id, or the newest 100 of that type number or whose content begins with the keyword',
+    description: leftOutDescription,
   }),
   histogram: endpoint({
     method: 'GET',

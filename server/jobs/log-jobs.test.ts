@@ -101,6 +101,33 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
+  test('rows of failed calls have a time of their own, and keep no other row', async () => {
+    const failed = (daysAgo: number) =>
+      api.store.write((trx) =>
+        trx
+          .insertInto('logs')
+          .values({ ...logRow(account, { created_at: now - daysAgo * day, type: 6 }), quota: 0 })
+          .execute(),
+      )
+    const types = async () =>
+      (await api.store.read.selectFrom('logs').select('type').orderBy('id').execute()).map(({ type }) => type)
+    for (const daysAgo of [5, 15, 45]) {
+      await call(daysAgo)
+      await failed(daysAgo)
+    }
+    await deleteOld(deps)
+    expect(await types()).toEqual([2, 6, 2, 6, 2])
+    api.time.ms += 3_600_000
+    await setOptions(api, { LogRetentionDays: '30', ErrorLogRetentionDays: '0' })
+    await deleteOld(deps)
+    expect(await types()).toEqual([2, 6, 2, 6])
+    api.time.ms += 3_600_000
+    await setOptions(api, { LogRetentionDays: '10', ErrorLogRetentionDays: '10' })
+    await deleteOld(deps)
+    expect(await types()).toEqual([2, 6])
+    expect((await balanceFaults(api.store)).faults).toEqual([])
+  })
+
   test('once an hour, on one of the nodes that try', async () => {
     await setOptions(api, { LogRetentionDays: '10' })
     await Promise.all([deleteOld(deps), deleteOld(deps)])

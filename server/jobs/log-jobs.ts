@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import { purgeAudit } from '../store/audit.ts'
-import { beginRun, finishRun, retentionRun } from '../store/job-runs.ts'
+import { forgetErrorMinutes } from '../store/failed-calls.ts'
+import { beginRun, errorRetentionRun, finishRun, retentionRun } from '../store/job-runs.ts'
 import { purgeLogs } from '../store/log-purge.ts'
 import type { Store } from '../store/store.ts'
 import { foldUsage, usageBacklog } from '../store/usage-fold.ts'
@@ -42,17 +43,24 @@ export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'c
   if (rows >= mostUncounted || (rows > 0 && hourIsOver)) await foldUsage(store, now)
 }
 
-/** Deletes log rows and audit events that are older than the options say; once an hour, on one node. */
+/** Deletes log rows and audit events that are older than the options say; each once an hour, on one node. */
 export async function deleteOld({ store, settings, clock }: LogJobDeps): Promise<void> {
-  const { LogRetentionDays, AuditRetentionDays } = settings.current()
-  if (LogRetentionDays === 0 && AuditRetentionDays === 0) return
+  const { LogRetentionDays, ErrorLogRetentionDays, AuditRetentionDays } = settings.current()
   const now = epochSeconds(clock)
-  if (!(await store.write((trx) => beginRun(trx, retentionRun, now, hourSeconds)))) return
+  const before = (days: number) => now - days * daySeconds
   const pause = () => setTimeout(pauseMs)
-  try {
-    if (LogRetentionDays > 0) await purgeLogs(store, { before: now - LogRetentionDays * daySeconds, now, pause })
-    if (AuditRetentionDays > 0) await purgeAudit(store, now - AuditRetentionDays * daySeconds, pause)
-  } finally {
-    await store.write((trx) => finishRun(trx, retentionRun, epochSeconds(clock)))
+  const hourly = async (run: string, work: () => Promise<unknown>) => {
+    if (!(await store.write((trx) => beginRun(trx, run, now, hourSeconds)))) return
+    await work().finally(() => store.write((trx) => finishRun(trx, run, epochSeconds(clock))))
   }
+  if (LogRetentionDays > 0 || AuditRetentionDays > 0)
+    await hourly(retentionRun, async () => {
+      if (LogRetentionDays > 0) await purgeLogs(store, { before: before(LogRetentionDays), now, only: 'others', pause })
+      if (AuditRetentionDays > 0) await purgeAudit(store, before(AuditRetentionDays), pause)
+    })
+  await hourly(errorRetentionRun, async () => {
+    await forgetErrorMinutes(store, now)
+    if (ErrorLogRetentionDays > 0)
+      await purgeLogs(store, { before: before(ErrorLogRetentionDays), now, only: 'errors', pause })
+  })
 }

@@ -52,6 +52,28 @@ function checked(
   channelText: string | undefined,
   address: () => string,
 ): Caller {
+  try {
+    return allowed(deps, row, channelText, address)
+  } catch (error) {
+    if (error instanceof GatewayError) refused.set(error, row)
+    throw error
+  }
+}
+
+/** Whose token was refused with an error. */
+const refused = new WeakMap<GatewayError, CallerRow>()
+
+/** The token that `authenticate` knew but refused with this error; undefined where it did not know any. */
+export function refusedCaller(error: unknown): CallerRow | undefined {
+  return error instanceof GatewayError ? refused.get(error) : undefined
+}
+
+function allowed(
+  deps: AuthenticateDeps,
+  row: CallerRow,
+  channelText: string | undefined,
+  address: () => string,
+): Caller {
   checkToken(deps, row)
   checkSubnet(row, address)
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')

@@ -8,7 +8,7 @@ import { tierOf } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
 import { foldedName } from '../lib/fold.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { CallBody, RelayCall } from './call.ts'
+import type { AnyCall, CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
@@ -25,6 +25,8 @@ export interface Incoming {
   address(): string
   /** Model named in the path. */
   pathModel?: string
+  /** Where the call stood when it failed, for its log row. */
+  failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
   /** Called when the answer has gone out, or the call is over without one. */
   ended?: (() => void) | undefined
 }
@@ -59,6 +61,7 @@ export function buildCall(
     signal,
     leaving: new Leaving(signal, incoming.ended),
     startedAtMs,
+    attempts: [],
   }
 }
 

@@ -33,6 +33,8 @@ export interface RelayCall {
   /** What is done then. */
   leaving: Leaving
   startedAtMs: number
+  /** The channels that were asked so far. */
+  attempts: Attempt[]
 }
 
 /** A session by WebSocket, as a call: nothing is asked yet but the model. */

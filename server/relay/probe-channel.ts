@@ -130,6 +130,7 @@ function probeCall(channel: Channel, model: string, startedAtMs: number, signal:
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
+    attempts: [],
   }
 }
 

@@ -42,7 +42,6 @@ export async function throughChannels<Call extends AnyCall>(
   const settings = deps.settings()
   const tried = new Set<number>()
   const keysTried = new Set<string>()
-  const attempts: Attempt[] = []
   const first = nextPriced(deps, call, tried)
   if (first instanceof GatewayError) throw first
   let { channel, charging } = first
@@ -53,7 +52,7 @@ export async function throughChannels<Call extends AnyCall>(
     for (let retries = 0; ; ) {
       tried.add(channel.id)
       keysTried.add(channel.upstream.key)
-      const failed = await attempt(deps, call, { hold, charging, channel, attempts }, () => {
+      const failed = await attempt(deps, call, { hold, charging, channel, attempts: call.attempts }, () => {
         handedOver = true
       })
       if (failed instanceof Response) return failed

@@ -2,11 +2,12 @@ import type { CallLimits } from '../billing/limits.ts'
 import type { DialectName } from '../dialects/conversation.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { epochSeconds } from '../lib/clock.ts'
+import type { CallerRow } from '../store/callers.ts'
 import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
 import { admitLong } from './admit-long.ts'
 import { asArray } from './array-framing.ts'
-import { type AuthenticateDeps, authenticate } from './authenticate.ts'
+import { type AuthenticateDeps, authenticate, refusedCaller } from './authenticate.ts'
 import { bodyLimits } from './body-limits.ts'
 import { buildCall, type Incoming } from './build-call.ts'
 import type { CallBody, RelayCall } from './call.ts'
@@ -19,6 +20,8 @@ import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { embeddingsIn, embeddingsOut } from './embed-content.ts'
 import { errorResponse } from './error-response.ts'
+import type { FailedCallLog } from './failed-calls.ts'
+import { failedRow } from './failed-row.ts'
 import { readForm } from './form-body.ts'
 import { readJson } from './json-body.ts'
 import { withItems } from './kept-items.ts'
@@ -31,6 +34,7 @@ export interface RelayRouteDeps {
   authenticate: AuthenticateDeps
   store: Store
   trustedProxies: readonly string[]
+  failedCalls: FailedCallLog
   /** Folder for uploads too large for memory. */
   spoolDir: string
   /** Called for a token that turned out to be used up, so that lists show it. */
@@ -63,14 +67,38 @@ export async function serveCaller(
     response = await run(caller)
   } catch (error) {
     if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describeFault(error)}`)
-    deps.relay.events.callRefused({ code: codeOf(error) })
+    const code = codeOf(error)
+    deps.relay.events.callRefused({ code })
     response = errorResponse(error, requestId, dialect, (status) => statusOfRefusal(request, status))
+    noteFailed(deps, incoming, { caller: caller ?? refusedCaller(error), error, code, status: response.status })
     // A body without a length may go on for ever; who was not let in need not be able to send it before it reads why.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   }
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
   return response
+}
+
+/** Leaves a log row of a call whose token is known. */
+function noteFailed(
+  { relay, failedCalls }: RelayRouteDeps,
+  { request, requestId, failed }: Incoming,
+  { caller, error, code, status }: { caller: CallerRow | undefined; error: unknown; code: ErrorCode; status: number },
+): void {
+  if (!caller || !relay.settings().LogErrorsEnabled) return
+  const nowMs = relay.clock.nowMs()
+  const { call, model = '', startedAtMs = nowMs } = failed ?? {}
+  const endpoint = pathOf(request.url)
+  failedCalls.note({ tokenId: caller.tokenId, code, beganAtMs: startedAtMs }, () =>
+    failedRow({ requestId, caller, endpoint, error, code, status, call, model, startedAtMs }, relay.routing(), nowMs),
+  )
+}
+
+/** The path of an absolute address. */
+function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  const query = url.indexOf('?', from)
+  return query < 0 ? url.slice(from) : url.slice(from, query)
 }
 
 async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimits, headers: Headers): Promise<void> {
@@ -97,10 +125,11 @@ function codeOf(error: unknown): ErrorCode {
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {
   const startedAtMs = deps.relay.clock.nowMs()
-  const read = await readBody(deps, incoming, caller, route)
-  const body = route.dialect === 'openai-responses' ? withItems(deps.relay.keptItems, caller, read) : read
+  let body: CallBody | undefined
   let call: RelayCall | undefined
   try {
+    const read = await readBody(deps, incoming, caller, route)
+    body = route.dialect === 'openai-responses' ? withItems(deps.relay.keptItems, caller, read) : read
     if (route.embeds) {
       call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), startedAtMs)
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
@@ -111,12 +140,19 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     return route.asArray ? asArray(response) : response
   } catch (error) {
     call?.leaving.close()
+    incoming.failed = { call, model: call?.facts.model ?? askedModel(incoming, route, body), startedAtMs }
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
     // The upstream has read the upload by the time it answers.
-    if (body.kind === 'form') await body.form.dispose()
+    if (body?.kind === 'form') await body.form.dispose()
   }
+}
+
+/** The model of a request that could not be read as a call. */
+function askedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBody | undefined): string {
+  const named = body?.kind === 'form' ? body.form.fields.get('model') : body?.json['model']
+  return pathModel ?? model ?? (typeof named === 'string' ? named : '')
 }
 
 async function readBody(

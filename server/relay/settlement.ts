@@ -3,6 +3,7 @@ import type { Hold } from '../billing/ledger.ts'
 import { orUsual } from '../dialects/service-tier.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
+import { attemptsText, cutTo, longestName } from './attempts-text.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charge.ts'
 import type { RelayDeps } from './deps.ts'
@@ -102,6 +103,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     username: call.caller.username,
     token_name: call.caller.tokenName,
     model_name: open.upstreamModel,
+    asked_model: call.facts.model === open.upstreamModel ? '' : cutTo(call.facts.model, longestName),
     prompt_tokens: charge.promptTokens,
     completion_tokens: charge.completionTokens,
     channel_id: channel.id,
@@ -115,7 +117,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     reasoning_tokens: usage.reasoningTokens ?? 0,
     estimated: charge.estimated,
     outcome: ending.outcome,
-    attempts: open.attempts.length > 1 ? JSON.stringify(open.attempts) : '',
+    attempts: open.attempts.length > 1 ? attemptsText(open.attempts) : '',
   }
 }
 

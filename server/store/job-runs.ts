@@ -7,6 +7,7 @@ export type JobRun = Selectable<JobRunsTable>
 /** Names of runs. */
 export const channelTestRun = 'test-channels'
 export const retentionRun = 'retention'
+export const errorRetentionRun = 'error-retention'
 
 /** A run that was not heard of for so long is taken for dead, and another may begin. */
 export const runDeadSeconds = 300

@@ -26,6 +26,7 @@ export const logColumns = [
   'estimated',
   'outcome',
   'attempts',
+  'asked_model',
 ] as const
 
 export const holdColumns = [
@@ -72,5 +73,6 @@ export function addLogRow(rows: RowValues, log: LogRow, price: number, charged: 
     log.estimated,
     log.outcome,
     log.attempts,
+    log.asked_model ?? '',
   )
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
 import type { LogHour } from './log-hours.ts'
 import type { Store, Trx } from './store.ts'
@@ -13,6 +13,8 @@ export interface PurgeOptions {
   before: number
   /** Epoch seconds. */
   now: number
+  /** Rows of calls that failed, or all others; left out: both. */
+  only?: 'errors' | 'others'
   /** Waited for between two steps. */
   pause?: () => Promise<unknown>
 }
@@ -21,13 +23,13 @@ export interface PurgeOptions {
  * Deletes the log rows older than `before` and returns how many. What they charged moves into `unlogged_quota` of user,
  * token and channel in the same transaction, so used quota can still be proved from the logs; the sums of usage stay.
  */
-export async function purgeLogs(store: Store, { before, now, pause }: PurgeOptions): Promise<number> {
+export async function purgeLogs(store: Store, { before, now, only, pause }: PurgeOptions): Promise<number> {
   // Only counted rows may go, or usage would lose them.
   await foldUsage(store, now)
   let total = 0
-  for (const hour of await hoursBefore(store, before)) {
+  for (const hour of await hoursBefore(store, before, only)) {
     for (;;) {
-      const deleted = await store.write((trx) => purgeStep(trx, hour, before))
+      const deleted = await store.write((trx) => purgeStep(trx, hour, before, only))
       total += deleted
       if (deleted < rowsPerStep) break
       await pause?.()
@@ -36,15 +38,27 @@ export async function purgeLogs(store: Store, { before, now, pause }: PurgeOptio
   return total
 }
 
-async function hoursBefore({ read }: Store, before: number): Promise<LogHour[]> {
+/** The condition on the types of rows. Literals, which the planner can hold against an index of part of the rows. */
+function typesOf(only: PurgeOptions['only'], type: string): RawBuilder<SqlBool> {
+  if (only === undefined) return sql<SqlBool>`true`
+  return sql<SqlBool>`${sql.ref(type)} ${sql.raw(only === 'errors' ? '=' : '<>')} ${sql.lit(logType.error)}`
+}
+
+async function hoursBefore({ read }: Store, before: number, only: PurgeOptions['only']): Promise<LogHour[]> {
   const { rows } = await sql<LogHour>`
     select u.slot as hour, cast(sum(u.log_rows) as bigint) as rows, min(u.first_id) as "firstId", max(u.last_id) as "lastId"
     from usage_series s ${hoursOf({ from: 0, to: Math.ceil(before / hourSeconds) })} and s.kind = 'all' and u.log_rows > 0
+      and ${typesOf(only, 's.type')}
     group by u.slot order by u.slot`.execute(read)
   return rows
 }
 
-async function purgeStep(trx: Trx, { hour, firstId, lastId }: LogHour, before: number): Promise<number> {
+async function purgeStep(
+  trx: Trx,
+  { hour, firstId, lastId }: LogHour,
+  before: number,
+  only: PurgeOptions['only'],
+): Promise<number> {
   // Two purges at once must each account for the rows that they delete themselves, and for no others.
   const { folded_to } = await lockUsage(trx)
   const rows = await trx
@@ -54,6 +68,7 @@ async function purgeStep(trx: Trx, { hour, firstId, lastId }: LogHour, before: n
     .where('id', '<=', Math.min(lastId, folded_to))
     .where('created_at', '>=', hour * hourSeconds)
     .where('created_at', '<', Math.min(before, (hour + 1) * hourSeconds))
+    .where(typesOf(only, 'type'))
     .orderBy('id')
     .limit(rowsPerStep)
     .execute()

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { logType } from '../../contract/log-types.ts'
 import { requestSeconds } from '../lib/ids.ts'
+import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'
 import type { Db } from './store.ts'
@@ -42,6 +44,21 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
     }
   }
   return []
+}
+
+/**
+ * The rows that stand for a failed call which has none, since too many failed like it: those of its time. That it is among
+ * the calls that they count is likely, but nothing that the log could prove.
+ */
+export async function rowsForLeftOut(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
+  const beganAt = requestSeconds(requestId)
+  if (beganAt === undefined) return []
+  const until = beganAt + longestCallSeconds
+  const filter = { userId, type: logType.error, start_timestamp: beganAt, end_timestamp: until }
+  const hours = await logHours(db, filter)
+  if (hours.length === 0) return []
+  const firstId = Math.min(...hours.map((hour) => hour.firstId))
+  return sharedRowsAt(db, { beganAt, until, firstId, userId })
 }
 
 /** Where the rows of the hours stand, oldest first, none twice: rows of neighbouring hours may be interleaved. */

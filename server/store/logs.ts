@@ -6,7 +6,7 @@ import type { Db, Trx } from './store.ts'
 /** Most rows of a search. */
 const searchLimit = 100
 
-/** A search reads so many of the newest rows, and as many of the newest that are no calls. */
+/** A search reads so many of the newest rows, of the newest that are no charged calls, and of the newest that are no calls. */
 const searchDepth = 20_000
 
 /** Newest logs of a type number, or whose content begins with the keyword. */
@@ -17,7 +17,8 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
     .orderBy('id', 'desc')
     .limit(searchDepth)
-  const candidates = [newest, newest.where('type', '<>', sql<number>`2`)]
+  const isNoCall = newest.where('type', '<>', sql<number>`2`)
+  const candidates = [newest, isNoCall, isNoCall.where('type', '<>', sql<number>`6`)]
   const found = await Promise.all(
     candidates.map((rows) =>
       db

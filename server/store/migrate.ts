@@ -10,6 +10,7 @@ import { sealedOptions } from './migrations/0007-sealed-options.ts'
 import { accessTokens } from './migrations/0008-access-tokens.ts'
 import { usageInAll } from './migrations/0009-usage-in-all.ts'
 import { crashRows } from './migrations/0010-crash-rows.ts'
+import { failedCalls } from './migrations/0011-failed-calls.ts'
 import type { OpenedStore } from './open.ts'
 import type { Db, Store } from './store.ts'
 
@@ -24,6 +25,7 @@ const migrations: readonly Migration[] = [
   accessTokens,
   usageInAll,
   crashRows,
+  failedCalls,
 ]
 
 /** Any number: it names the lock that keeps two starting nodes from migrating at once. */

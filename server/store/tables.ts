@@ -101,6 +101,9 @@ export interface ChannelsTable {
   config: string
   system_prompt: string
   unlogged_quota: number
+  /** Ours: why the gateway last changed the status or left the channel alone, and when (epoch seconds); '' = nothing to tell. */
+  status_reason: Generated<string>
+  status_time: Generated<number>
   /** Ours: `multi` = every line of `key` is a key, used in turn; how many there are. */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
@@ -190,6 +193,38 @@ export interface LogsTable {
   outcome: string
   /** JSON array of the channels tried, with status and time each; '' when the first one answered. */
   attempts: string
+  /** The model that the caller named; '' when the one in `model_name` is the same. */
+  asked_model: Generated<string>
+  /** Of calls that failed: the path that was called. */
+  endpoint: Generated<string>
+  /** Of calls that failed: the HTTP status and the error code of the answer. */
+  status: Generated<number>
+  code: Generated<string>
+  /** Of calls that failed: what the upstream said, cut. */
+  upstream_message: Generated<string>
+  /** Of calls that failed: how many others like it have no row, and when the first of them began (epoch seconds). */
+  left_out: Generated<number>
+  left_out_since: Generated<number>
+}
+
+/** Ours: how many rows failed calls of a token with one error code left in a minute, so that all nodes keep to one limit. */
+export interface ErrorMinutesTable {
+  token_id: number
+  code: string
+  /** Minutes since 1970. */
+  minute: number
+  log_rows: number
+  /** Epoch seconds of the last row that stands for several calls. */
+  summed_at: number
+}
+
+/** Ours: attempts in an hour that a channel failed in, whatever became of the calls. */
+export interface ChannelFailuresTable {
+  channel_id: number
+  model_name: string
+  /** Hours since 1970. */
+  slot: number
+  attempts: number
 }
 
 export interface OptionsTable {
@@ -310,6 +345,8 @@ export interface Tables {
   channel_dead_keys: ChannelDeadKeysTable
   channel_tests: ChannelTestsTable
   job_runs: JobRunsTable
+  error_minutes: ErrorMinutesTable
+  channel_failures: ChannelFailuresTable
   usage_series: UsageSeriesTable
   usage_dates: UsageDatesTable
   usage_hours: UsageHoursTable

@@ -1,4 +1,5 @@
 import type { Log } from '../../../contract/api/log.ts'
+import { logType } from '../../../contract/log-types.ts'
 import { Cut } from '../../components/data-table/cut.tsx'
 import type { Column } from '../../components/data-table/types.ts'
 import { Badge } from '../../components/ui/badge.tsx'
@@ -72,10 +73,21 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
   ]
 }
 
-/** What the row says; before it how the call ended, unless it was complete. */
+/** What the row says; before it how the call ended, unless it was complete, or why it failed. */
 function Detail({ log }: { log: Log }) {
   const t = useText()
   const content = <Cut text={log.content} width="max-sm:max-w-64" />
+  if (log.type === logType.error)
+    return (
+      <span className="flex min-w-0 items-center gap-2 max-sm:justify-end">
+        <Badge color="red">
+          <span data-verbatim>
+            {log.status} {log.code}
+          </span>
+        </Badge>
+        {content}
+      </span>
+    )
   if (!isCutShort(log)) return content
   return (
     <span className="flex min-w-0 items-center gap-2 max-sm:justify-end">

@@ -29,7 +29,7 @@ const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogP
 const RequestPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.RequestPeek })))
 
 /** Calls that broke off, other than by their caller, are what one looks for. */
-const rowTone = (log: Log) => (log.outcome === 'interrupted' ? 'bad' : undefined)
+const rowTone = (log: Log) => (log.outcome === 'interrupted' || log.outcome === 'failed' ? 'bad' : undefined)
 
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 

@@ -4,7 +4,14 @@ import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
 /** The types that can be filtered by, in the order of the product. */
-export const shownTypes = [logType.topUp, logType.consume, logType.manage, logType.system, logType.test] as const
+export const shownTypes = [
+  logType.topUp,
+  logType.consume,
+  logType.manage,
+  logType.system,
+  logType.test,
+  logType.error,
+] as const
 
 /** The word for a type. */
 export function typeText(type: number, t: Text): string {
@@ -19,6 +26,8 @@ export function typeText(type: number, t: Text): string {
       return t('log.type.system')
     case logType.test:
       return t('log.type.test')
+    case logType.error:
+      return t('log.type.error')
     default:
       return t('log.type.unknown')
   }
@@ -30,6 +39,7 @@ const colors: Readonly<Record<number, DotColor>> = {
   [logType.manage]: 'orange',
   [logType.system]: 'purple',
   [logType.test]: 'accent',
+  [logType.error]: 'red',
 }
 
 /** The colour of a type, of its dot and its bars. */
@@ -46,6 +56,7 @@ export function LogTypeLabel({ type }: { type: number }) {
 /** How a call ended, in a word. */
 export function outcomeText(outcome: string, t: Text): string {
   if (outcome === 'aborted') return t('log.peek.outcome.aborted')
+  if (outcome === 'failed') return t('log.peek.outcome.failed')
   return outcome === 'interrupted' ? t('log.peek.outcome.interrupted') : t('log.peek.outcome.complete')
 }
 

@@ -54,8 +54,10 @@ interface RequestPeekProps extends Pick<LogPeekProps, 'everybody' | 'onClose' | 
 export function RequestPeek({ request, everybody, onClose, onSearch }: RequestPeekProps) {
   const t = useText()
   const { data: log, error, refetch } = useQuery(requestQuery(request, everybody))
+  const standsIn = log && log.request_id !== request
   return (
     <LogDrawer log={log ?? undefined} onClose={onClose}>
+      {standsIn && <Banner kind="info">{t('log.request.leftOut', { count: log.left_out })}</Banner>}
       {log && <Details log={log} everybody={everybody} onSearch={onSearch} />}
       <div role="status">
         {log === null && <EmptyState title={t('log.request.none')} text={t('log.request.none.text')} />}
@@ -94,9 +96,40 @@ function Details({ log, everybody, onSearch }: Pick<LogPeekProps, 'everybody' | 
   return (
     <>
       {log.type === logType.consume && <Price log={log} />}
+      {log.type === logType.error && <Failure log={log} everybody={everybody} />}
       <Facts log={log} everybody={everybody} />
       <Similar log={log} everybody={everybody} onSearch={onSearch} />
     </>
+  )
+}
+
+/** Why a call failed, as its caller was told; for admins also what the upstream said. */
+function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
+  const t = useText()
+  return (
+    <section aria-label={t('log.peek.failure')} className="flex flex-col gap-2 rounded-lg border border-line p-3">
+      <p className="text-sm break-words">{log.content}</p>
+      <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
+        <Fact name={t('log.peek.code')}>
+          <span data-verbatim>{log.code}</span>
+        </Fact>
+        <Fact name={t('log.peek.status')}>{log.status}</Fact>
+        {log.endpoint && (
+          <Fact name={t('log.peek.endpoint')}>
+            <span data-verbatim>{log.endpoint}</span>
+          </Fact>
+        )}
+      </dl>
+      {everybody && log.upstream_message && (
+        <div className="text-sm">
+          <h3 className="text-muted">{t('log.peek.upstream')}</h3>
+          <p className="break-words" data-verbatim>
+            {log.upstream_message}
+          </p>
+        </div>
+      )}
+      {log.left_out > 0 && <Banner kind="info">{t('log.peek.leftOut', { count: log.left_out })}</Banner>}
+    </section>
   )
 }
 
@@ -165,6 +198,7 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
           </Fact>
         )}
         {log.token_name && <Fact name={t('log.token')}>{log.token_name}</Fact>}
+        {log.asked_model && <Fact name={t('log.peek.askedModel')}>{log.asked_model}</Fact>}
         {log.outcome && <Fact name={t('log.peek.outcome')}>{outcomeText(log.outcome, t)}</Fact>}
         {log.elapsed_time > 0 && <Fact name={t('log.duration')}>{ms(log.elapsed_time)}</Fact>}
         {log.first_byte_time > 0 && <Fact name={t('log.firstByte')}>{ms(log.first_byte_time)}</Fact>}
@@ -178,7 +212,9 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
         )}
       </dl>
       {everybody && log.attempts && <Attempts text={log.attempts} />}
-      {log.type !== logType.consume && <p className="text-sm break-words">{log.content}</p>}
+      {log.type !== logType.consume && log.type !== logType.error && (
+        <p className="text-sm break-words">{log.content}</p>
+      )}
       {log.request_id && (
         <div className="flex flex-col gap-1">
           <p className="text-sm text-muted">{t('log.peek.request')}</p>

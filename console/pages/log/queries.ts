@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { channelApi } from '../../../contract/api/channel.ts'
 import { type Log, logApi } from '../../../contract/api/log.ts'
+import { logType } from '../../../contract/log-types.ts'
 import { addressOf, CallError, call } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
 import type { filterOf } from './filters.ts'
@@ -56,7 +57,7 @@ export const channelNameQuery = (id: number) =>
     staleTime: 60_000,
   })
 
-/** The row of a request; null when there is none. */
+/** The row of a request, or the one that stands for it where it was left out; null when there is none. */
 export const requestQuery = (request: string, everybody: boolean) =>
   queryOptions({
     // Not of the log's family, which live rows ask for again and again.
@@ -67,7 +68,8 @@ export const requestQuery = (request: string, everybody: boolean) =>
       const found = await (everybody
         ? call(logApi.search, { query }, options)
         : call(logApi.selfSearch, { query }, options))
-      return found.find((log) => log.request_id === request) ?? null
+      const own = found.find((log) => log.request_id === request)
+      return own ?? found.find((log) => log.type === logType.error && log.left_out > 0) ?? null
     },
   })
 

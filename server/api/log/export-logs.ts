@@ -26,12 +26,18 @@ const columns = [
   ['estimated', (log) => log.estimated],
   ['outcome', (log) => log.outcome],
   ['request_id', (log) => log.request_id],
+  ['asked_model', (log) => log.asked_model],
+  ['endpoint', (log) => log.endpoint],
+  ['status', (log) => log.status],
+  ['code', (log) => log.code],
+  ['left_out', (log) => log.left_out],
   ['content', (log) => log.content],
 ] as const satisfies readonly Column[]
 
 const adminColumns = [
   ['channel', (log) => log.channel],
   ['attempts', (log) => log.attempts],
+  ['upstream_message', (log) => log.upstream_message],
 ] as const satisfies readonly Column[]
 
 type Column = readonly [name: string, value: (log: Log) => string | number | boolean]

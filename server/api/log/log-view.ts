@@ -3,8 +3,12 @@ import type { LogRow } from '../../store/log-pages.ts'
 
 /** A log row as admins see it. */
 export function fullView({ channel_id, ...row }: LogRow): Log {
+  // A model that no channel serves is no model of the log's sums, but it is what was asked for.
+  const isUnknown = row.model_name === ''
   return {
     ...row,
+    model_name: isUnknown ? row.asked_model : row.model_name,
+    asked_model: isUnknown ? '' : row.asked_model,
     channel: channel_id,
     is_stream: Boolean(row.is_stream),
     system_prompt_reset: Boolean(row.system_prompt_reset),
@@ -12,7 +16,7 @@ export function fullView({ channel_id, ...row }: LogRow): Log {
   }
 }
 
-/** As everybody sees the own ones: which upstream served a call is the operator's business. */
+/** As everybody sees the own ones: which upstream served a call, and what it said, is the operator's business. */
 export function ownView(row: LogRow): Log {
-  return { ...fullView(row), channel: 0, attempts: '' }
+  return { ...fullView(row), channel: 0, attempts: '', upstream_message: '' }
 }

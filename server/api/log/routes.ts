@@ -9,7 +9,7 @@ import { recordAudit } from '../../store/audit.ts'
 import type { LogFilter } from '../../store/log-hours.ts'
 import { listLogs } from '../../store/log-pages.ts'
 import { purgeLogs } from '../../store/log-purge.ts'
-import { logsOfRequest } from '../../store/log-request.ts'
+import { logsOfRequest, rowsForLeftOut } from '../../store/log-request.ts'
 import { searchLogs } from '../../store/logs.ts'
 import { sumCalls, usageByDay } from '../../store/usage-query.ts'
 import { auditEvent } from '../audit-event.ts'
@@ -61,7 +61,9 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
     const found = before.then(() => logsOfRequest(read, keyword, userId))
     before = found.catch(() => undefined)
     const ofRequest = await found
-    return ofRequest.length > 0 ? ofRequest : searchLogs(read, keyword, userId)
+    if (ofRequest.length > 0) return ofRequest
+    const standing = await rowsForLeftOut(read, keyword, userId)
+    return standing.length > 0 ? standing : searchLogs(read, keyword, userId)
   }
   serve(router, api.log.search, async ({ query }) => (await search(query.keyword)).map(fullView))
   serve(router, api.log.selfSearch, async ({ query, person }) => (await search(query.keyword, person.id)).map(ownView))

@@ -38,7 +38,11 @@ export async function serveRealtime(
     if (!upgrade || !asksForWebSocket(incoming.request.headers)) {
       throw new GatewayError('upgrade_required', 'this address takes WebSockets only: connect with wss:// or ws://')
     }
-    const call = sessionCall(incoming, caller, deps.relay.clock.nowMs())
+    const startedAtMs = deps.relay.clock.nowMs()
+    const model = new URL(incoming.request.url).searchParams.get('model') ?? ''
+    incoming.failed = { call: undefined, model, startedAtMs }
+    const call = sessionCall(incoming, caller, startedAtMs)
+    incoming.failed.call = call
     try {
       return await throughChannels(deps.relay, call, attemptWith(deps, incoming, upgrade))
     } catch (error) {
@@ -95,6 +99,7 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
+    attempts: [],
   }
 }
 

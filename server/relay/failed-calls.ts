@@ -1,0 +1,155 @@
+import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { addFailedCalls, failedRowsPerMinute, joined, type SharedRow } from '../store/failed-calls.ts'
+import type { LogRow } from '../store/ledger-store.ts'
+import type { Store } from '../store/store.ts'
+
+/** Writes the log rows of failed calls in the background. */
+export interface FailedCallLog {
+  /** Takes one call; `make` is called where the call gives its row. */
+  note(of: { tokenId: number; code: string; beganAtMs: number }, make: () => LogRow): void
+  /** Resolves when everything that was taken is written, or could not be. */
+  close(): Promise<void>
+}
+
+export interface FailedCallLogDeps {
+  store: Store
+  clock: Clock
+  /** Called for calls that are not even counted in a row. */
+  lost(calls: number): void
+  warn(message: string): void
+}
+
+/** What one token and code have waiting. */
+interface Waiting {
+  tokenId: number
+  code: string
+  minute: number
+  /** Calls that got a row of their own in this minute, as far as this process knows. */
+  own: number
+  rows: LogRow[]
+  shared: SharedRow | undefined
+}
+
+/** Tokens and codes that are known at once. */
+const mostKnown = 10_000
+/** Rows that wait for the database, in all. */
+const mostRows = 2_000
+const sharedEveryMs = 1000
+
+/** Makes the log of failed calls; see `FailedCalls`. */
+export function createFailedCallLog(deps: FailedCallLogDeps): FailedCallLog {
+  return new FailedCalls(deps)
+}
+
+/**
+ * A failed call makes nobody wait: rows are written when its turn is over, those of one turn in one transaction. What a
+ * token may leave with one code is limited here, so that a flood does not even reach the database, and there for all nodes.
+ */
+class FailedCalls implements FailedCallLog {
+  readonly #deps: FailedCallLogDeps
+  readonly #known = new Map<string, Waiting>()
+  /** Those of the known that have something to write. */
+  readonly #due = new Set<Waiting>()
+  #rows = 0
+  #writing: Promise<void> | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #sweptAt = 0
+
+  constructor(deps: FailedCallLogDeps) {
+    this.#deps = deps
+  }
+
+  note({ tokenId, code, beganAtMs }: Parameters<FailedCallLog['note']>[0], make: () => LogRow): void {
+    const minute = Math.floor(this.#deps.clock.nowMs() / 60_000)
+    const entry = this.#entryOf(tokenId, code, minute)
+    if (!entry) {
+      this.#deps.lost(1)
+      return
+    }
+    if (entry.minute !== minute) {
+      entry.minute = minute
+      entry.own = 0
+    }
+    this.#due.add(entry)
+    if (entry.own < failedRowsPerMinute && this.#rows < mostRows) {
+      entry.own++
+      this.#rows++
+      entry.rows.push(make())
+      this.#writeSoon()
+      return
+    }
+    const since = Math.floor(beganAtMs / 1000)
+    // One row is made for all of them.
+    if (entry.shared)
+      entry.shared = { ...entry.shared, calls: entry.shared.calls + 1, since: Math.min(entry.shared.since, since) }
+    else entry.shared = { row: make(), calls: 1, since }
+    this.#writeLater()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#writing
+    await this.#write(true)
+    clearTimeout(this.#timer)
+  }
+
+  #entryOf(tokenId: number, code: string, minute: number): Waiting | undefined {
+    const key = `${tokenId} ${code}`
+    const known = this.#known.get(key)
+    if (known) return known
+    if (this.#known.size >= mostKnown) this.#forgetIdle(minute)
+    if (this.#known.size >= mostKnown) return undefined
+    const entry: Waiting = { tokenId, code, minute, own: 0, rows: [], shared: undefined }
+    this.#known.set(key, entry)
+    return entry
+  }
+
+  /** At most once a minute, since it goes through all. */
+  #forgetIdle(minute: number): void {
+    if (minute === this.#sweptAt) return
+    this.#sweptAt = minute
+    for (const [key, entry] of this.#known) if (entry.minute < minute && !this.#due.has(entry)) this.#known.delete(key)
+  }
+
+  #writeSoon(): void {
+    this.#writing ??= new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.#write(false))
+      .finally(() => {
+        this.#writing = undefined
+      })
+  }
+
+  #writeLater(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#writeSoon()
+    }, sharedEveryMs)
+    this.#timer.unref()
+  }
+
+  async #write(atOnce: boolean): Promise<void> {
+    const due = [...this.#due].sort((a, b) => a.tokenId - b.tokenId || (a.code < b.code ? -1 : 1))
+    if (due.length === 0) return
+    this.#due.clear()
+    const taken = due.map(({ tokenId, code, rows, shared }) => ({ tokenId, code, rows, shared }))
+    for (const entry of due) Object.assign(entry, { rows: [], shared: undefined })
+    const { store, clock, warn } = this.#deps
+    try {
+      const waiting = await store.write((trx) => addFailedCalls(trx, taken, epochSeconds(clock), atOnce))
+      for (const { rows } of taken) this.#rows -= rows.length
+      for (const [index, entry] of due.entries()) this.#putBack(entry, [], waiting[index])
+    } catch (error) {
+      warn(`rows of failed calls could not be written: ${String(error)}`)
+      for (const [index, entry] of due.entries()) this.#putBack(entry, taken[index]?.rows ?? [], taken[index]?.shared)
+    }
+    if (this.#due.size > 0) this.#writeLater()
+  }
+
+  /** What could not be written yet comes before what came meanwhile. */
+  #putBack(entry: Waiting, rows: readonly LogRow[], shared: SharedRow | undefined): void {
+    entry.rows = [...rows, ...entry.rows]
+    entry.shared = joined(shared, entry.shared)
+    if (entry.rows.length > 0 || entry.shared) this.#due.add(entry)
+  }
+}

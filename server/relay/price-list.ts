@@ -1,0 +1,28 @@
+import type { PriceList } from '../../contract/api/price.ts'
+import { type PriceSheet, ratioOne } from '../billing/price.ts'
+import { pricesOf } from '../billing/price-list.ts'
+import type { RelayDeps } from './deps.ts'
+import { mappedModel } from './routing-table.ts'
+
+/** What the relay would charge a group now, from the same routes and the same prices. */
+export function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
+  const [table, book] = [routing(), prices()]
+  const ratio = book.groupRatio(group)
+  return {
+    group,
+    ratio: Number(ratio) / Number(ratioOne),
+    models: table.models(group).map((model) => {
+      let [renamed, unpriced] = [false, false]
+      // A thousand channels may share a few sheets: what takes time is done for each of these.
+      const sheets = new Set<PriceSheet>()
+      for (const { channel } of table.candidates(group, model)) {
+        const upstream = mappedModel(channel, model)
+        renamed ||= upstream !== model
+        const sheet = book.sheet(upstream, channel.type)
+        if (sheet) sheets.add(sheet)
+        else unpriced = true
+      }
+      return { model, prices: pricesOf(sheets, ratio), unpriced, renamed }
+    }),
+  }
+}

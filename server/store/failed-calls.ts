@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import { logType } from '../../contract/log-types.ts'
+import type { LogRow } from './ledger-store.ts'
+import type { LogRow as StoredRow } from './log-pages.ts'
+import type { Db, Store, Trx } from './store.ts'
+
+/** Failed calls of one token with one error code that are to be written. */
+export interface FailedCalls {
+  tokenId: number
+  code: string
+  /** Those that get a row each, as far as the minute allows. */
+  rows: readonly LogRow[]
+  /** Those that share one row; undefined when there are none, or when that row is not due yet. */
+  shared: SharedRow | undefined
+}
+
+/** Failed calls that have one row together. */
+export interface SharedRow {
+  /** The first of them, whose row it is. */
+  row: LogRow
+  /** How many there are, this one included. */
+  calls: number
+  /** Epoch seconds at which the first of them began. */
+  since: number
+}
+
+/** So many failed calls of a token with one code get a row of their own in a minute, on all nodes together. */
+export const failedRowsPerMinute = 100
+
+const minuteSeconds = 60
+/** Rows per statement. */
+const rowsPerInsert = 100
+/** Shared rows that are shown for a call that has none. */
+const mostShared = 20
+
+/**
+ * Writes what the limit allows; what is beyond it is put together with what is shared, which has one row a second. Returns
+ * for each entry what still waits for such a row. `atOnce` writes it now, whenever the last one was. Entries must come in
+ * the same order on every node, so that two nodes cannot wait for each other.
+ */
+export async function addFailedCalls(
+  trx: Trx,
+  entries: readonly FailedCalls[],
+  now: number,
+  atOnce = false,
+): Promise<(SharedRow | undefined)[]> {
+  const rows: LogRow[] = []
+  const waiting: (SharedRow | undefined)[] = []
+  for (const entry of entries) {
+    const own = entry.rows.length === 0 ? 0 : await takePlaces(trx, entry, now)
+    rows.push(...entry.rows.slice(0, own))
+    const shared = withOthers(entry.shared, entry.rows.slice(own))
+    const isDue = shared !== undefined && (await takeSecond(trx, entry, now, atOnce))
+    if (isDue) rows.push(rowOf(shared, now))
+    waiting.push(isDue ? undefined : shared)
+  }
+  for (let at = 0; at < rows.length; at += rowsPerInsert) {
+    const values = rows.slice(at, at + rowsPerInsert).map((row) => ({ ...row, quota: 0 }))
+    await trx.insertInto('logs').values(values).execute()
+  }
+  return waiting
+}
+
+/** How many of the rows still have a place in this minute. */
+async function takePlaces(trx: Trx, { tokenId, code, rows }: FailedCalls, now: number): Promise<number> {
+  const minute = Math.floor(now / minuteSeconds)
+  const taken = await sql<{ log_rows: number }>`
+    insert into error_minutes (token_id, code, minute, log_rows) values (${tokenId}, ${code}, ${minute}, ${rows.length})
+    on conflict (token_id, code) do update set
+      log_rows = excluded.log_rows + case when error_minutes.minute = excluded.minute then error_minutes.log_rows else 0 end,
+      minute = excluded.minute
+    returning log_rows`.execute(trx)
+  const before = (taken.rows[0]?.log_rows ?? rows.length) - rows.length
+  return Math.max(0, Math.min(rows.length, failedRowsPerMinute - before))
+}
+
+/** True for one node in each second. */
+async function takeSecond(trx: Trx, { tokenId, code }: FailedCalls, now: number, atOnce: boolean): Promise<boolean> {
+  if (atOnce) return true
+  const taken = await sql`
+    insert into error_minutes (token_id, code, summed_at) values (${tokenId}, ${code}, ${now})
+    on conflict (token_id, code) do update set summed_at = excluded.summed_at
+    where error_minutes.summed_at < excluded.summed_at
+    returning summed_at`.execute(trx)
+  return taken.rows.length > 0
+}
+
+function withOthers(shared: SharedRow | undefined, rows: readonly LogRow[]): SharedRow | undefined {
+  const [row] = rows
+  if (!row) return shared
+  const since = Math.min(...rows.map((each) => each.created_at - Math.ceil(each.elapsed_time / 1000)))
+  return joined({ row, calls: rows.length, since }, shared)
+}
+
+/** What is shared in two parts, as one. */
+export function joined(first: SharedRow | undefined, second: SharedRow | undefined): SharedRow | undefined {
+  if (!first || !second) return first ?? second
+  return { row: first.row, calls: first.calls + second.calls, since: Math.min(first.since, second.since) }
+}
+
+/** The row of several calls, which says so to whoever reads only its text. */
+function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
+  const others = calls - 1
+  if (others === 0) return row
+  const more = `${others} more failed ${others === 1 ? 'call' : 'calls'} with this code, left out of the log`
+  return { ...row, content: `${row.content} (${more})`, created_at: now, left_out: others, left_out_since: since }
+}
+
+/** Forgets the minutes that are over. */
+export async function forgetErrorMinutes(store: Store, now: number): Promise<void> {
+  const past = Math.floor(now / minuteSeconds) - 1
+  await store.write((trx) => trx.deleteFrom('error_minutes').where('minute', '<', past).execute())
+}
+
+/**
+ * The rows that stand for calls without one, of those that began at that time (epoch seconds) and had failed by `until`;
+ * or those of one user among them.
+ */
+export function sharedRowsAt(
+  db: Db,
+  { beganAt, until, firstId, userId }: { beganAt: number; until: number; firstId: number; userId?: number | undefined },
+): Promise<StoredRow[]> {
+  return db
+    .selectFrom('logs')
+    .selectAll()
+    .where('type', '=', sql<number>`${sql.lit(logType.error)}`)
+    .where('id', '>=', firstId)
+    .where('left_out', '>', 0)
+    .where('left_out_since', '<=', beganAt)
+    .where('created_at', '>=', beganAt)
+    .where('created_at', '<=', until)
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+    .orderBy('id')
+    .limit(mostShared)
+    .execute()
+}

@@ -1,0 +1,273 @@
+// Calls that fail leave a row of type 6, so that the id in their answer finds something; a flood of them leaves few.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { Log } from '../../contract/api/log.ts'
+import { logType } from '../../contract/log-types.ts'
+import { balanceFaults } from '../../server/store/balance-check.ts'
+import { foldUsage } from '../../server/store/usage-fold.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
+import { type Bench, chat, chatStream, startBench, until } from '../relay/setup.ts'
+
+const path = '/v1/chat/completions'
+/** The list is asked again and again until rows are there. */
+const manyCalls = { GLOBAL_API_RATE_LIMIT: '1000000' }
+const requestIdOf = (response: Response) => response.headers.get('x-oneapi-request-id') ?? ''
+
+forEachDatabaseUrl((kind, freshUrl) => {
+  let bench: Bench
+  let database: { databaseUrl?: string }
+  /** Moves the gateway's clock. */
+  let nowMs = Date.UTC(2026, 0, 5, 12, 0, 1)
+
+  beforeAll(async () => {
+    // Without a URL a gateway makes a SQLite file of its own.
+    database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
+    bench = await startBench({ ...database, clock: { nowMs: () => nowMs }, channels: false, env: manyCalls })
+  }, 60_000)
+  beforeEach(async () => {
+    nowMs += 3_600_000
+    await bench.clear({ RetryTimes: '0', LogErrorsEnabled: 'true' })
+  })
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  /** The rows of a request, once there are any. */
+  async function found(response: Response): Promise<Log[]> {
+    let rows: Log[] = []
+    await until(async () => {
+      rows = await bench.gateway.api<Log[]>('GET', `/api/log/search?keyword=${requestIdOf(response)}`)
+      return rows.length > 0
+    })
+    return rows
+  }
+  /** The row of a request, where other rows stand for it until it is written. */
+  async function ownRow(response: Response): Promise<Log | undefined> {
+    let own: Log | undefined
+    await until(async () => {
+      own = (await found(response)).find(({ request_id }) => request_id === requestIdOf(response))
+      return own !== undefined
+    })
+    return own
+  }
+  const errorRows = () =>
+    bench.gateway.context.store.read.selectFrom('logs').selectAll().where('type', '=', logType.error).execute()
+
+  test('the id of a call that an upstream refused finds who called what, where, and what was said', async () => {
+    const channel = await bench.channel({ model_mapping: '{"m":"m2"}' })
+    bench.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
+    const caller = await bench.caller()
+    const response = await bench.gateway.post(path, chat, caller.token)
+    expect(response.status).toBe(400)
+    const [row, ...others] = await found(response)
+    expect(others).toEqual([])
+    expect(row).toMatchObject({
+      type: 6,
+      user_id: caller.userId,
+      token_id: caller.tokenId,
+      token_name: 'test',
+      model_name: 'm2',
+      asked_model: 'm',
+      channel,
+      endpoint: path,
+      status: 400,
+      code: 'bad_response_status_code',
+      content: 'the upstream answered with status 400',
+      upstream_message: 'your prompt is odd',
+      request_id: requestIdOf(response),
+      outcome: 'failed',
+      quota: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      left_out: 0,
+    })
+    expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ channelId: channel, status: 400 }])
+  })
+
+  test('what an upstream says of the account of the operator is for admins, and the caller is told something else', async () => {
+    await bench.channel()
+    bench.upstream.always(fake.status(401, { message: 'Incorrect API key provided.' }))
+    const response = await bench.gateway.post(path, chat)
+    expect(response.status).toBe(503)
+    const [row] = await found(response)
+    expect(row).toMatchObject({
+      status: 503,
+      code: 'upstream_unavailable',
+      upstream_message: 'Incorrect API key provided.',
+    })
+    expect(row?.content).not.toContain('key')
+    expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ status: 401, error: 'Incorrect API key provided.' }])
+  })
+
+  test('its caller sees the code and our own sentence, and nothing of channels or upstreams', async () => {
+    await bench.channel()
+    bench.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
+    const response = await bench.gateway.post(path, chat)
+    await found(response)
+    const data = await bench.gateway.api<Log[]>('GET', `/api/log/self/search?keyword=${requestIdOf(response)}`)
+    expect(data[0]).toMatchObject({
+      code: 'bad_response_status_code',
+      status: 400,
+      content: 'the upstream answered with status 400',
+      channel: 0,
+      attempts: '',
+      upstream_message: '',
+    })
+    expect(JSON.stringify(data)).not.toContain('odd')
+  })
+
+  const callersFaults: readonly [string, string, unknown, object][] = [
+    ['a body that is no JSON', path, '{', { code: 'invalid_json', status: 400, model_name: '' }],
+    ['a field that is missing', path, { model: 'm' }, { code: 'required_field_missing', status: 400, model_name: 'm' }],
+    ['a model that nobody serves', path, { ...chat, model: 'nope' }, { status: 503, model_name: 'nope', channel: 0 }],
+    ['a field of Messages', '/v1/messages', { model: 'm', messages: 1 }, { status: 400, endpoint: '/v1/messages' }],
+    [
+      'a model in the address',
+      '/v1beta/models/m:generateContent?alt=json',
+      {},
+      { status: 400, model_name: 'm', endpoint: '/v1beta/models/m:generateContent' },
+    ],
+    ['a call that is not served', '/v1/fine-tunes', {}, { code: 'api_not_implemented', status: 501 }],
+  ]
+  for (const [what, address, body, row] of callersFaults)
+    test(`a caller's own fault leaves a row, too: ${what}`, async () => {
+      await bench.channel()
+      const response = await bench.gateway.post(address, body)
+      expect((await found(response))[0]).toMatchObject({ type: 6, request_id: requestIdOf(response), ...row })
+    })
+
+  const refusals = [
+    ['expired', { expired_time: 1 }, 'token_expired'],
+    ['disabled', { status: 2 }, 'token_unavailable'],
+    ['bound to another network', { subnet: '203.0.113.0/24' }, 'ip_not_allowed'],
+    ['without that model', { models: 'other' }, 'model_not_allowed'],
+  ] as const
+  for (const [what, token, code] of refusals)
+    test(`a token that is ${what} leaves a row with its name`, async () => {
+      await bench.channel()
+      const caller = await bench.caller(undefined, { token })
+      const response = await bench.gateway.post(path, chat, caller.token)
+      expect((await found(response))[0]).toMatchObject({ type: 6, code, token_id: caller.tokenId, token_name: 'test' })
+    })
+
+  test('an unknown key leaves no row, only a count', async () => {
+    const before = (await errorRows()).length
+    const response = await bench.gateway.post(path, chat, 'sk-nobody')
+    expect(response.status).toBe(401)
+    const known = await bench.gateway.post(path, '{')
+    await found(known)
+    expect((await errorRows()).length).toBe(before + 1)
+  })
+
+  test('a call that another channel rescued leaves no row of type 6', async () => {
+    await bench.channel({ key: 'bad', priority: 1 })
+    await bench.channel({ key: 'good' })
+    await bench.gateway.setOption('RetryTimes', '1')
+    bench.upstream.forKey('bad', fake.status(500))
+    bench.upstream.forKey('good', fake.ok())
+    const response = await bench.gateway.post(path, chat)
+    await response.text()
+    expect((await found(response)).map(({ type }) => type)).toEqual([2])
+  })
+
+  test('with LogErrorsEnabled off nothing is written', async () => {
+    await bench.gateway.setOption('LogErrorsEnabled', 'false')
+    const before = (await errorRows()).length
+    await bench.gateway.post(path, '{')
+    await bench.gateway.setOption('LogErrorsEnabled', 'true')
+    await found(await bench.gateway.post(path, '{'))
+    expect((await errorRows()).length).toBe(before + 1)
+  })
+
+  test('what upstreams said takes 4 KB of a row and no more, whether the call failed or was rescued', async () => {
+    await bench.channel({ key: 'bad', priority: 1 })
+    await bench.channel({ key: 'good' })
+    await bench.gateway.setOption('RetryTimes', '1')
+    const image = `no such image: ${'é"\\'.repeat(10_000)}`
+    bench.upstream.forKey('bad', fake.status(500, { message: image }))
+    bench.upstream.forKey('good', fake.status(500, { message: image }))
+    const [failed] = await found(await bench.gateway.post(path, chat))
+    expect(Buffer.byteLength(failed?.attempts ?? '')).toBeLessThanOrEqual(4096)
+    expect(JSON.parse(failed?.attempts ?? '')).toHaveLength(2)
+    expect(failed?.upstream_message.length).toBeLessThanOrEqual(500)
+    expect(failed?.upstream_message).toStartWith('no such image: ')
+    bench.upstream.forKey('good', fake.ok())
+    const response = await bench.gateway.post(path, chat)
+    await response.text()
+    const [rescued] = await found(response)
+    expect(rescued?.type).toBe(2)
+    expect(Buffer.byteLength(rescued?.attempts ?? '')).toBeLessThanOrEqual(4096)
+    expect(JSON.parse(rescued?.attempts ?? '')).toMatchObject([{ status: 500 }, { status: 200, error: '' }])
+  })
+
+  test('a row of a charged call tells the model that was asked for where another one ran', async () => {
+    await bench.channel({ model_mapping: '{"m":"m2"}' })
+    bench.upstream.always(fake.ok())
+    for (const body of [chat, chatStream]) {
+      const response = await bench.gateway.post(path, body)
+      await response.text()
+      expect((await found(response))[0]).toMatchObject({ type: 2, model_name: 'm2', asked_model: 'm' })
+    }
+    await bench.clear()
+    await bench.channel()
+    const same = await bench.gateway.post(path, chat)
+    await same.text()
+    expect((await found(same))[0]).toMatchObject({ model_name: 'm', asked_model: '' })
+  })
+
+  test('a flood of failures has a hundred rows a minute for each token and code, on all nodes together, then one a second', async () => {
+    const caller = await bench.caller()
+    // A SQLite file has one process.
+    await using other =
+      kind === 'postgres' ? await startTestGateway({ ...database, clock: { nowMs: () => nowMs } }) : undefined
+    const second: TestGateway = other ?? bench.gateway
+    const nodes = [bench.gateway, second]
+    nowMs = Math.floor(nowMs / 60_000) * 60_000 + 1_000
+    const fail = async (count: number) => {
+      const answers: Response[] = []
+      for (let at = 0; at < count; at++) answers.push(await (nodes[at % 2] ?? second).post(path, '{', caller.token))
+      return answers
+    }
+    const rows = async () => (await errorRows()).filter(({ token_id }) => token_id === caller.tokenId)
+    const counted = async () => (await rows()).reduce((sum, { left_out }) => sum + 1 + left_out, 0)
+    const answers = await fail(260)
+    await until(async () => (await counted()) > 100)
+    const [fromMs, sinceMs] = [nowMs, performance.now()]
+    await until(async () => {
+      // Each node writes in a second that no other has taken; the minute must not end.
+      nowMs = fromMs + Math.min(57_000, performance.now() - sinceMs)
+      return (await counted()) === 260
+    })
+    const written = await rows()
+    expect(written.length).toBeGreaterThan(100)
+    expect(written.length).toBeLessThanOrEqual(105)
+    const last = answers.at(-1) as Response
+    const [stands] = await found(last)
+    expect(stands?.request_id).not.toBe(requestIdOf(last))
+    expect(stands?.left_out).toBeGreaterThan(0)
+    expect(stands?.content).toContain('left out of the log')
+
+    // Another code of the same token, and the next minute, have places of their own.
+    const missing = await bench.gateway.post(path, { model: 'm' }, caller.token)
+    expect(await ownRow(missing)).toMatchObject({ code: 'required_field_missing', left_out: 0 })
+    nowMs += 60_000
+    const next = await second.post(path, '{', caller.token)
+    expect(await ownRow(next)).toMatchObject({ code: 'invalid_json', left_out: 0 })
+  }, 120_000)
+
+  test('such rows cost nothing: sums, usage and the books are what they were', async () => {
+    await bench.channel()
+    bench.upstream.always(fake.ok())
+    await (await bench.gateway.post(path, chat)).text()
+    const stat = () => bench.gateway.api('GET', '/api/log/stat')
+    const usage = () => bench.gateway.api<{ total: object }>('GET', '/api/usage/').then(({ total }) => total)
+    const before = [await stat(), await usage()]
+    await found(await bench.gateway.post(path, '{'))
+    expect([await stat(), await usage()]).toEqual(before)
+    const { store } = bench.gateway.context
+    await foldUsage(store, Math.floor(nowMs / 1000))
+    expect([await stat(), await usage()]).toEqual(before)
+    expect((await balanceFaults(store)).faults).toEqual([])
+    const { types } = await bench.gateway.api<{ types: { type: number }[] }>('GET', '/api/log/histogram')
+    expect(types.map(({ type }) => type)).toContain(6)
+  })
+})
