@@ -137,7 +137,8 @@ class CallReader {
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
-    this.#ids = new ToolIds(ids, [], true)
+    // Programs mind the signs at most; how long an id may be is asked when it comes back.
+    this.#ids = new ToolIds({ ...ids, longest: Number.MAX_SAFE_INTEGER }, [], true)
     this.#idSeed = idSeed
   }
 

@@ -30,10 +30,16 @@ function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Lear
   return {
     text: to === 'gemini' || to === 'openai-chat' ? text : text + spoken,
     thought,
-    calls: calls.map((call, at) => ({ ...call, id: call.id ?? learned.calls[at]?.id })),
+    calls: calls.map((call, at) => ({ ...call, id: idFor(to, call.id) ?? learned.calls[at]?.id })),
     end: end === 'stop' && calls.length > 0 && !hasWordForCalls ? 'tool-calls' : (nearest[to][end] ?? end),
     usage: usage ?? learned.usage,
   }
+}
+
+/** Anthropic's ids have no other signs than these: one that does goes within another. */
+function idFor(to: CallerDialect, id: string | undefined): string | undefined {
+  if (id === undefined || to !== 'anthropic-messages' || /^[\w-]+$/.test(id)) return id
+  return `tgid_${Buffer.from(id).toString('base64url')}`
 }
 
 async function expectSame(format: Format, recording: RecordingCase, recorded: Recorded, to: CallerDialect) {
