@@ -31,6 +31,7 @@ import { createMetadataGuard, type Resolve, systemResolve } from './outbound/met
 import { providers } from './providers/registry.ts'
 import { createAccessTokens } from './relay/access-tokens.ts'
 import { createBreaker } from './relay/breaker.ts'
+import { createChannelFailures } from './relay/channel-failures.ts'
 import { cleanSpool } from './relay/clean-spool.ts'
 import { createTokenCounter } from './relay/count-tokens.ts'
 import type { RelayDeps } from './relay/deps.ts'
@@ -57,6 +58,8 @@ const lastSettlesMs = 5_000
 /** How long a service may take to give out an access token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
+/** How often failed attempts of channels are written. */
+const failuresMs = 2_000
 /** Over which requests are counted, as in one-api. */
 const apiWindowMs = 180_000
 const criticalWindowMs = 1_200_000
@@ -122,6 +125,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
     guard: createMetadataGuard(nowMs, resolve),
     accessTokens: createAccessTokens({ store, secrets, nowMs, warn }),
     disable: (...of) => care.disable(...of),
+    cooled: (event) => care.cooled(event),
+    channelFailures: createChannelFailures(store, clock),
   })
   const mailer = createMailer({ settings, localAddress: `http://localhost:${config.port}`, warn })
   const mailRoot = createMailRoot({ store, settings, mailer })
@@ -205,6 +210,7 @@ async function closeAll({
 }: ClosingParts): Promise<void> {
   await untilSettled(relay.ledger, batcher)
   await failedCalls.close()
+  await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
   stopJobs()
   await care.health.close()
   relay.idleWatch.close()
@@ -269,12 +275,14 @@ function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: Rel
 }
 
 /** What runs by the clock. */
-function jobsOf({ sweep, pulse, relay: { ledger, breaker }, care, settings, routing, mailer, warn }: JobParts): Job[] {
+function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: JobParts): Job[] {
+  const { ledger, breaker, channelFailures } = relay
   const { store, clock } = sweep
   return [
     pulse.job,
     { name: 'channel-tests', everyMs: testsDueMs, run: care.health.testIfDue },
     { name: 'sweep-holds', everyMs: sweepMs, run: () => sweepHolds(sweep) },
+    { name: 'count-failures', everyMs: failuresMs, run: channelFailures.write },
     { name: 'sweep-own-holds', everyMs: sweepMs, run: () => sweepOwnHolds(sweep, ledger) },
     { name: 'refresh-caches', everyMs: refreshMs, run: () => Promise.all([settings.reload(), routing.refresh()]) },
     {
@@ -327,6 +335,8 @@ interface RelayParts {
   guard: RelayDeps['guard']
   accessTokens: RelayDeps['accessTokens']
   disable: RelayDeps['disableChannel']
+  cooled: ChannelCare['cooled']
+  channelFailures: RelayDeps['channelFailures']
 }
 
 function relayDeps({
@@ -339,6 +349,8 @@ function relayDeps({
   guard,
   accessTokens,
   disable,
+  cooled,
+  channelFailures,
 }: RelayParts): RelayDeps {
   const nowMs = () => clock.nowMs()
   let prices = priceBook(settings.current(), clock)
@@ -357,7 +369,8 @@ function relayDeps({
     prices: () => prices,
     settings: settings.current,
     routing: routing.current,
-    breaker: createBreaker(nowMs),
+    breaker: createBreaker(nowMs, cooled),
+    channelFailures,
     counter: createTokenCounter(),
     idleWatch: createIdleWatch(clock),
     guard,

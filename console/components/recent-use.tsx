@@ -52,6 +52,9 @@ export function RecentUse({ filter }: { filter: UseFilter }) {
       </h3>
       {isPending && <Skeleton className="h-24 w-full" />}
       {error && <p className="text-bad">{error.message}</p>}
+      {data && filter.channel !== undefined && data.total.failed > 0 && (
+        <p className="text-bad">{t('table.use.failed', { count: data.total.failed })}</p>
+      )}
       {data && data.total.requests === 0 && <p className="text-muted">{t('table.use.none')}</p>}
       {data && data.total.requests > 0 && (
         <>

@@ -2,6 +2,11 @@ import type { AuditAction } from '../../contract/audit-actions.ts'
 
 /** Words of the audit trail: what was done, with what, and the fields that were written. */
 export const auditEn = {
+  'audit.do.channel.auto-disable': 'Channel disabled automatically',
+  'audit.do.channel.auto-enable': 'Channel enabled automatically',
+  'audit.do.channel.cool-down': 'Channel left alone for a while',
+  'audit.do.channel.revive-key': 'Refused key used again',
+  'audit.do.channel.set-key-aside': 'Refused key set aside',
   'audit.do.channel.batch-delete': 'Channels deleted',
   'audit.do.channel.batch-disable': 'Channels disabled',
   'audit.do.channel.batch-edit': 'Channels edited',

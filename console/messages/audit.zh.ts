@@ -1,6 +1,11 @@
 import type { Translation } from './areas.ts'
 
 export const auditZh = {
+  'audit.do.channel.auto-disable': '自动禁用渠道',
+  'audit.do.channel.auto-enable': '自动启用渠道',
+  'audit.do.channel.cool-down': '渠道暂停使用一段时间',
+  'audit.do.channel.revive-key': '恢复使用密钥',
+  'audit.do.channel.set-key-aside': '停用被拒绝的密钥',
   'audit.do.channel.batch-delete': '批量删除渠道',
   'audit.do.channel.batch-disable': '批量禁用渠道',
   'audit.do.channel.batch-edit': '批量编辑渠道',

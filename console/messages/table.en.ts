@@ -59,6 +59,7 @@ export const tableEn = {
   'table.peek.next': 'Next row',
   'table.use': 'Last 14 days',
   'table.use.open': 'Open usage',
+  'table.use.failed': '{count, plural, one {# attempt} other {# attempts}} failed here.',
   'table.use.none': 'Nothing was spent in 14 days.',
   'table.use.summary': '{spent} in {days} days',
 } as const

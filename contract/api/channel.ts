@@ -32,6 +32,11 @@ export const channelSchema = z.object({
   key_mode: keyMode.check(z.describe('multi = several keys used in turn.')),
   key_count: z.int().check(z.describe('Keys that it has.')),
   keys_dead: z.int().check(z.describe('Keys that are set aside.')),
+  /** Ours: what the gateway last did with the channel by itself: disabled, enabled, left alone, set a key aside. */
+  status_reason: z
+    .string()
+    .check(z.describe('Why the gateway last changed it or left it alone; empty = it never did.')),
+  status_time: z.int().check(z.describe('Epoch seconds of that.')),
 })
 
 export type Channel = z.output<typeof channelSchema>

@@ -41,7 +41,9 @@ export const usageFiguresSchema = z.object({
   completion_tokens: sum('Reasoning included.'),
   tokens: sum('Prompt and completion tokens.'),
   cached_tokens: sum('Prompt tokens that the upstream had in its cache.'),
-  failed: sum('Calls that broke off, other than by the caller.'),
+  failed: sum(
+    'Calls that broke off, other than by the caller; of channels also attempts that failed there, whether or not another channel rescued the call.',
+  ),
   duration: mean('Mean milliseconds from request to the end of the answer.'),
   first_byte: mean('Mean milliseconds to the first byte, of the answers that had one.'),
 })

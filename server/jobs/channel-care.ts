@@ -2,6 +2,7 @@ import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets.ts'
 import { createFetchJson } from '../outbound/fetch-json.ts'
+import type { CoolDown } from '../relay/breaker.ts'
 import type { RelayDeps } from '../relay/deps.ts'
 import type { RoutingSource } from '../relay/routing-table.ts'
 import type { SettingsSource } from '../settings/settings.ts'
@@ -28,6 +29,8 @@ export interface ChannelCare {
   ask: AskUpstream
   /** Switches off a channel, or one of its keys, after an upstream fault; the work goes on when this returns. */
   disable(id: number, reason: string, key?: string): void
+  /** Tells people that a channel is left alone for a while; the work goes on when this returns. */
+  cooled(event: CoolDown): void
 }
 
 /** How long an upstream is waited for that is asked about itself. */
@@ -53,6 +56,13 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
           ? channelSwitch.disable(id, reason)
           : channelSwitch.setKeyAside(id, key, reason, settings().AutomaticDisableChannelEnabled)
       done.catch((error: unknown) => warn(`channel ${id} could not be disabled: ${String(error)}`))
+    },
+    cooled(event) {
+      channelSwitch
+        .cooled(event)
+        .catch((error: unknown) =>
+          warn(`that channel ${event.channelId} is left alone was not noted: ${String(error)}`),
+        )
     },
   }
 }

@@ -4,8 +4,9 @@ import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { keysIn } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets.ts'
+import type { CoolDown } from '../relay/breaker.ts'
 import type { RoutingSource } from '../relay/routing-table.ts'
-import { moveChannelStatus } from '../store/channel-health.ts'
+import { addChannelEvent, type ChannelEvent, moveChannelStatus } from '../store/channel-health.ts'
 import { addDeadKey, forgetDeadKeys, type SealedKeys } from '../store/channel-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { NotifyRoot } from './notify.ts'
@@ -32,7 +33,13 @@ export interface ChannelSwitch {
   setKeyAside(id: number, key: string, reason: string, orDisable: boolean): Promise<void>
   /** A key is used again. */
   reviveKey(id: number, key: string): Promise<void>
+  /** This process leaves a channel alone for a while; told at most once a minute for each channel and model. */
+  cooled(event: CoolDown): Promise<void>
 }
+
+const minuteMs = 60_000
+/** Channels and models whose last cool-down is remembered. */
+const mostRemembered = 10_000
 
 export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   const { store, routing, secrets, clock, events, notifyRoot } = deps
@@ -48,14 +55,28 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
     }
   }
 
-  async function move(id: number, from: number, to: number): Promise<boolean> {
-    const moved = await store.write((trx) => moveChannelStatus(trx, id, from, to))
+  const cooledAtMs = new Map<string, number>()
+  const eventOf = (id: number, action: ChannelEvent['action'], what: string, reason: string): ChannelEvent => ({
+    at: epochSeconds(clock),
+    channelId: id,
+    action,
+    content: `${nameOf(id)} ${what}`,
+    reason,
+  })
+
+  async function move(id: number, from: number, to: number, event: ChannelEvent): Promise<boolean> {
+    const moved = await store.write(async (trx) => {
+      if (!(await moveChannelStatus(trx, id, from, to))) return false
+      await addChannelEvent(trx, event)
+      return true
+    })
     if (moved) await store.notices.publish({ topic: 'channels', id })
     return moved
   }
 
   async function disable(id: number, reason: string): Promise<void> {
-    if (!(await move(id, channelStatus.enabled, channelStatus.autoDisabled))) return
+    const event = eventOf(id, 'channel.auto-disable', 'was disabled automatically', reason)
+    if (!(await move(id, channelStatus.enabled, channelStatus.autoDisabled, event))) return
     events.channelDisabled({ channelId: id, reason })
     notifyRoot(`${nameOf(id)} was disabled`, `It was disabled automatically: ${reason}`)
   }
@@ -63,7 +84,8 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   return {
     disable,
     async enable(id) {
-      if (!(await move(id, channelStatus.autoDisabled, channelStatus.enabled))) return
+      const event = eventOf(id, 'channel.auto-enable', 'was enabled automatically', 'it passed its test')
+      if (!(await move(id, channelStatus.autoDisabled, channelStatus.enabled, event))) return
       notifyRoot(`${nameOf(id)} was enabled`, 'It passed its test and was enabled automatically.')
     },
     async setKeyAside(id, key, reason, orDisable) {
@@ -74,7 +96,12 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
         since: epochSeconds(clock),
       }
       const result = await store
-        .write((trx) => addDeadKey(trx, dead, (keys) => hashesOf(keys).includes(dead.key_hash)))
+        .write(async (trx) => {
+          const added = await addDeadKey(trx, dead, (keys) => hashesOf(keys).includes(dead.key_hash))
+          const what = `has a key less, ${added?.left ?? 0} left`
+          if (added?.added) await addChannelEvent(trx, eventOf(id, 'channel.set-key-aside', what, reason))
+          return added
+        })
         .finally(() => routing.current().channel(id)?.keyRing?.stored(key))
       if (result?.added) {
         await store.notices.publish({ topic: 'channels', id })
@@ -86,9 +113,23 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
       await disable(id, result.mode === 'single' ? reason : `none of its keys is of use; the last: ${reason}`)
     },
     async reviveKey(id, key) {
-      if ((await store.write((trx) => forgetDeadKeys(trx, id, [hashOf(key)]))) > 0) {
-        await store.notices.publish({ topic: 'channels', id })
-      }
+      const event = eventOf(id, 'channel.revive-key', 'uses a key again', 'it passed its test')
+      const revived = await store.write(async (trx) => {
+        const count = await forgetDeadKeys(trx, id, [hashOf(key)])
+        if (count > 0) await addChannelEvent(trx, event)
+        return count
+      })
+      if (revived > 0) await store.notices.publish({ topic: 'channels', id })
+    },
+    async cooled({ channelId, model, pauseMs, reason }) {
+      const key = `${channelId} ${model}`
+      const nowMs = clock.nowMs()
+      const lastMs = cooledAtMs.get(key)
+      if (lastMs !== undefined && nowMs - lastMs < minuteMs) return
+      if (cooledAtMs.size >= mostRemembered) cooledAtMs.clear()
+      cooledAtMs.set(key, nowMs)
+      const what = `is left alone for ${Math.ceil(pauseMs / 1000)} s for model ${model}`
+      await store.write((trx) => addChannelEvent(trx, eventOf(channelId, 'channel.cool-down', what, reason)))
     },
   }
 }

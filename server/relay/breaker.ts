@@ -7,15 +7,24 @@ export interface Breaker {
   allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
   /** An upstream fault. The caller's own mistakes must not be reported here. */
-  failed(channelId: number, model: string, requestId: string): void
+  failed(channelId: number, model: string, requestId: string, why?: string): void
   /** A call that ended without a verdict (the caller left, say); if it was the one that tries, another may. */
   undecided(channelId: number, model: string, requestId: string): void
   /** Leaves the channel alone for a time that it asked for itself. */
-  rest(channelId: number, model: string, pauseMs: number): void
+  rest(channelId: number, model: string, pauseMs: number, why?: string): void
   /** States other than closed, for metrics. */
   snapshot(): { channelId: number; model: string; state: 'open' | 'half-open' }[]
   /** Forgets the channels that are no more. */
   keepOnly(isKept: (channelId: number) => boolean): void
+}
+
+/** A channel is left alone for a time, for one model. */
+export interface CoolDown {
+  channelId: number
+  model: string
+  pauseMs: number
+  /** For people: what happened, and what the last failure said. */
+  reason: string
 }
 
 interface Health {
@@ -35,7 +44,8 @@ const longestPauseMs = 300_000
 /** A trial that never reported back does not block the channel for longer than this. */
 const trialLifeMs = 120_000
 
-export function createBreaker(nowMs: () => number): Breaker {
+/** `cooled` is told whenever a channel begins to be left alone. */
+export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Breaker {
   const states = new Map<string, Health>()
   const keyOf = (channelId: number, model: string) => `${channelId}\n${model}`
   const stateOf = (channelId: number, model: string) => {
@@ -74,7 +84,7 @@ export function createBreaker(nowMs: () => number): Breaker {
       // A call that was under way before says nothing about a pause asked for since.
       if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
     },
-    failed(channelId, model, requestId) {
+    failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
       // What was under way when it opened, or goes there for want of another, says nothing new; nor does it speak for the trial.
@@ -82,7 +92,10 @@ export function createBreaker(nowMs: () => number): Breaker {
       health.trial = undefined
       health.failuresInRow++
       if (isTrial || health.failuresInRow >= failuresToOpen) {
-        health.openUntilMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
+        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
+        health.openUntilMs = nowMs() + pauseMs
+        const what = isTrial ? 'the call that tried it again failed' : `${failuresToOpen} calls in a row failed`
+        cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
         health.openings++
         health.failuresInRow = 0
       }
@@ -91,8 +104,12 @@ export function createBreaker(nowMs: () => number): Breaker {
       const health = known(channelId, model)
       if (health?.trial?.requestId === requestId) health.trial = undefined
     },
-    rest(channelId, model, pauseMs) {
+    rest(channelId, model, pauseMs, why = '') {
       const health = stateOf(channelId, model)
+      if (health.restUntilMs <= nowMs()) {
+        const what = 'the service asked for a pause'
+        cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
+      }
       health.restUntilMs = Math.max(health.restUntilMs, nowMs() + pauseMs)
     },
     snapshot() {

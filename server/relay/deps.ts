@@ -9,6 +9,7 @@ import type { FetchJson } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { TokenKeeper } from './access-tokens.ts'
 import type { Breaker } from './breaker.ts'
+import type { ChannelFailures } from './channel-failures.ts'
 import type { TokenCounter } from './count-tokens.ts'
 import type { IdleWatch } from './idle-watch.ts'
 import type { KeptItems } from './kept-items.ts'
@@ -22,6 +23,7 @@ export interface RelayDeps {
   settings(): Settings
   routing(): RoutingTable
   breaker: Breaker
+  channelFailures: ChannelFailures
   counter: TokenCounter
   idleWatch: IdleWatch
   guard: MetadataGuard

@@ -2,14 +2,15 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { OpenCall } from './settlement.ts'
 
-/** Tells a channel's health how a call ended there: well, by a fault of the upstream, or in a way that says nothing of it. */
+/** Tells a channel's health how a call ended there: well, by a fault of the upstream, or in a way that says nothing of it. `why` is for people. */
 export function noteHealth(
   { breaker }: Pick<RelayDeps, 'breaker'>,
   { channel, call }: Pick<OpenCall<AnyCall>, 'channel' | 'call'>,
   how: 'well' | 'faulty' | 'undecided',
+  why = '',
 ): void {
   const { model } = call.facts
   if (how === 'well') breaker.succeeded(channel.id, model)
-  else if (how === 'faulty') breaker.failed(channel.id, model, call.requestId)
+  else if (how === 'faulty') breaker.failed(channel.id, model, call.requestId, why)
   else breaker.undecided(channel.id, model, call.requestId)
 }

@@ -361,11 +361,18 @@ function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: A
   }
   const isKeysFault = noteKeyFailure(deps, channel, failed)
   const isFaulty = failed.verdict.upstreamFault && !isKeysFault
-  noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided')
+  noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided', failed.error.message)
+  // What another channel may do better speaks against this one, even where no other was left.
+  if (failed.verdict.retry && !failed.verdict.unsent) deps.channelFailures.note(channel.id, mappedModel(channel, model))
   // The channel asked for a pause: other calls go elsewhere meanwhile, as far as there is an elsewhere.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)
-    deps.breaker.rest(channel.id, model, Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000)
+    deps.breaker.rest(
+      channel.id,
+      model,
+      Math.min(pauseSeconds, deps.settings().RetryAfterLimit) * 1000,
+      failed.error.message,
+    )
   deps.events.attemptFailed({
     requestId: call.requestId,
     channelId: channel.id,

@@ -1,5 +1,8 @@
+import { maxReason } from '../../contract/api/channel-operations.ts'
+import type { AuditAction } from '../../contract/audit-actions.ts'
 import { logType } from '../../contract/log-types.ts'
 import { channelStatus } from '../../contract/statuses.ts'
+import { recordAudit } from './audit.ts'
 import { noCall } from './logs.ts'
 import type { Db, Trx } from './store.ts'
 
@@ -18,6 +21,59 @@ export async function moveChannelStatus(trx: Trx, id: number, from: number, to: 
     .where('channel_id', '=', id)
     .execute()
   return true
+}
+
+/** What the gateway did with a channel by itself. */
+export interface ChannelEvent {
+  /** Epoch seconds. */
+  at: number
+  channelId: number
+  action: AuditAction
+  /** For the log: which channel, and what was done. */
+  content: string
+  /** Why; '' = there is nothing to say. */
+  reason: string
+}
+
+/** Leaves a log row, an audit event and the channel's reason, in the transaction of what was done. */
+export async function addChannelEvent(
+  trx: Trx,
+  { at, channelId, action, content, reason }: ChannelEvent,
+): Promise<void> {
+  const told = cleaned(reason.slice(0, maxReason))
+  const result = await trx
+    .updateTable('channels')
+    .set({ status_reason: told === '' ? content : told, status_time: at })
+    .where('id', '=', channelId)
+    .executeTakeFirst()
+  // A channel that was deleted meanwhile is nobody's concern.
+  if (result.numUpdatedRows === 0n) return
+  await trx
+    .insertInto('logs')
+    .values({
+      ...noCall,
+      user_id: 0,
+      username: '',
+      created_at: at,
+      type: logType.system,
+      content: told === '' ? content : `${content}: ${told}`,
+      channel_id: channelId,
+    })
+    .execute()
+  await recordAudit(trx, {
+    created_at: at,
+    actor_id: 0,
+    actor_name: '',
+    action,
+    target: `channel ${channelId}`,
+    detail: told,
+    ip: '',
+  })
+}
+
+/** What an upstream said, as PostgreSQL can hold it. */
+function cleaned(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
 }
 
 /** Channels to test: the enabled and the automatically disabled ones, or the latter alone. */

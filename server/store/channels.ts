@@ -28,6 +28,8 @@ const columns = [
   'system_prompt',
   'key_mode',
   'key_count',
+  'status_reason',
+  'status_time',
 ] as const
 
 /** A channel without its key: the management API never reads it. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { UsageMetric } from '../../contract/api/usage.ts'
 import { logType } from '../../contract/log-types.ts'
+import { failuresFor } from './channel-failures.ts'
 import type { Db } from './store.ts'
 import { inHourOf, splitRange } from './usage-range.ts'
 import { usageRows } from './usage-rows.ts'
@@ -138,27 +139,30 @@ export async function usageInBuckets(
   const all = usageRows({ kind, filter, range, bucket, figures })
   if (group === undefined || only.length === 0) {
     const answer = await sql<BucketFigures>`
-      select null as g, bucket, ${quotient} from (${all}) found group by bucket ${withCalls}`.execute(db)
+      select null as g, bucket, ${quotient} from (${all}) found group by bucket ${withCalls(figures)}`.execute(db)
     return answer.rows
   }
   const groupKind = kindFor(filter, [group])
   if (groupKind === kind) {
     const rows = usageRows({ kind, filter, range, bucket, group, figures })
     const answer = await sql<BucketFigures>`
-      select case when g in (${sql.join(only)}) then g end as g, bucket, ${quotient} from (${rows}) found group by 1, 2 ${withCalls}
+      select case when g in (${sql.join(only)}) then g end as g, bucket, ${quotient} from (${rows}) found group by 1, 2 ${withCalls(figures)}
     `.execute(db)
     return withTotals(answer.rows)
   }
   const grouped = usageRows({ kind: groupKind, filter, range, bucket, group, only, figures })
   const answer = await sql<BucketFigures>`
-    select null as g, bucket, ${quotient} from (${all}) of_all group by bucket ${withCalls}
+    select null as g, bucket, ${quotient} from (${all}) of_all group by bucket ${withCalls(figures)}
     union all
-    select g, bucket, ${quotient} from (${grouped}) of_groups group by g, bucket ${withCalls}`.execute(db)
+    select g, bucket, ${quotient} from (${grouped}) of_groups group by g, bucket ${withCalls(figures)}`.execute(db)
   return answer.rows
 }
 
 /** Where everything in a bucket was moved to its neighbour, nothing is left to tell. */
-const withCalls = sql`having sum(requests) > 0`
+function withCalls(figures: Figures) {
+  const counts = figures.includes('failed') ? 'sum(requests) > 0 or sum(failed) > 0' : 'sum(requests) > 0'
+  return sql.raw(`having ${counts}`)
+}
 
 /** Turns the rows of all other groups into rows of everything. */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
@@ -174,6 +178,8 @@ function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
 export async function firstUsageHour(db: Db, given: RowFilter): Promise<number | undefined> {
   const filter = calls(given)
   const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
+  const failures = failuresFor(filter, undefined, splitRange(0, 0).whole)
+  const firstFailure = failures ? sql`union all select min(f.slot) from ${failures}` : sql``
   // Of a series' days only the first is looked for, and hours only on the first of these days and on those not summed up.
   const answer = await sql<{ hour: number | null }>`
     with begun as materialized (
@@ -186,6 +192,7 @@ export async function firstUsageHour(db: Db, given: RowFilter): Promise<number |
       select min(u.slot) from usage_series s ${hoursOf(splitRange(0, 0).whole)} and d.day >= ${daysTo} and ${wanted}
       union all
       select min(l.created_at) / ${sql.lit(hourSeconds)} from logs l where ${uncounted} and ${matches('l', filter)}
+      ${firstFailure}
     ) first`.execute(db)
   return answer.rows[0]?.hour ?? undefined
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { failuresFor } from './channel-failures.ts'
 import {
   type Dimension,
   dayHours,
@@ -123,7 +124,8 @@ function daysAndWeeks(from: number, to: number): Piece[] {
  * snapshot. Figures of a row may be negative, those of a bucket are not.
  */
 export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
-  const rows = sql.join([...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask)], sql` union all `)
+  const pieces = [...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask), ...failureRows(ask)]
+  const rows = sql.join(pieces, sql` union all `)
   // The series are looked for once, not for each piece and not for each day.
   return sql`
     with s as materialized (
@@ -161,6 +163,19 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
       and l.created_at >= ${from * hourSeconds} and l.created_at < ${to * hourSeconds}`
 }
 
+/** Attempts that failed at a channel count as failed there, though their calls have rows elsewhere, or none. */
+function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
+  const failures = failuresFor(ask.filter, ask.group, ask.range)
+  if (!failures || !(ask.figures ?? figureColumns).includes('failed')) return []
+  const group = ask.group === undefined ? sql`0` : sql.ref(`f.${ask.group}`)
+  return [
+    sql`
+    select ${group} as g, ${bucketOf(ask, 'f.slot')} as bucket,
+      ${figuresOf(ask, (name) => (name === 'failed' ? 'f.attempts as failed' : `0 as ${name}`))}
+    from ${failures} and ${among(ask, 'f')}`,
+  ]
+}
+
 function groupOf({ group }: UsageAsk, alias: string): RawBuilder<unknown> {
   return group === undefined ? sql`0` : sql.ref(`${alias}.${group}`)
 }
@@ -169,7 +184,7 @@ function bucketOf({ bucket }: UsageAsk, hour: string): RawBuilder<unknown> {
   return bucket === undefined ? sql`0` : sql.raw(`((${hour}) * 60 + ${bucket.shift}) / ${bucket.minutes}`)
 }
 
-function among({ group, only }: UsageAsk, alias: string): RawBuilder<unknown> {
+function among({ group, only }: UsageAsk, alias: 's' | 'l' | 'f'): RawBuilder<unknown> {
   if (group === undefined || only === undefined) return sql`true`
   return only.length === 0 ? sql`false` : sql`${sql.ref(`${alias}.${group}`)} in (${sql.join(only)})`
 }

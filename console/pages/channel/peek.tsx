@@ -2,8 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
 import { RecentUse } from '../../components/recent-use.tsx'
 import { Badge, Status } from '../../components/ui/badge.tsx'
+import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { Drawer } from '../../components/ui/drawer.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
@@ -70,6 +73,7 @@ function Details({ channel }: { channel: Channel }) {
         <Fact name={t('channel.peek.address')}>{channel.base_url || t('channel.peek.defaultAddress')}</Fact>
         {!classic && <Fact name={t('channel.created')}>{formatTime(channel.created_time)}</Fact>}
       </dl>
+      {channel.status_reason && <Reason channel={channel} />}
       <Tests id={channel.id} />
       {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}
       {channel.key_count > 1 && <Keys channel={channel} />}
@@ -91,6 +95,31 @@ function Details({ channel }: { channel: Channel }) {
         {t('channel.peek.logs')}
       </Link>
     </>
+  )
+}
+
+/** What the gateway last did with the channel by itself, why, and the way to what it did before. */
+function Reason({ channel }: { channel: Channel }) {
+  const t = useText()
+  return (
+    <section aria-label={t('channel.peek.reason')} className="text-sm">
+      <h3 className="mb-2 flex flex-wrap items-baseline justify-between gap-x-3 font-medium">
+        {t('channel.peek.reason')}
+        <time className="num font-normal text-muted">{formatTime(channel.status_time)}</time>
+      </h3>
+      <Banner kind={channel.status === channelStatus.enabled ? 'info' : 'warn'}>
+        <span className="break-words" data-verbatim>
+          {channel.status_reason}
+        </span>
+      </Banner>
+      <Link
+        to="/log"
+        search={{ channel: String(channel.id), type: String(logType.system) }}
+        className="mt-1 inline-block text-link hover:underline"
+      >
+        {t('channel.peek.events')}
+      </Link>
+    </section>
   )
 }
 

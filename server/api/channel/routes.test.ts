@@ -65,6 +65,8 @@ forEachDatabase((_, openFresh) => {
       system_prompt: '',
       key_mode: 'single',
       key_count: 1,
+      status_reason: '',
+      status_time: 0,
       keys_dead: 0,
       test_error: '',
     })

@@ -1,0 +1,42 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Trx } from './store.ts'
+import type { ChannelFailuresTable } from './tables.ts'
+import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
+
+/** Failed attempts at one channel for one model in one hour. */
+export type FailuresOfHour = ChannelFailuresTable
+
+/** Adds to what the hours have so far. Channels that are gone have no hours any more. */
+export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHour[]): Promise<void> {
+  // One order for all nodes, so that two cannot wait for each other.
+  const ordered = [...counts].sort(
+    (a, b) => a.slot - b.slot || a.channel_id - b.channel_id || (a.model_name < b.model_name ? -1 : 1),
+  )
+  for (const { channel_id, model_name, slot, attempts } of ordered) {
+    await sql`
+      insert into channel_failures (channel_id, model_name, slot, attempts)
+      select id, ${model_name}, ${slot}, ${attempts} from channels where id = ${channel_id}
+      on conflict (channel_id, model_name, slot) do update set
+        attempts = channel_failures.attempts + excluded.attempts`.execute(trx)
+  }
+}
+
+/**
+ * The hours `f` that belong to a question about calls; undefined for those that are not about channels, and for those that
+ * are about people or tokens, which have nothing to do with a channel's failures.
+ */
+export function failuresFor(
+  { channel, model_name, userId, username, token_name }: RowFilter,
+  group: Dimension | undefined,
+  { from, to }: HourRange,
+): RawBuilder<unknown> | undefined {
+  const isOfChannels = channel || group === 'channel_id'
+  const isOfOthers = userId || username || token_name || !(group === undefined || group in ownColumns)
+  if (!isOfChannels || isOfOthers) return undefined
+  return sql`channel_failures f where f.slot >= ${from} and f.slot < ${to}
+    and ${channel ? sql`f.channel_id = ${channel}` : sql`true`}
+    and ${model_name ? sql`f.model_name = ${model_name}` : sql`true`}`
+}
+
+/** The dimensions that the hours keep apart. */
+const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }

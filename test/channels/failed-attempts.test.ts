@@ -1,0 +1,150 @@
+// What a channel did not manage counts against it, and what the gateway does about it by itself is told to people.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { Channel } from '../../contract/api/channel.ts'
+import type { Log } from '../../contract/api/log.ts'
+import type { Usage } from '../../contract/api/usage.ts'
+import { forEachDatabaseUrl } from '../helpers/databases.ts'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chat, see, startBench, until } from '../relay/setup.ts'
+
+const path = '/v1/chat/completions'
+
+forEachDatabaseUrl((kind, freshUrl) => {
+  let bench: Bench
+  /** Moves the gateway's clock. */
+  let aheadMs = 0
+
+  beforeAll(async () => {
+    const database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
+    bench = await startBench({
+      ...database,
+      clock: { nowMs: () => Date.now() + aheadMs },
+      channels: false,
+      env: { GLOBAL_API_RATE_LIMIT: '1000000' },
+    })
+  }, 60_000)
+  beforeEach(() =>
+    bench.clear({
+      RetryTimes: '1',
+      AutomaticDisableChannelEnabled: 'false',
+      AutomaticEnableChannelEnabled: 'false',
+    }),
+  )
+  afterAll(() => bench[Symbol.asyncDispose]())
+
+  const call = () => see(bench.gateway.post(path, chat))
+  const usage = async (query: string) => {
+    await bench.gateway.context.relay.relay.channelFailures.write()
+    return bench.gateway.api<Usage>('GET', `/api/usage/?${query}`)
+  }
+  const failedOf = async (channel: number) =>
+    (await usage('group_by=channel&metric=failed&top=50')).groups.find(({ key }) => key === String(channel))?.total
+  /** What the gateway did with a channel, newest first. */
+  const eventsOf = (channel: number) => bench.gateway.api<Log[]>('GET', `/api/log/?type=4&channel=${channel}`)
+  const channelOf = (id: number) => bench.gateway.api<Channel>('GET', `/api/channel/${id}`)
+  const auditOf = async (channel: number) =>
+    (
+      await bench.gateway.api<{ action: string; target: string; detail: string; actor_id: number }[]>(
+        'GET',
+        '/api/audit/?action=channel.',
+      )
+    ).filter(({ target, actor_id }) => target === `channel ${channel}` && actor_id === 0)
+
+  test('an attempt that another channel rescued counts as failed at its own channel, and nowhere else', async () => {
+    const bad = await bench.channel({ key: 'bad', priority: 1 })
+    const good = await bench.channel({ key: 'good' })
+    bench.upstream.forKey('bad', fake.status(500))
+    bench.upstream.forKey('good', fake.ok())
+    const before = (await usage('metric=failed')).total
+    expect((await call()).status).toBe(200)
+    expect((await call()).status).toBe(200)
+    expect(await failedOf(bad)).toMatchObject({ failed: 2, requests: 0, quota: 0 })
+    expect(await failedOf(good)).toMatchObject({ failed: 0, requests: 2 })
+    expect((await usage(`channel=${bad}&metric=failed`)).total).toMatchObject({ failed: 2, requests: 0 })
+    const byModel = await usage(`channel=${bad}&metric=failed&group_by=model&rollup=hour`)
+    expect(byModel.groups).toMatchObject([{ key: 'm', total: { failed: 2 } }])
+    expect(byModel.values.reduce((sum, value) => sum + value, 0)).toBe(2)
+    expect((await usage('metric=failed')).total).toMatchObject({ failed: before.failed, requests: before.requests + 2 })
+  })
+
+  test('so does one that nobody rescued; what the caller did wrong does not', async () => {
+    const id = await bench.channel()
+    bench.upstream.always(fake.status(503))
+    expect((await call()).status).toBe(503)
+    bench.upstream.always(fake.status(400))
+    expect((await call()).status).toBe(400)
+    expect(await failedOf(id)).toMatchObject({ failed: 1 })
+  })
+
+  test('a channel that is disabled and enabled automatically says why, in the log, the audit trail and its own row', async () => {
+    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    const id = await bench.channel({ name: 'first' })
+    bench.upstream.always(fake.status(401, { message: 'This key is closed.' }))
+    await call()
+    await until(async () => (await channelOf(id)).status === 3)
+    const [row] = await eventsOf(id)
+    expect(row).toMatchObject({ type: 4, user_id: 0, quota: 0, channel: id })
+    expect(row?.content).toMatch(/^channel \d+ \(first\) was disabled automatically: .*This key is closed\.$/)
+    expect(await auditOf(id)).toMatchObject([{ action: 'channel.auto-disable' }])
+    const disabled = await channelOf(id)
+    expect(disabled.status_reason).toContain('This key is closed.')
+    expect(disabled.status_time).toBe(row?.created_at ?? 0)
+
+    bench.upstream.always(fake.ok())
+    await bench.gateway.api('GET', '/api/channel/test?scope=disabled')
+    await until(async () => (await channelOf(id)).status === 1)
+    expect((await eventsOf(id))[0]?.content).toContain('was enabled automatically')
+    expect((await auditOf(id)).map(({ action }) => action)).toEqual(['channel.auto-enable', 'channel.auto-disable'])
+    expect((await channelOf(id)).status_reason).toBe('it passed its test')
+  })
+
+  test('a channel that is left alone says so once a minute, with what it had answered', async () => {
+    await bench.gateway.setOption('RetryTimes', '0')
+    const id = await bench.channel()
+    bench.upstream.always(fake.status(503, { message: 'we are overloaded' }))
+    for (let count = 0; count < 5; count++) await call()
+    await until(async () => (await eventsOf(id)).length === 1)
+    const [row] = await eventsOf(id)
+    expect(row?.content).toContain('is left alone for 5 s for model m: 5 calls in a row failed')
+    expect(row?.content).toContain('we are overloaded')
+    expect(await auditOf(id)).toMatchObject([{ action: 'channel.cool-down' }])
+    expect((await channelOf(id)).status_reason).toContain('we are overloaded')
+    // The call that tries it again fails: it is left alone for longer, and a minute is not over.
+    aheadMs += 6_000
+    await call()
+    aheadMs += 70_000
+    await call()
+    await until(async () => (await eventsOf(id)).length === 2)
+    expect((await eventsOf(id))[0]?.content).toContain('the call that tried it again failed')
+  })
+
+  test('a pause that a service asks for is told, too', async () => {
+    await bench.gateway.setOption('RetryTimes', '0')
+    const id = await bench.channel()
+    bench.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
+    for (let count = 0; count < 3; count++) await call()
+    await until(async () => (await eventsOf(id)).length === 1)
+    expect((await eventsOf(id))[0]?.content).toContain(
+      'is left alone for 7 s for model m: the service asked for a pause',
+    )
+  })
+
+  test('a key that is set aside and used again leaves rows, and no key stands in them', async () => {
+    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    const keys = ['key-that-is-closed-0001', 'key-that-is-open-0002']
+    const id = await bench.channel({ key: keys.join('\n'), key_mode: 'multi' } as object)
+    bench.upstream.forKey(keys[0] ?? '', fake.status(401, { message: `no such key: ${keys[0]}` }))
+    bench.upstream.forKey(keys[1] ?? '', fake.ok())
+    for (let count = 0; count < 2; count++) await call()
+    await until(async () => (await eventsOf(id)).length === 1)
+    const [row] = await eventsOf(id)
+    expect(row?.content).toContain('has a key less, 1 left')
+    expect(JSON.stringify([row, await auditOf(id), await channelOf(id)])).not.toContain('closed-0001')
+    expect(await auditOf(id)).toMatchObject([{ action: 'channel.set-key-aside' }])
+    bench.upstream.forKey(keys[0] ?? '', fake.ok())
+    await bench.gateway.api('GET', '/api/channel/test')
+    await until(async () => (await eventsOf(id)).length === 2)
+    expect(await auditOf(id)).toMatchObject([{ action: 'channel.revive-key' }, { action: 'channel.set-key-aside' }])
+  })
+})
