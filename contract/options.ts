@@ -1,3 +1,5 @@
+import type { OptionSection } from './option-sections.ts'
+
 /** What an option holds. `json` is JSON object text, `list` a comma-separated list; all are stored as text. */
 export type OptionKind = 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'json' | 'choice'
 
@@ -21,25 +23,6 @@ export interface OptionDefinition {
   writer: 'admin' | 'root'
   description: string
 }
-
-/** The parts of the settings page, in order: the tab that each stands on, and its heading. */
-export const optionSections = {
-  login: { tab: 'system', title: 'Login and registration' },
-  'code-hosting': { tab: 'system', title: 'Code-hosting login' },
-  wechat: { tab: 'system', title: 'WeChat login' },
-  'bot-check': { tab: 'system', title: 'Bot check' },
-  mail: { tab: 'system', title: 'Mail' },
-  address: { tab: 'system', title: 'Address' },
-  pages: { tab: 'other', title: 'Name and pages' },
-  updates: { tab: 'other', title: 'Updates' },
-  general: { tab: 'operations', title: 'General' },
-  quota: { tab: 'operations', title: 'Quota' },
-  ratios: { tab: 'operations', title: 'Prices' },
-  monitoring: { tab: 'operations', title: 'Health of channels' },
-  relay: { tab: 'operations', title: 'Calls' },
-} as const satisfies Record<string, { tab: 'operations' | 'system' | 'other'; title: string }>
-
-export type OptionSection = keyof typeof optionSections
 
 type Placeless = Omit<OptionDefinition, 'section'>
 type Kind<K extends OptionKind> = Placeless & { kind: K }
@@ -272,7 +255,7 @@ export const optionDefinitions = {
       choices: ['refuse', 'fallback'],
       writer: 'root',
       description:
-        'A model without a price is refused, or charged at UnpricedModelRatio. Refused with it, or let through uncharged, are images by the tool image_generation.',
+        'A model without a price is refused, or charged at UnpricedModelRatio; a tool without a price is refused, or charged at UnpricedToolPrice.',
     },
     UnpricedModelRatio: {
       kind: 'number',
@@ -282,6 +265,20 @@ export const optionDefinitions = {
       writer: 'root',
       description: 'Ratio of models without a price under UnpricedModelPolicy=fallback.',
     },
+    UnpricedToolPrice: {
+      kind: 'number',
+      default: '0.05',
+      min: 0,
+      max: 1000,
+      unit: 'currency',
+      writer: 'root',
+      description:
+        'Price of a call of a tool that a service runs and that has no price, under UnpricedModelPolicy=fallback.',
+    },
+    ToolPrice: table(
+      '{}',
+      'Tool → price of one call in currency units, for tools that the service runs: web_search, file_search, code_interpreter, image_generation … Names may have a size (web_search:high), a model (web_search:gpt-5) or a channel type (web_search(14)). Overrides the built-in prices by name.',
+    ),
     ModelRatio: table(
       '{}',
       'Model name → ratio (1 = $2 per million prompt tokens); overrides the built-in prices by name.',

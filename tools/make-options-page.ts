@@ -1,7 +1,8 @@
 /** Writes docs/options.md from contract/options.ts: `node tools/bun.mjs tools/make-options-page.ts`. */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type OptionDefinition, optionDefinitions, optionSections } from '../contract/options.ts'
+import { optionSections } from '../contract/option-sections.ts'
+import { type OptionDefinition, optionDefinitions } from '../contract/options.ts'
 
 const head = `# Options
 

@@ -14,8 +14,12 @@ export function useOptionCommands(wanted: boolean, go: Go): readonly Command[] {
   useEffect(() => {
     if (!wanted) return
     let gone = false
-    Promise.all([import('../../contract/options.ts'), loadAreas(['option'])]).then(
-      ([{ optionDefinitions, optionSections }]) => {
+    Promise.all([
+      import('../../contract/options.ts'),
+      import('../../contract/option-sections.ts'),
+      loadAreas(['option']),
+    ]).then(
+      ([{ optionDefinitions }, { optionSections }]) => {
         if (gone) return
         setCommands(
           Object.entries(optionDefinitions).map(([key, { section }]) => ({

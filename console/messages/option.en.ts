@@ -1,4 +1,5 @@
-import type { OptionKey, OptionSection } from '../../contract/options.ts'
+import type { OptionSection } from '../../contract/option-sections.ts'
+import type { OptionKey } from '../../contract/options.ts'
 
 /** What every option and every section must have. */
 type Needed = `option.${OptionKey}` | `option.${OptionKey}.hint` | `section.${OptionSection}`
@@ -149,6 +150,11 @@ export const optionEn = {
   'choice.UnpricedModelPolicy.fallback': 'are charged at the ratio below',
   'option.UnpricedModelRatio': 'Ratio of models without a price',
   'option.UnpricedModelRatio.hint': 'Counts while they are not refused.',
+  'option.UnpricedToolPrice': 'Price of tools without a price',
+  'option.UnpricedToolPrice.hint': 'For one call of a tool that a service runs; counts while calls are not refused.',
+  'option.ToolPrice': 'Tool price',
+  'option.ToolPrice.hint':
+    'Tool, tool:size, tool:model or tool(channel type) → price of one call. Goes before the built-in prices.',
   'option.ModelRatio': 'Model ratio',
   'option.ModelRatio.hint': 'Model → ratio; 1 = $2 per million prompt tokens. Goes before the built-in prices.',
   'option.CompletionRatio': 'Completion ratio',

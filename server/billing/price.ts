@@ -72,11 +72,19 @@ const largestQuota = BigInt(Number.MAX_SAFE_INTEGER)
  * answered as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
  * @param groupRatio millionths
  * @param tierRatio millionths
+ * @param fees picoquota for tools that the service ran, the same in every tier
  */
-export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint, tierRatio?: bigint): number {
+export function chargeTokens(
+  usage: Usage,
+  sheet: PriceSheet,
+  groupRatio: bigint,
+  tierRatio?: bigint,
+  fees = 0n,
+): number {
   const prices = pricesAt(sheet, usage.promptTokens)
-  const amount = (sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)) * groupRatio
-  return tierRatio === undefined ? roundUp(amount) : roundUp(amount * tierRatio, ratioOne)
+  const tokens = sheet.perCall + promptAmount(usage, prices) + completionAmount(usage, prices)
+  if (tierRatio === undefined) return roundUp((tokens + fees) * groupRatio)
+  return roundUp((tokens * tierRatio + fees * ratioOne) * groupRatio, ratioOne)
 }
 
 /**
@@ -86,6 +94,7 @@ export function chargeTokens(usage: Usage, sheet: PriceSheet, groupRatio: bigint
  * @param groupRatio millionths
  * @param kind what the completion may be in place of text
  * @param tierRatio millionths
+ * @param fees picoquota for tools that the service may run
  */
 export function tokensAffordable(
   quota: number,
@@ -94,12 +103,14 @@ export function tokensAffordable(
   prompt: number | Usage,
   kind?: DearOutput,
   tierRatio?: bigint,
+  fees = 0n,
 ): number {
   const usage = typeof prompt === 'number' ? { promptTokens: prompt, completionTokens: 0 } : prompt
   const prices = pricesAt(sheet, usage.promptTokens)
   const units = tierRatio === undefined ? unitsPerQuota : unitsPerQuota * ratioOne
   const ratio = tierRatio === undefined ? groupRatio : groupRatio * tierRatio
-  const rest = BigInt(Math.floor(quota)) * units - (sheet.perCall + promptAmount(usage, prices)) * ratio
+  const feesAmount = tierRatio === undefined ? fees * groupRatio : fees * groupRatio * ratioOne
+  const rest = BigInt(Math.floor(quota)) * units - (sheet.perCall + promptAmount(usage, prices)) * ratio - feesAmount
   if (rest < 0n) return -1
   let completionPrice = prices.output
   if (prices.reasoning > completionPrice) completionPrice = prices.reasoning

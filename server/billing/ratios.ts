@@ -6,6 +6,7 @@ import { basisByName, genericPrices } from './by-name.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, follow, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
+import { type ToolPlace, toolPrice } from './tool-prices.ts'
 
 /** The options that hold a ratio table. */
 export const ratioOptions = [
@@ -19,6 +20,7 @@ export const ratioOptions = [
   'ImageRatio',
   'ModelPrice',
   'ServiceTierRatio',
+  'ToolPrice',
 ] as const
 
 export type RatioOption = (typeof ratioOptions)[number]
@@ -28,6 +30,7 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
   readonly QuotaPerUnit?: string | number
   readonly UnpricedModelPolicy?: string
   readonly UnpricedModelRatio?: string | number
+  readonly UnpricedToolPrice?: string | number
 }
 
 /** What a price book needs besides the options. */
@@ -49,6 +52,8 @@ export interface PriceBook {
   groupRatio(group: string): bigint
   /** Multiplier of calls in a service tier, in millionths; undefined when the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
+  /** Price of a call of a tool that the service runs, in picoquota; undefined when it has none. */
+  toolPrice(place: ToolPlace): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
   /** One text for each option that could not be read, with the option's name. */
   readonly problems: readonly string[]
@@ -76,6 +81,8 @@ export function createPriceBook(
     options.UnpricedModelPolicy === 'fallback'
       ? readNumber(options, 'UnpricedModelRatio', 30n * ratioOne, problems)
       : undefined
+  const unpricedTool =
+    options.UnpricedModelPolicy === 'fallback' ? readNumber(options, 'UnpricedToolPrice', 50_000n, problems) : undefined
   /** By type, then by model: a key made of both would have to be put together for each call. */
   const caches = new Map<number, Map<string, Priced | undefined>>()
 
@@ -103,6 +110,10 @@ export function createPriceBook(
         ratios.get(`${tier}(${channelType})`) ??
         ratios.get(tier)
       )
+    },
+    toolPrice(place) {
+      const price = toolPrice(tables.ToolPrice, place) ?? unpricedTool
+      return price === undefined ? undefined : price * quotaPerUnit
     },
     sheet: (model, channelType) => {
       const found = priced(model, channelType)
@@ -137,13 +148,14 @@ function readTables(
     ImageRatio: read('ImageRatio'),
     ModelPrice: read('ModelPrice'),
     ServiceTierRatio: read('ServiceTierRatio'),
+    ToolPrice: read('ToolPrice'),
   }
 }
 
 /** A number option in millionths. */
 function readNumber(
   options: PriceOptions,
-  option: 'QuotaPerUnit' | 'UnpricedModelRatio',
+  option: 'QuotaPerUnit' | 'UnpricedModelRatio' | 'UnpricedToolPrice',
   otherwise: bigint,
   problems: string[],
 ): bigint {

@@ -1,5 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { PriceSheet } from '../billing/price.ts'
+import type { ToolCounts } from '../dialects/tool-counts.ts'
+import type { ToolFees } from './tool-fees.ts'
 
 /** What a call turned out to be, in the terms of its price. */
 export interface Measure {
@@ -21,6 +23,8 @@ export interface Measure {
   searches?: number | undefined
   /** The answer was cut off: whole images that had come by then, and whether the upstream is to blame. */
   cut?: { images: number; byUpstream: boolean }
+  /** Calls of tools that the service ran. */
+  tools?: ToolCounts | undefined
   /** The upstream failed before anything came. */
   isFree?: true
 }
@@ -41,6 +45,8 @@ export interface Charging {
   paidTokens(units: number, promptTokens: number): number
   /** Completion tokens per choice that `units` pay for after the prompt; undefined = no need to cap. */
   affordable(units: number, promptTokens: number): number | undefined
+  /** What tools that the service runs cost; absent = none is on. */
+  readonly tools?: ToolFees | undefined
   /** The charge, and the token figures of the log row. */
   charge(measure: Measure): Charge
 }
@@ -53,6 +59,8 @@ export interface Charge {
   estimated: boolean
   /** Multiplier of the service tier in millionths; absent = one. */
   tierRatio?: bigint | undefined
+  /** The calls of tools that are in it; absent = none. */
+  tools?: string | undefined
 }
 
 export const nothing: Charge = { quota: 0, promptTokens: 0, completionTokens: 0, estimated: false }

@@ -12,6 +12,7 @@ import {
 } from '../billing/price.ts'
 import type { PriceBook } from '../billing/ratios.ts'
 import { searchUnits, usualDocumentTokens } from '../billing/search-price.ts'
+import { searchesAlways } from '../dialects/hosted-tools.ts'
 import { isUsualTier, partsOf } from '../dialects/service-tier.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, tryStringify } from '../lib/json.ts'
@@ -19,6 +20,7 @@ import type { AnyCall, RelayCall } from './call.ts'
 import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charge.ts'
 import { quickEstimate } from './count-tokens.ts'
 import { imageCharging } from './image-charging.ts'
+import { type ToolFees, toolFees } from './tool-fees.ts'
 
 /** Ceiling of a plain call when nobody knows how much the model may answer. */
 const unknownCeilingTokens = 32_768
@@ -56,8 +58,14 @@ export function chargingFor(
     case 'realtime':
       return sessionCharging(sheet, groupRatio, sliceTokens)
     default:
-      return new TokenCharging(call, sheet, groupRatio, model, sliceTokens, (tier) =>
-        prices.tierRatio(tier, model, channelType),
+      return new TokenCharging(
+        call,
+        sheet,
+        groupRatio,
+        model,
+        sliceTokens,
+        (tier) => prices.tierRatio(tier, model, channelType),
+        toolFees(call, prices, model, channelType),
       )
   }
 }
@@ -86,6 +94,9 @@ class TokenCharging implements Charging {
   /** Both in one. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
+  readonly tools: ToolFees | undefined
+  /** Picoquota for tools, all of which stays held beside the tokens. */
+  readonly #fees: bigint
 
   constructor(
     call: RelayCall,
@@ -94,14 +105,18 @@ class TokenCharging implements Charging {
     model: string,
     sliceTokens: number,
     ratioOf: (tier: string) => bigint | undefined,
+    tools: ToolFees | undefined,
   ) {
+    this.tools = tools
+    this.#fees = tools?.held ?? 0n
     const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
     this.#ratioOf = ratioOf
     const asked = tier === undefined ? undefined : partsOf(tier)
     this.#askedTier = dearerRatio(asked?.tier, ratioOf)
     this.#askedPlace = dearerRatio(asked?.place, ratioOf)
     this.#tierRatio = both(this.#askedTier, this.#askedPlace)
-    this.sheet = sheet
+    // The fee of a request that a built-in price has is the price of its search, of which more is known here.
+    this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
     this.groupRatio = groupRatio
     this.#choices = choices
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
@@ -123,7 +138,7 @@ class TokenCharging implements Charging {
 
   ceiling(promptTokens: number): number {
     const prompt = Math.max(promptTokens, this.#openPrompt)
-    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio, this.#tierRatio)
+    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio, this.#tierRatio, this.#fees)
   }
 
   least(promptTokens: number): number {
@@ -131,29 +146,34 @@ class TokenCharging implements Charging {
   }
 
   soFar(promptTokens: number, completionTokens: number): number {
-    return chargeTokens({ promptTokens, completionTokens }, this.sheet, this.groupRatio, this.#tierRatio)
+    const usage = { promptTokens, completionTokens }
+    return chargeTokens(usage, this.sheet, this.groupRatio, this.#tierRatio, this.#fees)
   }
 
   paidTokens(units: number, promptTokens: number): number {
-    return tokensAffordable(units, this.sheet, this.groupRatio, promptTokens, undefined, this.#tierRatio)
+    const { sheet, groupRatio } = this
+    return tokensAffordable(units, sheet, groupRatio, promptTokens, undefined, this.#tierRatio, this.#fees)
   }
 
   affordable(units: number, promptTokens: number): number | undefined {
     if (!this.#generates || this.#isSliced) return undefined
-    const paid = tokensAffordable(units, this.sheet, this.groupRatio, promptTokens, this.#dear, this.#tierRatio)
+    const { sheet, groupRatio } = this
+    const paid = tokensAffordable(units, sheet, groupRatio, promptTokens, this.#dear, this.#tierRatio, this.#fees)
     const tokens = Math.floor(paid / this.#choices)
     return tokens >= this.#whole ? undefined : Math.max(1, tokens)
   }
 
-  charge({ usage, estimated }: Measure): Charge {
+  charge({ usage, estimated, tools: calls }: Measure): Charge {
     const named = usage.tier === undefined ? undefined : partsOf(usage.tier)
     const tierRatio = both(this.#ratioIn(named?.tier, this.#askedTier), this.#ratioIn(named?.place, this.#askedPlace))
+    const tools = calls && this.tools?.charge(calls)
     return {
-      quota: chargeTokens(usage, this.sheet, this.groupRatio, tierRatio),
+      quota: chargeTokens(usage, this.sheet, this.groupRatio, tierRatio, tools?.fees),
       promptTokens: usage.promptTokens,
       completionTokens: usage.completionTokens,
       estimated,
       tierRatio,
+      ...(tools?.note && { tools: tools.note }),
     }
   }
 

@@ -7,6 +7,7 @@ import { type MediaTokens, SaidMedia } from '../dialects/said-media.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { isEventStream } from '../lib/sse.ts'
 import { forgetBody } from './check-usage.ts'
+import { countingDecoder, countingMeter } from './counting.ts'
 import type { RelayDeps } from './deps.ts'
 import { droppedHeader, droppedNames } from './dropped-names.ts'
 import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } from './error-answer.ts'
@@ -62,6 +63,7 @@ async function deliverWhole(
   if (failure) throw failureWithin(failure, status, open.channel.upstream.key)
   const reply = madeOf(() => from.decodeReply(body, open.call.requestId), status)
   if (reply.choices.length === 0) throw noAnswer(body, response.status, open.channel.upstream.key)
+  open.tools?.take(body)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
@@ -125,7 +127,8 @@ async function deliverEvents(
   const encoder = to && encoderFor(deps, open, to)
   forgetBody(open.call)
   const options = { deps, open, withholdUsage: false }
-  if (!encoder) return streamed(response, { ...options, reader, meter: newMeter(), opening })
-  const translating = new TranslatingReader(reader, from.streamDecoder(requestId), encoder, opening)
+  if (!encoder) return streamed(response, { ...options, reader, meter: countingMeter(newMeter(), open.tools), opening })
+  const decoder = countingDecoder(from.streamDecoder(requestId), open.tools)
+  const translating = new TranslatingReader(reader, decoder, encoder, opening)
   return streamed(response, { ...options, reader: translating, meter: translating.meter, opening: [] })
 }

@@ -10,6 +10,7 @@ import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { BinaryStream } from './binary-stream.ts'
 import type { RelayCall } from './call.ts'
 import { forgetBody } from './check-usage.ts'
+import { countingMeter } from './counting.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from './error-answer.ts'
@@ -77,6 +78,7 @@ export async function deliver(
   if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
     throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
+  open.tools?.take(body)
   const told = translation ? madeOf(() => JSON.stringify(body), status) : text
   const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside: besideUsage(mode, body) }
   return settleWhole(deps, open, response, told, answer, handOver, true)
@@ -155,7 +157,7 @@ async function deliverStream(
     deps,
     open,
     reader,
-    meter: newMeter(),
+    meter: countingMeter(newMeter(), open.tools),
     withholdUsage: askedForUsage,
     opening,
   })

@@ -20,6 +20,7 @@ import { refuseUnknown } from './kept-items.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
+import { refuseUnpricedTools } from './tool-fees.ts'
 
 /** Fields of a Responses request that mean something kept at the service that answered before. */
 const keptFields = ['previous_response_id', 'conversation'] as const
@@ -34,7 +35,7 @@ export type Conversing = Attempting & { endpoint: ChatEndpoint }
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
-  if (call.dialect === 'anthropic-messages' && call.body.kind === 'json') refuseUnpriced(deps, call.body.json)
+  if (call.body.kind === 'json') refuseUnpriced(deps, attempting, call.body.json)
   if (endpoint.lacks) refuseLacking(conversationOf(call), attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
   return call.dialect === 'openai-chat' ? prepare(attempting) : passedOn(deps, attempting)
@@ -53,7 +54,6 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
   if (call.dialect === 'openai-responses') {
     refuseBackground(json)
     refuseKept(deps, call, json)
-    refuseUnpriced(deps, json)
   }
   const systemPromptReset = channel.systemPrompt !== ''
   const told = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
@@ -109,6 +109,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   )
   const dropped = attempting.withoutThoughts ? [...left, nameOfThoughts(call.dialect)] : left
   refuseLosses(deps, channel, dropped)
+  refuseUnpriced(deps, attempting, body)
   const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
   const frame = {
     id: call.requestId,
@@ -194,7 +195,13 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
 }
 
 /** A service's own tool may ask another model, whose tokens are not in the usage, or are dearer than those charged. */
-function refuseUnpriced(deps: RelayDeps, { tools }: JsonObject): void {
+function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing, body: JsonObject): void {
+  try {
+    refuseUnpricedTools(body, deps.prices(), upstreamModel, channel.type)
+  } catch (error) {
+    throw error instanceof GatewayError ? unsent(error) : error
+  }
+  const { tools } = body
   if (!Array.isArray(tools) || deps.settings().UnpricedModelPolicy === 'fallback') return
   const message = tools.map(whyUnpriced).find((why) => why !== undefined)
   if (message !== undefined) throw unsent(new GatewayError('tool_not_priced', message, { param: 'tools' }))
@@ -203,9 +210,10 @@ function refuseUnpriced(deps: RelayDeps, { tools }: JsonObject): void {
 function whyUnpriced(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined
   const { type, model } = tool
-  if (type === 'image_generation')
-    return 'images by the tool image_generation have no price here: leave the tool out, or ask /v1/images/generations'
-  if (typeof type !== 'string' || (typeof model !== 'string' && !type.startsWith('advisor_'))) return undefined
+  // Its image has a price of its own, whatever model paints it.
+  if (type === 'image_generation') return undefined
+  if (typeof type !== 'string' || type === 'function' || (typeof model !== 'string' && !type.startsWith('advisor_')))
+    return undefined
   return `what another model says by the tool ${type} has no price here: leave the tool out`
 }
 

@@ -1,4 +1,5 @@
 import type { Hold } from '../billing/ledger.ts'
+import { ToolCounter } from '../dialects/tool-counts.ts'
 import { GatewayError } from '../errors.ts'
 import type { CrashRow } from '../store/ledger-store.ts'
 import { askUpstream, patienceOf, type Question } from './ask-upstream.ts'
@@ -309,6 +310,7 @@ async function attemptOnce(
       elapsedMs: Math.round(deps.idleWatch.nowMs() - startedAtMs),
     })
   const open: OpenCall = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
+  if (charging.tools) open.tools = new ToolCounter()
   let sent: OpenCall | undefined
   try {
     const capTokens = charging.affordable(hold.amount, call.promptGuess)

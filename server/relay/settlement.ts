@@ -1,6 +1,7 @@
 import { logType } from '../../contract/log-types.ts'
 import type { Hold } from '../billing/ledger.ts'
 import { orUsual } from '../dialects/service-tier.ts'
+import type { ToolCounter } from '../dialects/tool-counts.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import { attemptsText, cutTo, longestName } from './attempts-text.ts'
@@ -19,6 +20,8 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   upstreamModel: string
   attempts: readonly Attempt[]
   systemPromptReset: boolean
+  /** Counts the calls of hosted tools, where any is on. */
+  tools?: ToolCounter
   /** The channel was not asked for the service tier that the caller named, so nobody gave it. */
   tierLost?: boolean
 }
@@ -36,8 +39,9 @@ export interface Ending {
 }
 
 /** What a call costs by its measure. */
-export function chargeOf({ charging, tierLost }: OpenCall<AnyCall>, measure: Measure): Charge {
-  return charging.charge(tierLost ? atUsualTier(measure) : measure)
+export function chargeOf({ charging, tierLost, tools }: OpenCall<AnyCall>, measure: Measure): Charge {
+  const priced = tierLost ? atUsualTier(measure) : measure
+  return charging.charge(tools ? { ...priced, tools: tools.counts(charging.tools?.kinds ?? []) } : priced)
 }
 
 /** What the work gives. Work that fails must not keep the quota: that is given back before the failure is passed on. */
@@ -121,10 +125,11 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
   }
 }
 
-function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio }: Charge): string {
+function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio, tools }: Charge): string {
   const group = Number(groupRatio) / 1e6
   const parts = [`ratio: ${sheet.modelRatio} × ${sheet.completionRatio} × ${group}`]
   if (tierRatio !== undefined) parts.push(`service tier × ${Number(tierRatio) / 1e6}`)
+  if (tools !== undefined) parts.push(`tools: ${tools}`)
   if (ending.code !== '') parts.push(`ended: ${ending.code}`)
   if (ending.note) parts.push(ending.note)
   return parts.join('; ')

@@ -1,8 +1,8 @@
-// Tools that a service runs with another model, whose tokens are not in the usage: refused unless what has no price may pass.
+// Tools that a service runs with another model: images have a price of their own, others are refused unless what has no price may pass.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, expectError, see, startBench } from './setup.ts'
+import { type Bench, charged, see, startBench } from './setup.ts'
 
 let bench: Bench
 
@@ -29,19 +29,7 @@ const answer = fake.behaviour('response', (exchange) =>
   }),
 )
 
-test.each([[body], [{ ...body, stream: true }]])(
-  'image_generation → 400, nothing is sent or charged',
-  async (asked) => {
-    await bench.channel()
-    const caller = await bench.caller()
-    expectError(await see(bench.gateway.post(path, asked, caller.token)), 400, 'tool_not_priced')
-    expect(bench.upstream.requests.length).toBe(0)
-    await charged(bench, caller, 0)
-  },
-)
-
-test('image_generation passes where what has no price may, and its answer is charged', async () => {
-  await bench.clear({ UnpricedModelPolicy: 'fallback' })
+test('image_generation has a price by the image, which is charged where one comes', async () => {
   await bench.channel()
   const caller = await bench.caller()
   bench.upstream.next(answer)

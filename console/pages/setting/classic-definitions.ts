@@ -1,5 +1,6 @@
 import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
-import { isOptionKey, type OptionDefinition, optionDefinitions, optionSections } from '../../../contract/options.ts'
+import { optionSections } from '../../../contract/option-sections.ts'
+import { isOptionKey, type OptionDefinition, optionDefinitions } from '../../../contract/options.ts'
 
 const secretKeys = ['GitHubClientSecret', 'SMTPToken', 'WeChatServerToken', 'TurnstileSecretKey']
 

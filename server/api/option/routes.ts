@@ -1,12 +1,7 @@
 import { api } from '../../../contract/api/index.ts'
 import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
-import {
-  isOptionKey,
-  type OptionDefinition,
-  type OptionKey,
-  optionDefinitions,
-  optionSections,
-} from '../../../contract/options.ts'
+import { optionSections } from '../../../contract/option-sections.ts'
+import { isOptionKey, type OptionDefinition, type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { mayAccess } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'

@@ -11,6 +11,18 @@ export const price = {
   audioOutput: 48,
 }
 
+const hostedKinds = [
+  'web_search',
+  'web_search_preview',
+  'x_search',
+  'live_search',
+  'enterprise_search',
+  'maps',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+]
+
 /** The options that give every model these prices, as key and value. */
 export function ratioOptions(models: Iterable<string>): [key: string, value: string][] {
   const all = (ratio: number) => JSON.stringify(Object.fromEntries([...models].map((model) => [model, ratio])))
@@ -22,6 +34,8 @@ export function ratioOptions(models: Iterable<string>): [key: string, value: str
     ['AudioRatio', all(price.audioInput / price.input)],
     ['AudioCompletionRatio', all(price.audioOutput / price.audioInput)],
     ['ImageRatio', all(price.imageInput / price.input)],
+    // Tools have tests of their own.
+    ['ToolPrice', JSON.stringify(Object.fromEntries(hostedKinds.map((kind) => [kind, 0])))],
   ]
 }
 

@@ -1,0 +1,18 @@
+/** The parts of the settings page, in order: the tab that each stands on, and its heading. */
+export const optionSections = {
+  login: { tab: 'system', title: 'Login and registration' },
+  'code-hosting': { tab: 'system', title: 'Code-hosting login' },
+  wechat: { tab: 'system', title: 'WeChat login' },
+  'bot-check': { tab: 'system', title: 'Bot check' },
+  mail: { tab: 'system', title: 'Mail' },
+  address: { tab: 'system', title: 'Address' },
+  pages: { tab: 'other', title: 'Name and pages' },
+  updates: { tab: 'other', title: 'Updates' },
+  general: { tab: 'operations', title: 'General' },
+  quota: { tab: 'operations', title: 'Quota' },
+  ratios: { tab: 'operations', title: 'Prices' },
+  monitoring: { tab: 'operations', title: 'Health of channels' },
+  relay: { tab: 'operations', title: 'Calls' },
+} as const satisfies Record<string, { tab: 'operations' | 'system' | 'other'; title: string }>
+
+export type OptionSection = keyof typeof optionSections

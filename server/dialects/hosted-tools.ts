@@ -1,0 +1,121 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { looseCount, looseList, looseObject, looseText } from './fields.ts'
+
+/** A tool that the service itself runs, and asks money for by the call. */
+export interface HostedTool {
+  /** One name for the same thing in all dialects: see docs/prices.md. */
+  readonly kind: string
+  /** What the price of a call depends on besides: how much of the findings is read, the quality of an image, an engine. */
+  readonly size?: string
+  /** Most calls that the request allows; absent = left to the model. */
+  readonly most?: number
+}
+
+/** Tools by the name of their type; versions stand behind an underscore. */
+const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
+  [/^web_search_preview/, 'web_search_preview'],
+  [/^(?:openrouter:)?web_search|^browser_search$/, 'web_search'],
+  [/^x_search/, 'x_search'],
+  [/^(?:file|collections)_search|^retrieval$/, 'file_search'],
+  [/^code_(?:interpreter|execution)/, 'code_interpreter'],
+  [/^(?:openrouter:)?image_generation|^drawing_tool$/, 'image_generation'],
+  [/^web_browser$/, 'web_search'],
+]
+
+/** Gemini's tools have a member for each kind, in either spelling. */
+const kindsByMember: Readonly<Record<string, string>> = {
+  googleSearch: 'web_search',
+  google_search: 'web_search',
+  googleSearchRetrieval: 'web_search',
+  google_search_retrieval: 'web_search',
+  enterpriseWebSearch: 'enterprise_search',
+  enterprise_web_search: 'enterprise_search',
+  googleMaps: 'maps',
+  google_maps: 'maps',
+  fileSearch: 'file_search',
+  file_search: 'file_search',
+  codeExecution: 'code_interpreter',
+  code_execution: 'code_interpreter',
+}
+
+const none: readonly HostedTool[] = []
+
+/**
+ * The tools of a request, in whatever dialect, that its service runs and asks money for. Tools that a request forbids to
+ * call are none.
+ */
+export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
+  const found = [...offered(body), ...switchedOn(body), ...builtIn(body, model)]
+  if (found.length === 0) return none
+  const most = looseCount(body['max_tool_calls'])
+  return most > 0 ? found.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : found
+}
+
+function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {
+  if (!Array.isArray(tools)) return []
+  const isForbidden = choice === 'none' || (isObject(choice) && choice['type'] === 'none')
+  return isForbidden ? [] : looseList(tools).flatMap(toolOf)
+}
+
+function toolOf(tool: JsonObject): HostedTool[] {
+  const type = looseText(tool['type'])
+  if (type === '' || type === 'function') {
+    return Object.keys(tool).flatMap((name) => {
+      const kind = kindsByMember[name]
+      return kind === undefined || !isObject(tool[name]) ? [] : [{ kind }]
+    })
+  }
+  // Moonshot's own functions have a name with a dollar sign.
+  if (type === 'builtin_function')
+    return looseObject(tool['function'])['name'] === '$web_search' ? [{ kind: 'web_search' }] : []
+  const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]
+  if (kind === undefined) return []
+  const within = looseObject(tool[type])
+  if (within['enable'] === false) return []
+  const size =
+    kind === 'image_generation'
+      ? looseText(tool['quality']) || 'auto'
+      : looseText(tool['search_context_size']) || looseText(within['search_engine'])
+  const most = looseCount(tool['max_uses'])
+  return [{ kind, ...(size && { size }), ...(most > 0 && { most }) }]
+}
+
+/** What is no tool in its dialect, but a switch of the request. */
+function switchedOn(body: JsonObject): HostedTool[] {
+  const { web_search_options: options, search_parameters: live, plugins } = body
+  const found: HostedTool[] = []
+  if (isObject(options)) found.push(search(looseText(options['search_context_size'])))
+  // xAI's live search is paid for by the source, and reads 15 unless it is told otherwise.
+  if (isObject(live) && live['mode'] !== 'off')
+    found.push({ kind: 'live_search', most: looseCount(live['max_search_results']) || 15 })
+  for (const plugin of looseList(plugins)) if (plugin['id'] === 'web') found.push({ kind: 'web_search', most: 1 })
+  const parameters = looseObject(body['parameters'])
+  if (body['enable_search'] === true || parameters['enable_search'] === true) {
+    const how = looseObject(body['search_options'] ?? parameters['search_options'])
+    found.push({ ...search(looseText(how['search_strategy'])), most: 1 })
+  }
+  if (isObject(body['web_search']) && body['web_search']['enable'] === true) found.push({ kind: 'web_search', most: 1 })
+  return found
+}
+
+function search(size: string): HostedTool {
+  return { kind: 'web_search', ...(size && { size }) }
+}
+
+/** Models that search whatever they are asked. */
+function builtIn(body: JsonObject, model: string): HostedTool[] {
+  if (!searchesAlways(model)) return []
+  const options = looseObject(body['web_search_options'])
+  return isObject(body['web_search_options'])
+    ? []
+    : [{ ...search(looseText(options['search_context_size'])), most: researches(model) ? 20 : 1 }]
+}
+
+/** True for models that make a search of every call, and say so in nothing but the bill. */
+export function searchesAlways(model: string): boolean {
+  return /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model)
+}
+
+function researches(model: string): boolean {
+  return /deep-research/.test(model)
+}

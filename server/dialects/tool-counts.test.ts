@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'bun:test'
+import { hostedTools } from './hosted-tools.ts'
+import { ToolCounter } from './tool-counts.ts'
+
+function countsOf(events: readonly object[], known: readonly string[] = ['web_search']) {
+  const counter = new ToolCounter()
+  for (const event of events) counter.read(JSON.stringify(event))
+  return counter.counts(known)
+}
+
+describe('calls of hosted tools in an answer', () => {
+  test.each([
+    [
+      'totals that grow',
+      [
+        { usage: { server_tool_use: { web_search_requests: 1 } } },
+        { usage: { server_tool_use: { web_search_requests: 3 } } },
+      ],
+      { web_search: 3 },
+    ],
+    [
+      'a total that zeros follow',
+      [{ usage: { num_search_queries: 7 } }, { usage: { num_search_queries: 0 } }],
+      { web_search: 7 },
+    ],
+    [
+      'a total goes before the items',
+      [
+        { item: { type: 'web_search_call', id: 'a' } },
+        { response: { usage: { server_side_tool_usage_details: { web_search_calls: 0 } } } },
+      ],
+      {},
+    ],
+    [
+      'an item that comes three times',
+      [
+        { item: { type: 'web_search_call', id: 'a' } },
+        { item: { type: 'web_search_call', id: 'a', action: { type: 'search' } } },
+        { response: { output: [{ type: 'web_search_call', id: 'a' }] } },
+      ],
+      { web_search: 1 },
+    ],
+    [
+      'a search that turns out to be an opened page',
+      [
+        { item: { type: 'web_search_call', id: 'a' } },
+        { item: { type: 'web_search_call', id: 'a', action: { type: 'open_page' } } },
+      ],
+      {},
+    ],
+    ['a call that failed', [{ item: { type: 'file_search_call', id: 'a', status: 'failed' } }], {}],
+    [
+      'an image whose quality is told at its end',
+      [
+        { item: { type: 'image_generation_call', id: 'a' } },
+        { item: { type: 'image_generation_call', id: 'a', quality: 'high' } },
+      ],
+      { 'image_generation:high': 1 },
+    ],
+    [
+      'containers, each once',
+      [
+        {
+          output: [
+            { type: 'code_interpreter_call', id: 'a', container_id: 'x' },
+            { type: 'code_interpreter_call', id: 'b', container_id: 'x' },
+            { type: 'code_interpreter_call', id: 'c', container_id: 'y' },
+          ],
+        },
+      ],
+      { code_interpreter: 2 },
+    ],
+    [
+      'the context size that was read',
+      [{ usage: { num_search_queries: 2, search_context_size: 'high' } }],
+      { 'web_search:high': 2 },
+    ],
+    [
+      'absurd and wrong counts',
+      [
+        { usage: { server_tool_use: { web_search_requests: 1e12 } } },
+        { usage: { x_search_calls: -4, file_search_calls: 'many' } },
+      ],
+      { web_search: 1000 },
+    ],
+    ['cited pages', [{ choices: [{ delta: { annotations: [{ type: 'url_citation' }] } }] }], { web_search: 1 }],
+    [
+      'a Groq answer',
+      [{ choices: [{ message: { executed_tools: [{ type: 'search' }, { type: 'python' }] } }] }],
+      { web_search: 1, code_interpreter: 1 },
+    ],
+    ['Alibaba', [{ usage: { plugins: { search: { count: 1, strategy: 'standard' } } } }], { web_search: 1 }],
+    [
+      'nothing',
+      [{ choices: [{ delta: { content: 'I did a web search.' } }] }, 'search' as unknown as object, [] as object],
+      {},
+    ],
+  ])('%s', (_, events, counts) => {
+    expect(countsOf(events)).toEqual(counts as never)
+  })
+
+  test('cited pages say nothing where no search is on', () => {
+    expect(
+      countsOf([{ choices: [{ message: { annotations: [{ type: 'url_citation' }] } }] }], ['file_search']),
+    ).toEqual({})
+  })
+})
+
+describe('hosted tools of a request', () => {
+  test.each([
+    ['none', { messages: [] }, []],
+    [
+      'functions',
+      {
+        tools: [
+          { type: 'function', function: { name: 'web_search' } },
+          { name: 'f', input_schema: {} },
+        ],
+      },
+      [],
+    ],
+    [
+      'wrong shapes',
+      { tools: 'web_search', plugins: { id: 'web' }, web_search_options: true, search_parameters: [] },
+      [],
+    ],
+    ['an older preview', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, [{ kind: 'web_search_preview' }]],
+    [
+      'a later version',
+      { tools: [{ type: 'web_search_20260209', name: 'web_search', max_uses: 8 }] },
+      [{ kind: 'web_search', most: 8 }],
+    ],
+    ['a forbidden one', { tools: [{ type: 'web_search' }], tool_choice: 'none' }, []],
+    ['a limit of all', { tools: [{ type: 'file_search' }], max_tool_calls: 2 }, [{ kind: 'file_search', most: 2 }]],
+    [
+      'an image',
+      { tools: [{ type: 'image_generation', quality: 'low' }] },
+      [{ kind: 'image_generation', size: 'low' }],
+    ],
+    [
+      'Google, both spellings',
+      { tools: [{ googleSearch: {} }, { google_maps: {} }, { urlContext: {} }] },
+      [{ kind: 'web_search' }, { kind: 'maps' }],
+    ],
+    [
+      'Zhipu',
+      { tools: [{ type: 'web_search', web_search: { enable: true, search_engine: 'search_pro' } }] },
+      [{ kind: 'web_search', size: 'search_pro' }],
+    ],
+    ['Zhipu, off', { tools: [{ type: 'web_search', web_search: { enable: false } }] }, []],
+    ['xAI, live', { search_parameters: { mode: 'auto', max_search_results: 4 } }, [{ kind: 'live_search', most: 4 }]],
+    ['xAI, off', { search_parameters: { mode: 'off' } }, []],
+    [
+      'Alibaba',
+      { enable_search: true, search_options: { search_strategy: 'max' } },
+      [{ kind: 'web_search', size: 'max', most: 1 }],
+    ],
+    ['Alibaba, its own form', { input: {}, parameters: { enable_search: true } }, [{ kind: 'web_search', most: 1 }]],
+  ])('%s', (_, body, tools) => {
+    expect(hostedTools(body as never, 'm')).toEqual(tools)
+  })
+
+  test.each([
+    ['sonar-pro', [{ kind: 'web_search', most: 1 }]],
+    ['perplexity/sonar-deep-research', [{ kind: 'web_search', most: 20 }]],
+    ['gpt-4o-mini-search-preview-2025-03-11', [{ kind: 'web_search', most: 1 }]],
+    ['openai/gpt-5:online', [{ kind: 'web_search', most: 1 }]],
+    ['gpt-5', []],
+  ])('%s by itself', (model, tools) => {
+    expect(hostedTools({ messages: [] }, model)).toEqual(tools as never)
+  })
+})

@@ -1,0 +1,162 @@
+import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { looseCount, looseList, looseObject, looseText } from './fields.ts'
+
+/** Calls of hosted tools by kind, or by `kind:size` where the answer tells the size. */
+export type ToolCounts = Readonly<Record<string, number>>
+
+/** More calls than any answer makes: what is beyond is a mistake of whoever counted. */
+const mostCalls = 1000
+
+/** What an event may hold that counts, in any dialect; others need not be parsed. */
+const marks =
+  /search|code_interpreter|code_execution|image_generation|"container"|grounding|executed_tools|num_sources|annotations|server_/i
+
+/** Kinds by the type of an item of the Responses API. */
+const itemKinds: Readonly<Record<string, string>> = {
+  web_search_call: 'web_search',
+  file_search_call: 'file_search',
+  code_interpreter_call: 'code_interpreter',
+  image_generation_call: 'image_generation',
+  x_search_call: 'x_search',
+}
+
+/** Kinds by the name of a tool that Anthropic runs. */
+const blockKinds: Readonly<Record<string, string>> = {
+  web_search: 'web_search',
+  code_execution: 'code_interpreter',
+  bash_code_execution: 'code_interpreter',
+  text_editor_code_execution: 'code_interpreter',
+}
+
+/** Kinds by the member of a usage object that counts them. */
+const usageKinds: Readonly<Record<string, string>> = {
+  web_search_requests: 'web_search',
+  web_search_calls: 'web_search',
+  num_search_queries: 'web_search',
+  num_sources_used: 'live_search',
+  x_search_calls: 'x_search',
+  code_interpreter_calls: 'code_interpreter',
+  code_execution_requests: 'code_interpreter',
+  file_search_calls: 'file_search',
+  document_search_calls: 'file_search',
+  image_generation_calls: 'image_generation',
+}
+
+/** Counts the calls of hosted tools in an answer, whatever dialect it is in: fed with the whole of it, or with its events. */
+export class ToolCounter {
+  /** By the upstream's own count: totals that grow. */
+  readonly #told = new Map<string, number>()
+  /** By what stands in the answer: the names of the calls, or of what they asked for. */
+  readonly #seen = new Map<string, Set<string>>()
+  #searchSize = ''
+  #isCited = false
+
+  /** Takes an event's data. */
+  read(data: string): void {
+    if (!marks.test(data)) return
+    const value = tryParse(data)
+    if (Array.isArray(value)) for (const each of looseList(value)) this.take(each)
+    else if (isObject(value)) this.take(value)
+  }
+
+  /** Takes a whole answer, or an event. */
+  take(body: JsonObject): void {
+    const response = looseObject(body['response'])
+    const message = looseObject(body['message'])
+    for (const usage of [body['usage'], response['usage'], message['usage'], looseObject(body['x_groq'])['usage']])
+      if (isObject(usage)) this.#usage(usage)
+    for (const item of [body['item'], ...looseList(body['output']), ...looseList(response['output'])])
+      if (isObject(item)) this.#item(item)
+    for (const block of [body['content_block'], ...looseList(body['content'])]) if (isObject(block)) this.#block(block)
+    const container = body['container'] ?? message['container'] ?? looseObject(body['delta'])['container']
+    if (isObject(container)) this.#see('code_interpreter', looseText(container['id']))
+    for (const candidate of looseList(body['candidates'])) this.#grounding(looseObject(candidate['groundingMetadata']))
+    for (const choice of looseList(body['choices'])) this.#choice(choice)
+    for (const list of [body['web_search'], body['search_results'], looseObject(body['search_info'])['search_results']])
+      if (looseList(list).length > 0) this.#isCited = true
+  }
+
+  /** The calls so far. `known`: kinds that the request has on; a search that is only cited counts where it is. */
+  counts(known: readonly string[]): ToolCounts {
+    const counts: Record<string, number> = {}
+    for (const [kind, calls] of this.#seen) if (calls.size > 0) counts[kind] = calls.size
+    // The upstream's own count goes before ours, whatever sizes ours tells apart.
+    for (const kind of Object.keys(counts)) if (this.#told.has(kind.split(':')[0] ?? '')) delete counts[kind]
+    for (const [kind, calls] of this.#told) if (calls > 0) counts[kind] = calls
+    if (this.#isCited && counts['web_search'] === undefined && known.some((kind) => kind.startsWith('web_search')))
+      counts['web_search'] = 1
+    if (this.#searchSize && counts['web_search'] !== undefined) {
+      counts[`web_search:${this.#searchSize}`] = counts['web_search']
+      delete counts['web_search']
+    }
+    return counts
+  }
+
+  #usage(usage: JsonObject): void {
+    const within = [
+      usage,
+      usage['server_tool_use'],
+      usage['server_tool_use_details'],
+      usage['server_side_tool_usage_details'],
+    ]
+    for (const counts of within.filter(isObject))
+      for (const [name, kind] of Object.entries(usageKinds)) if (name in counts) this.#tell(kind, counts[name])
+    const plugins = looseObject(usage['plugins'])
+    if (isObject(plugins['search'])) this.#tell('web_search', plugins['search']['count'])
+    this.#searchSize = looseText(usage['search_context_size']) || this.#searchSize
+  }
+
+  #item(item: JsonObject): void {
+    const kind = itemKinds[looseText(item['type'])]
+    if (kind === undefined || item['status'] === 'failed') return
+    // Pages that are opened, and words that are looked for in them, are no searches.
+    const action = looseText(looseObject(item['action'])['type'])
+    if (kind === 'web_search' && action !== '' && action !== 'search') {
+      this.#seen.get(kind)?.delete(looseText(item['id']))
+      return
+    }
+    const name = kind === 'code_interpreter' ? looseText(item['container_id']) : looseText(item['id'])
+    const quality = kind === 'image_generation' ? looseText(item['quality']) : ''
+    // An image is begun before its quality is known.
+    if (quality) this.#seen.get(kind)?.delete(name)
+    this.#see(quality && quality !== 'auto' ? `${kind}:${quality}` : kind, name)
+  }
+
+  #block(block: JsonObject): void {
+    if (block['type'] !== 'server_tool_use') return
+    const kind = blockKinds[looseText(block['name'])]
+    // All code of an answer runs in one container.
+    if (kind) this.#see(kind, kind === 'web_search' ? looseText(block['id']) : 'container')
+  }
+
+  #grounding(grounding: JsonObject): void {
+    const queries = grounding['webSearchQueries']
+    for (const query of Array.isArray(queries) ? (queries as unknown[]) : [])
+      if (typeof query === 'string' && query !== '') this.#see('web_search', query)
+    for (const chunk of looseList(grounding['groundingChunks'])) if (isObject(chunk['maps'])) this.#see('maps', 'maps')
+  }
+
+  #choice(choice: JsonObject): void {
+    for (const said of [choice['message'], choice['delta']].filter(isObject)) {
+      if (looseList(said['annotations']).some(({ type }) => type === 'url_citation')) this.#isCited = true
+      for (const [at, tool] of looseList(said['executed_tools']).entries()) {
+        const name = String(tool['index'] ?? at)
+        if (/search/.test(looseText(tool['type']))) this.#see('web_search', name)
+        if (/python|code/.test(looseText(tool['type']))) this.#see('code_interpreter', name)
+      }
+      for (const call of looseList(said['tool_calls']))
+        if (looseObject(call['function'])['name'] === '$web_search') this.#see('web_search', looseText(call['id']))
+    }
+  }
+
+  #tell(kind: string, calls: unknown): void {
+    const told = Math.min(looseCount(calls), mostCalls)
+    this.#told.set(kind, Math.max(this.#told.get(kind) ?? 0, told))
+  }
+
+  #see(kind: string, name: string): void {
+    const names = this.#seen.get(kind) ?? new Set<string>()
+    if (names.size < mostCalls) names.add(name)
+    this.#seen.set(kind, names)
+  }
+}

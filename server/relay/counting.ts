@@ -1,0 +1,25 @@
+import type { StreamDecoder, StreamMeter } from '../dialects/dialect.ts'
+import type { ToolCounter } from '../dialects/tool-counts.ts'
+
+/** The meter, whose events are also looked at for calls of hosted tools where any is on. */
+export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: ToolCounter | undefined): Meter {
+  if (!tools) return meter
+  const feed = meter.feed.bind(meter)
+  meter.feed = (data) => {
+    tools.read(data)
+    return feed(data)
+  }
+  return meter
+}
+
+/** The same for a decoder. */
+export function countingDecoder(decoder: StreamDecoder, tools: ToolCounter | undefined): StreamDecoder {
+  if (!tools) return decoder
+  return {
+    push(data) {
+      tools.read(data)
+      return decoder.push(data)
+    },
+    finish: () => decoder.finish(),
+  }
+}

@@ -1,0 +1,85 @@
+import type { PriceBook } from '../billing/ratios.ts'
+import { isPaidByPrompt } from '../billing/tool-prices.ts'
+import { type HostedTool, hostedTools, searchesAlways } from '../dialects/hosted-tools.ts'
+import type { ToolCounts } from '../dialects/tool-counts.ts'
+import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { AnyCall } from './call.ts'
+
+/** Calls of a tool that are held for where the request names no limit; the model decides how many it makes. */
+const usualCalls: Readonly<Record<string, number>> = {
+  web_search: 5,
+  web_search_preview: 5,
+  x_search: 5,
+  file_search: 5,
+}
+
+const noFees = 0n
+
+/** What the tools that a service runs for one call cost, at one channel. */
+export interface ToolFees {
+  /** Picoquota for as many calls as are held for. */
+  readonly held: bigint
+  /** Kinds that the request has on. */
+  readonly kinds: readonly string[]
+  /** Picoquota for the calls that were made, and what the log says of them. */
+  charge(counts: ToolCounts): { fees: bigint; note: string }
+}
+
+const found = new WeakMap<JsonObject, readonly HostedTool[]>()
+
+/** The hosted tools of a body; looked for once, however many channels are tried. */
+function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
+  // Whether a model searches by itself depends on its name, which channels map.
+  if (searchesAlways(model)) return hostedTools(body, model)
+  const known = found.get(body) ?? hostedTools(body, model)
+  found.set(body, known)
+  return known
+}
+
+/** The fees of a call for the model as the upstream calls it; undefined where no tool is on. */
+export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
+  if (call.mode !== 'chat' || call.body.kind !== 'json') return undefined
+  const tools = toolsOf(call.body.json, model)
+  if (tools.length === 0) return undefined
+  const priceOf = (kind: string, size: string | undefined) =>
+    prices.toolPrice({ kind, size, model, channelType }) ?? noFees
+  const byPrompt = (kind: string) => isPaidByPrompt({ kind, model, channelType })
+  const callsOf = ({ kind, most }: HostedTool) => (byPrompt(kind) ? 1 : (most ?? usualCalls[kind] ?? 1))
+  // A tool that is named twice is one.
+  const dearest = new Map<string, bigint>()
+  for (const tool of tools) {
+    const price = priceOf(tool.kind, tool.size) * BigInt(callsOf(tool))
+    if (price >= (dearest.get(tool.kind) ?? noFees)) dearest.set(tool.kind, price)
+  }
+  return {
+    held: [...dearest.values()].reduce((sum, price) => sum + price, noFees),
+    kinds: tools.map(({ kind }) => kind),
+    charge(counts) {
+      let fees = noFees
+      const notes: string[] = []
+      for (const [name, counted] of Object.entries(counts)) {
+        const [told = '', toldSize] = name.split(':')
+        // The answer has one word for a search and its preview.
+        const asked = tools.find(({ kind }) => kind === told) ?? tools.find(({ kind }) => kind.startsWith(told))
+        const kind = asked?.kind ?? told
+        const calls = byPrompt(kind) ? Math.min(counted, 1) : counted
+        fees += priceOf(kind, toldSize ?? asked?.size) * BigInt(calls)
+        notes.push(`${name} × ${calls}`)
+      }
+      return { fees, note: notes.join(', ') }
+    },
+  }
+}
+
+/** Refuses to send a tool that nobody has a price for. Throws GatewayError (tool_not_priced). */
+export function refuseUnpricedTools(body: JsonObject, prices: PriceBook, model: string, channelType: number): void {
+  for (const { kind, size } of hostedTools(body, model)) {
+    if (prices.toolPrice({ kind, size, model, channelType }) !== undefined) continue
+    throw new GatewayError(
+      'tool_not_priced',
+      `the tool ${kind} has no price here: leave it out, or ask the administrator to set one`,
+      { param: 'tools' },
+    )
+  }
+}
