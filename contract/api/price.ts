@@ -19,7 +19,9 @@ export const ratesSchema = z.object({
   cache_write_1h: special,
   image_input: special,
   audio_input: special,
-  cached_audio_input: special,
+  cached_audio_input: z.optional(
+    quota('Where it differs from the plain tokens, or from cached ones if sound costs what text does.'),
+  ),
   reasoning: special,
   image_output: special,
   audio_output: special,

@@ -72,7 +72,10 @@ function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates 
   const rates: Rates = { input: of('input'), output: hasOutput ? of('output') : 0 }
   for (const [name, own, usual] of special) {
     if (usual === 'output' && !hasOutput) continue
-    if (prices[own] !== prices[usual]) rates[name] = of(own)
+    // Sound that costs what text does costs it from the cache, too.
+    const isAsText =
+      own === 'cachedAudioInput' && prices.audioInput === prices.input && prices[own] === prices.cachedInput
+    if (prices[own] !== prices[usual] && !isAsText) rates[name] = of(own)
   }
   return rates
 }
