@@ -166,10 +166,7 @@ describe('a session', () => {
       if (event.type === 'response.create') connection.send(...response('r1', textUsage(7, 3), { text: 'Hi there' }))
     }
     const client = new OpenAI({ apiKey: caller.token, baseURL: `${bench.gateway.url}/v1` })
-    const insecure = (url: URL) => {
-      url.protocol = 'ws:'
-    }
-    const realtime = new OpenAIRealtimeWebSocket({ model: 'm', onURL: insecure }, client)
+    const realtime = withoutTls(() => new OpenAIRealtimeWebSocket({ model: 'm' }, client))
     const text = await new Promise<string>((resolve, reject) => {
       let said = ''
       realtime.on('session.created', () => realtime.send({ type: 'response.create' }))
@@ -205,6 +202,21 @@ describe('a session', () => {
     }
   })
 })
+
+/** The SDK connects over TLS alone, which a proxy in front of the gateway would end. */
+function withoutTls<T>(connect: () => T): T {
+  const { WebSocket } = globalThis
+  globalThis.WebSocket = class extends WebSocket {
+    constructor(url: string | URL, protocols?: string | string[]) {
+      super(String(url).replace('wss://', 'ws://'), protocols)
+    }
+  } as typeof WebSocket
+  try {
+    return connect()
+  } finally {
+    globalThis.WebSocket = WebSocket
+  }
+}
 
 describe('refused before it is a WebSocket', () => {
   test('by who calls, what is asked for, and what it may cost', async () => {
