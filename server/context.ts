@@ -40,6 +40,7 @@ import { createIdleWatch } from './relay/idle-watch.ts'
 import { createKeptItems } from './relay/kept-items.ts'
 import { createMissingPlaces } from './relay/missing-places.ts'
 import { priceList } from './relay/price-list.ts'
+import { createAsideReader } from './relay/read-aside.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
@@ -215,6 +216,7 @@ async function closeAll({
   await care.health.close()
   relay.idleWatch.close()
   relay.counter.close()
+  relay.asideReader.close()
   await mailer.idle()
   await leave(sweep, relay.ledger).catch((error) => warn(`what is open is left to others: ${String(error)}`))
   await store.close()
@@ -372,6 +374,7 @@ function relayDeps({
     breaker: createBreaker(nowMs, cooled),
     channelFailures,
     counter: createTokenCounter(),
+    asideReader: createAsideReader(),
     idleWatch: createIdleWatch(clock),
     guard,
     missingPlaces: createMissingPlaces(nowMs),

@@ -12,9 +12,10 @@ import type { AnyCall, CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
-import { quickEstimate } from './count-tokens.ts'
 import { forwardedHeaders } from './headers.ts'
 import { imageCountFields } from './image-charging.ts'
+import { addressOf, type KnownRequest } from './known-request.ts'
+import { quickEstimate } from './quick-estimate.ts'
 import type { RoutingTable } from './routing-table.ts'
 
 /** A request as it came in. */
@@ -38,11 +39,13 @@ export function buildCall(
   caller: Caller,
   route: CallRoute,
   body: CallBody,
-  startedAtMs: number,
+  { startedAtMs, known }: { startedAtMs: number; known?: KnownRequest | undefined },
 ): RelayCall {
   refuseAmbiguous(body, route.mode)
   if (body.kind === 'json') refuseOtherModels(body.json)
-  const { facts, conversation } = asked(body, route, incoming.pathModel)
+  const { facts, conversation, promptGuess } = known
+    ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
+    : asked(body, route, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
   }
@@ -56,7 +59,9 @@ export function buildCall(
     body,
     facts,
     conversation,
-    promptGuess: quickEstimate(facts.prompt),
+    address: addressOf(route),
+    ...(known && { known }),
+    promptGuess,
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
@@ -77,21 +82,27 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
 }
 
 /** What is asked for. OpenAI's chat is read as far as it must be known; other dialects are read as a whole. */
-function asked(
-  body: CallBody,
-  route: CallRoute,
-  pathModel: string | undefined,
-): { facts: RequestFacts; conversation: Conversation | undefined } {
+function asked(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
-  if (route.mode !== 'chat' || route.dialect === 'openai-chat')
-    return { facts: readRequest(route.mode, fields, pathModel ?? route.model), conversation: undefined }
-  const conversation = callerDialects[route.dialect].decodeRequest(fields, {
-    ...(route.model !== undefined && { model: route.model }),
-    ...(route.stream !== undefined && { stream: route.stream }),
-    ...(route.countOnly && { countOnly: true }),
-  })
-  const tier = tierOf(fields)
-  return { facts: { ...factsOf(conversation), ...(tier !== undefined && { tier }) }, conversation }
+  if (route.mode !== 'chat' || route.dialect === 'openai-chat') {
+    const facts = readRequest(route.mode, fields, pathModel ?? route.model)
+    return { facts, conversation: undefined, promptGuess: quickEstimate(facts.prompt) }
+  }
+  const conversation = callerDialects[route.dialect].decodeRequest(fields, addressOf(route))
+  const facts = factsOf(conversation)
+  return { facts: withTier(facts, body), conversation, promptGuess: quickEstimate(facts.prompt) }
+}
+
+interface ReadRequest {
+  facts: RequestFacts
+  conversation: Conversation | undefined
+  promptGuess: number
+}
+
+/** The service tier is read from the body itself: no neutral form has all of them. */
+function withTier(facts: RequestFacts, body: CallBody): RequestFacts {
+  const tier = body.kind === 'json' ? tierOf(body.json) : undefined
+  return tier === undefined ? facts : { ...facts, tier }
 }
 
 /**

@@ -1,15 +1,24 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation, DialectName } from '../dialects/conversation.ts'
-import type { RequestFacts } from '../dialects/dialect.ts'
+import type { RequestAddress, RequestFacts } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Caller } from './caller.ts'
 import type { Leaving } from './caller-left.ts'
 import type { FormBody } from './form-body.ts'
+import type { KnownRequest } from './known-request.ts'
 
 /** The body of a call: JSON text with its parsed form, or a multipart form that may lie in a spool file. */
-export type CallBody = { kind: 'json'; text: string; json: JsonObject } | { kind: 'form'; form: FormBody }
+export type CallBody = JsonBody | { kind: 'form'; form: FormBody }
+
+export interface JsonBody {
+  kind: 'json'
+  text: string
+  json: JsonObject
+  /** Lists and objects in it; absent = few. */
+  containers?: number
+}
 
 /** One relayed call as the caller asked it. */
 export interface RelayCall {
@@ -22,6 +31,10 @@ export interface RelayCall {
   caller: Caller
   body: CallBody
   facts: RequestFacts
+  /** What is known of a conversation with many parts, which was read elsewhere; absent = it is read here. */
+  known?: KnownRequest
+  /** What the address says of the request beside the body; absent = nothing. */
+  address?: RequestAddress
   /** The request in no dialect, once somebody asked for it. */
   conversation: Conversation | undefined
   /** Prompt tokens by the quick estimate, or as counted where quota is short; what holds and crash charges are sized by. */
@@ -58,6 +71,6 @@ export function conversationOf(call: RelayCall): Conversation {
   if (call.conversation) return call.conversation
   if (call.body.kind === 'form') throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   const { model, stream } = call.facts
-  call.conversation = callerDialects[call.dialect].decodeRequest(call.body.json, { model, stream })
+  call.conversation = callerDialects[call.dialect].decodeRequest(call.body.json, { ...call.address, model, stream })
   return call.conversation
 }

@@ -14,6 +14,7 @@ import type { TokenCounter } from './count-tokens.ts'
 import type { IdleWatch } from './idle-watch.ts'
 import type { KeptItems } from './kept-items.ts'
 import type { MissingPlaces } from './missing-places.ts'
+import type { AsideReader } from './read-aside.ts'
 import type { RoutingTable } from './routing-table.ts'
 
 /** What the relay works with; one object per process, its moving parts read through functions. */
@@ -25,6 +26,7 @@ export interface RelayDeps {
   breaker: Breaker
   channelFailures: ChannelFailures
   counter: TokenCounter
+  asideReader: AsideReader
   idleWatch: IdleWatch
   guard: MetadataGuard
   /** Dialects that a channel's service turned out not to offer. */

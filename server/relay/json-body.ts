@@ -7,6 +7,7 @@ import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import type { Turns } from '../lib/turns.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
+import type { JsonBody } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { shuttingDown } from './shutting-down.ts'
@@ -36,12 +37,12 @@ export async function readJson(
   limits: BodyLimits,
   deps: ReadDeps,
   admit: Admit | undefined,
-): Promise<{ text: string; json: JsonObject }> {
+): Promise<JsonBody> {
   const bytes = await readBytes(request, limits, deps)
   const { text, value, shape } = await parse(bytes, deps.turns, admit)
   if (!isObject(value)) throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   refuseTwice(text, value, shape)
-  return { text, json: value }
+  return { kind: 'json', text, json: value, containers: shape.containers }
 }
 
 async function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {

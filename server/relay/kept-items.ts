@@ -75,7 +75,7 @@ export function withItems(kept: KeptItems, { tokenId }: Pick<Caller, 'tokenId'>,
   })
   if (whole.every((item, at) => item === input[at])) return body
   const json = { ...body.json, input: whole }
-  return { kind: 'json', json, text: JSON.stringify(json) }
+  return { ...body, json, text: JSON.stringify(json) }
 }
 
 /**

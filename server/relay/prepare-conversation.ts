@@ -36,14 +36,30 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   const { call, endpoint } = attempting
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
   if (call.body.kind === 'json') refuseUnpriced(deps, attempting, call.body.json)
-  if (endpoint.lacks) refuseLacking(conversationOf(call), attempting)
+  if (endpoint.lacks) refuseLacking(attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
   return call.dialect === 'openai-chat' ? prepare(attempting) : passedOn(deps, attempting)
 }
 
+/** The most that is translated at once: 15 to 50 ms of work. */
+const mostTranslated = 20_000
+
+/** The conversation, unless it has more parts than may be read and written anew. Throws AttemptFailed, GatewayError. */
+function partsOf(call: RelayCall): Conversation {
+  const { body, conversation } = call
+  if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= mostTranslated) return conversationOf(call)
+  throw unsent(
+    new GatewayError(
+      'request_too_complex',
+      `the request holds too many lists and objects to be translated for the channel: it may have ${mostTranslated}`,
+    ),
+  )
+}
+
 /** Claude elsewhere than at Anthropic opens no addresses. Google's own addresses are names of files that it has already. */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
-  return wantsBytes === true && call.dialect === 'anthropic-messages' && namesAddresses(conversationOf(call))
+  if (!wantsBytes || call.dialect !== 'anthropic-messages') return false
+  return call.known?.namesFiles ?? namesAddresses(partsOf(call))
 }
 
 function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Conversing): Prepared {
@@ -85,11 +101,11 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
 async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prepared> {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.dialect === 'openai-responses' && call.body.kind === 'json') refuseUnknown(call.body.json)
-  refuseLacking(conversationOf(call), attempting)
+  refuseLacking(attempting)
   // Kept with the call, so that another channel need not fetch them again.
   if (endpoint.wantsBytes)
-    call.conversation = await inlineMedia(conversationOf(call), (url) => deps.fetchMedia(url, call.signal))
-  const asked = attempting.withoutThoughts ? withoutThoughts(conversationOf(call)) : conversationOf(call)
+    call.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
+  const asked = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
   const systemPromptReset = channel.systemPrompt !== ''
   const conversation: Conversation = {
     ...asked,
@@ -165,9 +181,9 @@ function jsonBody(body: string) {
   return { body, contentLength: undefined, contentType: 'application/json', askedForUsage: false }
 }
 
-function refuseLacking(conversation: Conversation, { channel, endpoint }: Conversing): void {
+function refuseLacking({ call, channel, endpoint }: Conversing): void {
   if (!endpoint.lacks) return
-  const needs = needsOf(conversation)
+  const needs = call.known?.needs ?? needsOf(partsOf(call))
   const missing = endpoint.lacks.filter((feature) => needs.has(feature))
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
 }

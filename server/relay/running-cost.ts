@@ -1,9 +1,9 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/dialect.ts'
 import type { MediaTokens } from '../dialects/said-media.ts'
-import { quickTokens } from './count-tokens.ts'
 import type { RelayDeps } from './deps.ts'
 import { completionOf, countUsage, measure, promptReport } from './measure.ts'
+import { quickTokens } from './quick-estimate.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 
 /** What of an answer has gone out to the caller. */

@@ -26,6 +26,7 @@ import { readForm } from './form-body.ts'
 import { readJson } from './json-body.ts'
 import { withItems } from './kept-items.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
+import { readAside } from './read-aside.ts'
 import { relay } from './relay.ts'
 import { shuttingDown } from './shutting-down.ts'
 
@@ -131,10 +132,11 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     const read = await readBody(deps, incoming, caller, route)
     body = route.dialect === 'openai-responses' ? withItems(deps.relay.keptItems, caller, read) : read
     if (route.embeds) {
-      call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), startedAtMs)
+      call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
-    call = buildCall(deps.relay.routing(), incoming, caller, route, body, startedAtMs)
+    const known = await readAside(deps.relay.asideReader, body, route)
+    call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await relay(deps.relay, call)
     return route.asArray ? asArray(response) : response
@@ -168,7 +170,7 @@ async function readBody(
   if (isJson) {
     // Counting takes no quota.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
-    return { kind: 'json', ...(await readJson(request, limits, deps.relay, admit)) }
+    return readJson(request, limits, deps.relay, admit)
   }
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')

@@ -2,7 +2,6 @@ import { piecesOf } from './token-pieces.ts'
 
 /** One counting job for the worker. */
 export interface CountJob {
-  id: number
   encoding: 'o200k' | 'cl100k'
   texts: readonly string[]
 }
@@ -39,6 +38,6 @@ async function count({ encoding, texts }: CountJob): Promise<number> {
   return counted < total ? Math.ceil((tokens * total) / counted) : tokens
 }
 
-addEventListener('message', async (event: MessageEvent<CountJob>) => {
+addEventListener('message', async (event: MessageEvent<CountJob & { id: number }>) => {
   postMessage({ id: event.data.id, tokens: await count(event.data) } satisfies CountAnswer)
 })

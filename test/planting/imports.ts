@@ -81,6 +81,7 @@ export const forbidden: readonly (readonly [file: string, target: string, rule: 
   ['server/dialects/p-npm.ts', 'hono', 'dialects-npm'],
   ['server/dialects/p-core.ts', 'node:http', 'dialects-core'],
   ['server/dialects/p-bun.ts', 'bun:sqlite', 'dialects-core'],
+  ['server/dialects/palm/p-sdk.ts', 'openai', 'sdk-types-in-one-file'],
   ['server/dialects/palm/p-sibling.ts', '../gemini/codec.ts', 'dialect-to-dialect'],
   ['server/providers/azure/p-money.ts', '../../billing/price.ts', 'providers-own'],
   ['server/providers/azure/p-store.ts', '../../store/users.ts', 'providers-own'],

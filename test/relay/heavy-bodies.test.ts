@@ -76,6 +76,45 @@ test('what is long and within the limits is passed on byte for byte', async () =
   }
 })
 
+describe('what has many parts', () => {
+  const parts = (count: number) => list(count, (at) => `{"role":"${at % 2 ? 'assistant' : 'user'}","content":"x"}`)
+  const contents = (count: number) =>
+    list(count, (at) => `{"role":"${at % 2 ? 'model' : 'user'}","parts":[{"text":"x"}]}`)
+  const plenty = { user: 1_000_000_000, token: 1_000_000_000 }
+
+  test.each([
+    ['/v1/messages', `{"model":"c","max_tokens":9,"messages":${parts(60_000)}}`],
+    ['/v1/responses', `{"model":"m","input":${parts(60_000)}}`],
+  ])('is passed on byte for byte where the channel speaks the same: %s', async (path, body) => {
+    const caller = await bench.caller(plenty)
+    await see(bench.gateway.post(path, '', caller.token, { body }))
+    expect(bench.upstream.requests.at(-1)?.text === body).toBe(true)
+  })
+
+  test.each([
+    ['/v1/messages', `{"model":"m","max_tokens":9,"messages":${parts(21_000)}}`],
+    [chatPath, `{"model":"c","messages":${parts(21_000)}}`],
+    ['/v1beta/models/m:generateContent', `{"contents":${contents(7_000)}}`],
+  ])('is refused with the limit where it would have to be translated: %s', async (path, body) => {
+    const caller = await bench.caller(plenty)
+    const before = bench.upstream.requests.length
+    const seen = await see(bench.gateway.post(path, '', caller.token, { body }))
+    expect([seen.status, seen.text]).toEqual([400, expect.stringContaining('it may have 20000')])
+    expect(bench.upstream.requests.length).toBe(before)
+    expect(await charged(bench, caller, 0, plenty.user)).toEqual([])
+  })
+
+  test('is translated up to the limit', async () => {
+    const caller = await bench.caller(plenty)
+    const seen = await see(
+      bench.gateway.post('/v1/messages', '', caller.token, {
+        body: `{"model":"m","max_tokens":9,"messages":${parts(19_000)}}`,
+      }),
+    )
+    expect(seen.status).toBe(200)
+  })
+})
+
 test('200 levels of lists and objects are not too many', async () => {
   const caller = await bench.caller()
   const body = `{"model":"m",${said},"x":${'['.repeat(199)}${']'.repeat(199)}}`

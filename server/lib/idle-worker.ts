@@ -1,0 +1,63 @@
+/** What a worker is sent, and what it sends back: the answer to the job of this number. */
+interface Numbered {
+  id: number
+}
+
+interface Waiting<Answer> {
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+}
+
+/** What such workers load takes memory, so they end when nobody has needed them for a while. */
+const idleLifeMs = 5 * 60_000
+
+/** A worker thread that is started by its first job and ended some minutes after its last. */
+export class IdleWorker<Job, Answer extends Numbered> {
+  readonly #url: string
+  readonly #name: string
+  readonly #waiting = new Map<number, Waiting<Answer>>()
+  #worker: Worker | undefined
+  #idleTimer: ReturnType<typeof setTimeout> | undefined
+  #lastId = 0
+
+  /** `name` is what an error calls it. */
+  constructor(url: string, name: string) {
+    this.#url = url
+    this.#name = name
+  }
+
+  /** Rejects when the worker fails as a whole; what fails within a job is for its answer to say. */
+  run(job: Job): Promise<Answer> {
+    this.#worker ??= this.#start()
+    clearTimeout(this.#idleTimer)
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      this.#worker?.postMessage({ ...job, id })
+    })
+  }
+
+  close(): void {
+    clearTimeout(this.#idleTimer)
+    this.#worker?.terminate()
+    this.#worker = undefined
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#url)
+    worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+      this.#waiting.get(data.id)?.resolve(data)
+      this.#waiting.delete(data.id)
+      if (this.#waiting.size > 0) return
+      this.#idleTimer = setTimeout(() => this.close(), idleLifeMs)
+      this.#idleTimer.unref()
+    })
+    worker.addEventListener('error', ({ message }) => {
+      this.close()
+      for (const { reject } of this.#waiting.values()) reject(new Error(`${this.#name} failed: ${message}`))
+      this.#waiting.clear()
+    })
+    ;(worker as Worker & { unref?: () => void }).unref?.()
+    return worker
+  }
+}

@@ -1,0 +1,97 @@
+import { afterAll, expect, test } from 'bun:test'
+import { callerDialects } from '../dialects/callers.ts'
+import { factsOf } from '../dialects/facts.ts'
+import { needsOf } from '../dialects/needs.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { JsonBody } from './call.ts'
+import { callRouteOf } from './call-routes.ts'
+import { namesAddresses } from './inline-media.ts'
+import { addressOf } from './known-request.ts'
+import { quickEstimate } from './quick-estimate.ts'
+import { createAsideReader, readAside } from './read-aside.ts'
+
+const reader = createAsideReader()
+afterAll(() => reader.close())
+
+const times = <Item>(count: number, make: (index: number) => Item) => Array.from({ length: count }, (_, at) => make(at))
+const text = (index: number) => `word 言葉 🚀 ${index}`
+
+const requests: [path: string, json: JsonObject][] = [
+  [
+    '/v1/messages',
+    {
+      model: 'm',
+      max_tokens: 50,
+      stream: true,
+      system: 'Be brief.',
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+      tools: [{ name: 'read', input_schema: { type: 'object' } }],
+      messages: times(3_000, (index) => ({ role: index % 2 ? 'assistant' : 'user', content: text(index) })),
+    },
+  ],
+  [
+    '/v1/messages',
+    {
+      model: 'm',
+      max_tokens: 50,
+      messages: [
+        { role: 'user', content: times(2_500, (index) => ({ type: 'text', text: text(index) })) },
+        { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }] },
+      ],
+    },
+  ],
+  ['/v1/messages/count_tokens', { model: 'm', messages: times(2_500, () => ({ role: 'user', content: 'x' })) }],
+  ['/v1/responses', { model: 'm', input: times(2_500, (index) => ({ role: 'user', content: text(index) })) }],
+  [
+    '/v1beta/models/a%20model:streamGenerateContent',
+    { contents: times(2_500, (index) => ({ role: index % 2 ? 'model' : 'user', parts: [{ text: text(index) }] })) },
+  ],
+]
+
+function routed(path: string) {
+  const route = callRouteOf(`http://gateway${path}`)
+  if (!route || route.dialect === 'openai-chat') throw new Error(`${path} is no conversation of another dialect`)
+  return { ...route, dialect: route.dialect }
+}
+
+const bodyOf = (json: JsonObject, containers: number): JsonBody => ({
+  kind: 'json',
+  text: JSON.stringify(json),
+  json,
+  containers,
+})
+
+test.each(requests)('what is read aside of %s is what is read here', async (path, json) => {
+  const route = routed(path)
+  const known = await readAside(reader, bodyOf(json, 2_500), route)
+  const conversation = callerDialects[route.dialect].decodeRequest(json, addressOf(route))
+  const facts = factsOf(conversation)
+  expect(known).toMatchObject({ promptGuess: quickEstimate(facts.prompt), namesFiles: namesAddresses(conversation) })
+  expect(known?.needs).toEqual(needsOf(conversation))
+  expect({ ...known?.facts, prompt: { ...known?.facts.prompt } }).toEqual(facts as never)
+})
+
+test.each<[path: string, json: JsonObject, param: string]>([
+  ['/v1/messages', { model: 'm', max_tokens: 5, messages: [{ role: 'nobody', content: 'x' }] }, 'messages[0].role'],
+  ['/v1/messages', { model: 'm', messages: [{ role: 'user', content: 'x' }] }, 'max_tokens'],
+  ['/v1/responses', { model: 'm', input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
+])('what is wrong with a request is said as it is here: %s', async (path, json, param) => {
+  const route = routed(path)
+  const refusal = (work: () => unknown) =>
+    Promise.resolve()
+      .then(work)
+      .catch((error: unknown) => error as Error)
+  const aside = await refusal(() => readAside(reader, bodyOf(json, 2_500), route))
+  const here = await refusal(() => factsOf(callerDialects[route.dialect].decodeRequest(json, addressOf(route))))
+  expect(aside).toMatchObject({ param })
+  expect(aside).toEqual(here as never)
+})
+
+test('requests with few parts, of chat and of other kinds are read here', () => {
+  const json = { model: 'm', messages: [] }
+  expect(readAside(reader, bodyOf(json, 100), routed('/v1/messages'))).toBeUndefined()
+  for (const path of ['/v1/chat/completions', '/v1/embeddings']) {
+    const route = callRouteOf(`http://gateway${path}`)
+    if (route) expect(readAside(reader, bodyOf(json, 2_500), route)).toBeUndefined()
+  }
+})

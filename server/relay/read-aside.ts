@@ -1,0 +1,66 @@
+import { extname } from 'node:path'
+import type { PromptText } from '../dialects/dialect.ts'
+import { GatewayError } from '../errors.ts'
+import { IdleWorker } from '../lib/idle-worker.ts'
+import type { CallBody } from './call.ts'
+import type { CallRoute } from './call-routes.ts'
+import { addressOf, type KnownRequest } from './known-request.ts'
+import type { ReadAnswer, ReadJob } from './reader-worker.ts'
+
+/** Reads requests of many parts off the main thread, which would be held up by them. */
+export interface AsideReader {
+  /** Throws GatewayError (400) as reading the request here would. */
+  read(job: ReadJob): Promise<KnownRequest>
+  close(): void
+}
+
+/** From so many lists and objects on a request is read aside; reading one takes a few microseconds. */
+const manyContainers = 2_000
+
+/** Beside this file as TypeScript, or beside the one file that the server was built into. */
+const workerUrl = new URL(`./reader-worker${extname(import.meta.path)}`, import.meta.url).href
+
+export function createAsideReader(): AsideReader {
+  const worker = new IdleWorker<ReadJob, ReadAnswer>(workerUrl, 'the reader of requests')
+  return {
+    async read(job) {
+      const answer = await worker.run(job)
+      if ('refusal' in answer) {
+        const { code, message, param } = answer.refusal
+        throw new GatewayError(code, message, { param })
+      }
+      const { id: _id, facts, said, lengths, ...known } = answer
+      return { ...known, facts: { ...facts, prompt: withTexts(facts.prompt, said, lengths) } }
+    },
+    close: () => worker.close(),
+  }
+}
+
+/** The texts are cut apart only for who counts them one by one, which few calls need. */
+function withTexts(prompt: PromptText, said: string, lengths: Uint32Array): PromptText {
+  let texts: string[] | undefined
+  return {
+    ...prompt,
+    get texts() {
+      texts ??= cutApart(said, lengths)
+      return texts
+    },
+  }
+}
+
+function cutApart(said: string, lengths: Uint32Array): string[] {
+  let at = 0
+  return Array.from(lengths, (length) => {
+    const from = at
+    at += length
+    return said.slice(from, at)
+  })
+}
+
+/** The request as it is known from elsewhere, or undefined where it is small enough, or simple enough, to be read here. */
+export function readAside(reader: AsideReader, body: CallBody, route: CallRoute): Promise<KnownRequest> | undefined {
+  const { dialect, mode } = route
+  if (mode !== 'chat' || dialect === 'openai-chat' || body.kind !== 'json') return undefined
+  if ((body.containers ?? 0) < manyContainers) return undefined
+  return reader.read({ text: body.text, dialect, address: addressOf(route) })
+}

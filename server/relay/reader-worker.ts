@@ -1,0 +1,48 @@
+import { callerDialects } from '../dialects/callers.ts'
+import type { DialectName } from '../dialects/conversation.ts'
+import type { RequestAddress } from '../dialects/dialect.ts'
+import { factsOf } from '../dialects/facts.ts'
+import { needsOf } from '../dialects/needs.ts'
+import { type ErrorCode, GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { namesAddresses } from './inline-media.ts'
+import type { KnownRequest } from './known-request.ts'
+import { quickEstimate } from './quick-estimate.ts'
+
+/** A request to be read: its JSON text, which has been parsed before. */
+export interface ReadJob {
+  text: string
+  dialect: Exclude<DialectName, 'openai-chat'>
+  address: RequestAddress
+}
+
+/** The facts of a request without the texts of its prompt, which are one after the other in `said`; or why it is refused. */
+export type ReadAnswer = { id: number } & (
+  | (KnownRequest & { said: string; lengths: Uint32Array })
+  | { refusal: { code: ErrorCode; message: string; param: string } }
+)
+
+function read({ text, dialect, address }: ReadJob): Omit<Extract<ReadAnswer, { facts: unknown }>, 'id'> {
+  const conversation = callerDialects[dialect].decodeRequest(JSON.parse(text) as JsonObject, address)
+  const facts = factsOf(conversation)
+  const { texts } = facts.prompt
+  return {
+    facts: { ...facts, prompt: { ...facts.prompt, texts: [] } },
+    promptGuess: quickEstimate(facts.prompt),
+    needs: needsOf(conversation),
+    namesFiles: namesAddresses(conversation),
+    said: texts.join(''),
+    lengths: Uint32Array.from(texts, ({ length }) => length),
+  }
+}
+
+addEventListener('message', ({ data }: MessageEvent<ReadJob & { id: number }>) => {
+  const { id } = data
+  try {
+    postMessage({ id, ...read(data) } satisfies ReadAnswer)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    const { code, message, param } = error
+    postMessage({ id, refusal: { code, message, param } } satisfies ReadAnswer)
+  }
+})
