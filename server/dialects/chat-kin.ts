@@ -19,6 +19,8 @@ export interface ChatKin {
   /** A whole answer as a chat completion. */
   reply(wire: JsonObject): JsonObject
   /** The reader of one stream: every event becomes chunks of OpenAI's form. */
+  /** Messages and tools are passed on as they are. */
+  readonly keepsMessages?: true
   chunks(): (event: JsonObject) => readonly JsonObject[]
   failureWithin?(wire: JsonObject): Failure | undefined
   decodeFailure(status: number, body: unknown): Failure
@@ -35,7 +37,9 @@ export function chatKin(kin: ChatKin): UpstreamDialect {
     encodeRequest({ topK, ...conversation }, options) {
       // OpenAI's chat has no such field, but many of its kin do.
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
-      const losses = new Losses(conversation, kin.name)
+      // Unknown fields of the request itself are passed on or named with what is not taken of it.
+      const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
+      const losses = new Losses(conversation, kin.name, carries)
       const asked = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
       const wire = kin.request(asked)
       asked.loseRest()
@@ -168,7 +172,9 @@ export class ChatRequest {
   /** A number moved to the nearest one that the service takes. */
   takeWithin(name: string, least: number, most: number): number | undefined {
     const value = this.takeNumber(name)
-    return value === undefined ? undefined : Math.min(most, Math.max(least, value))
+    const what = losable[name]
+    if (value === undefined || !what) return value
+    return this.#losses.within(what, value, least, most)
   }
 
   /** Stop sequences, whether one or several were given. */
@@ -204,7 +210,7 @@ export class ChatRequest {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue
       const what = losable[name]
       if (what) this.#losses.lose(what, value)
-      else this.#losses.native({ dialect: 'openai-chat', fields: { [name]: value } })
+      else if (name !== 'store') this.#losses.note(name)
     }
   }
 }

@@ -8,6 +8,8 @@ export type DialectName = CallerDialect
 export interface Native {
   readonly dialect: DialectName
   readonly fields: JsonObject
+  /** The same of objects that are members and whose other members are known. */
+  readonly inner?: Readonly<Record<string, Native>>
 }
 
 /** State that only the service which made it can read: a signature, encrypted reasoning. */
@@ -119,6 +121,8 @@ export interface NativePart {
   readonly dialect: DialectName
   readonly value: JsonObject
   readonly text?: string
+  /** What others are given in its place. */
+  readonly parts?: readonly (TextPart | MediaPart)[]
 }
 
 /** A piece of a message. */
@@ -261,4 +265,6 @@ export interface Conversation {
   /** The service itself finds the end of what is worth caching. */
   readonly cache?: CacheMark
   readonly native?: Native
+  /** Places of members that nobody read: those that their own dialect writes back, and those that nobody does. */
+  readonly unread?: { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
 }

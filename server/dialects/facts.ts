@@ -98,6 +98,7 @@ function addPart(part: Part, texts: string[]): number {
     case 'media':
       return mediaTokensOf(part)
     default:
+      if (part.parts) return part.parts.reduce((sum, each) => sum + addPart(each, texts), 0)
       texts.push(part.text ?? written(part.value, 'a part of a message'))
       return 0
   }

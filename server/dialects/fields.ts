@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import type { DialectName, Native } from './conversation.ts'
+import type { Conversation, DialectName, Native } from './conversation.ts'
 import { maxTokensLimit } from './limits.ts'
 
 /** A field that is not what it must be: 400, with the field's place as `param`. */
@@ -14,13 +14,24 @@ export function missingField(path: string): GatewayError {
 }
 
 /**
- * Reads one object of a caller's request strictly: null counts as absent, a value of another type is refused by its
- * place, and what nobody asked for is left over as `native`.
+ * Reads one object of a caller's request strictly: null counts as absent, and a value of another type is refused by its
+ * place. It remembers which members were asked for, its own and those of the objects within it, so that what nobody read
+ * is known without a list: `native` hands it over with the object it stands in, and all of it is named by its place.
  */
 export class Fields {
   readonly path: string
   readonly #object: JsonObject
   readonly #asked = new Set<string>()
+  /** Objects that are members, by name, and objects in lists. */
+  readonly #members = new Map<string, Fields>()
+  readonly #lists = new Map<string, Fields[]>()
+  readonly #others: Fields[] = []
+  /** Members that are named although such a name mostly says nothing. */
+  readonly #decisive = new Set<string>()
+  /** What was not asked for is known to whoever has the object. */
+  #isKept = false
+  /** So is all within it. */
+  #isKeptWhole = false
 
   constructor(value: unknown, path: string) {
     if (!isObject(value)) throw wrongField(path === '' ? 'the request body' : path, 'an object')
@@ -77,8 +88,23 @@ export class Fields {
   }
 
   fields(name: string): Fields | undefined {
+    return this.member(name, (value) => new Fields(value, this.at(name)))
+  }
+
+  /** A member that is an object, read in a way of its own. */
+  member(name: string, read: (value: JsonObject) => Fields): Fields | undefined {
+    const known = this.#members.get(name)
+    if (known) return known
     const value = this.object(name)
-    return value && new Fields(value, this.at(name))
+    const fields = value && read(value)
+    if (fields) this.#members.set(name, fields)
+    return fields
+  }
+
+  /** An object within this one that is no member of it, such as one in a list of texts and objects. */
+  within(fields: Fields): Fields {
+    this.#others.push(fields)
+    return fields
   }
 
   list(name: string): readonly unknown[] | undefined {
@@ -96,7 +122,29 @@ export class Fields {
 
   /** The objects of a list, each to be read in turn. */
   each(name: string): Fields[] | undefined {
-    return this.list(name)?.map((value, index) => new Fields(value, `${this.at(name)}[${index}]`))
+    return this.listed(name, this.list(name), (value, place) => new Fields(value, place))
+  }
+
+  /** The objects of a list, read in a way of their own. */
+  listed(
+    name: string,
+    list: readonly unknown[] | undefined,
+    read: (value: unknown, place: string) => Fields,
+  ): Fields[] | undefined {
+    const known = this.#lists.get(name)
+    if (known || !list) return known
+    const all = list.map((value, index) => read(value, `${this.at(name)}[${index}]`))
+    this.#lists.set(name, all)
+    return all
+  }
+
+  /** One of several words; undefined for another one, which is left to the caller's own dialect. */
+  knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
+    const value = this.#object[name]
+    const found = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
+    if (found !== undefined || typeof value !== 'string') this.text(name)
+    else this.#decisive.add(name)
+    return found
   }
 
   /** One of several words. */
@@ -107,17 +155,94 @@ export class Fields {
     throw wrongField(this.at(name), `one of ${words.join(', ')}`)
   }
 
-  /** The object as it came. */
+  /** The object as it came, to look at; what is seen so does not count as asked for. */
   get value(): JsonObject {
+    return this.#object
+  }
+
+  /** The whole object for its own dialect; others are given what was asked for. */
+  keep(): JsonObject {
+    this.#isKeptWhole = true
+    return this.#object
+  }
+
+  /** The whole object, as it came: nothing of it is left over. */
+  whole(): JsonObject {
+    for (const name of Object.keys(this.#object)) this.#asked.add(name)
+    this.#members.clear()
+    this.#lists.clear()
+    this.#others.length = 0
     return this.#object
   }
 
   /** The members that were not asked for. */
   native(dialect: DialectName): { native?: Native } {
-    const rest = Object.entries(this.#object).filter(([name, value]) => !this.#asked.has(name) && value !== null)
+    this.#isKept = true
+    const rest = this.#rest()
     return rest.length > 0 ? { native: { dialect, fields: Object.fromEntries(rest) } } : {}
   }
+
+  /** The same with those of the objects that are members, however deep. */
+  deepNative(dialect: DialectName): { native?: Native } {
+    const inner: Record<string, Native> = {}
+    for (const [name, fields] of this.#members) {
+      const { native } = fields.#isKept ? {} : fields.deepNative(dialect)
+      if (native) inner[name] = native
+    }
+    const { native } = this.native(dialect)
+    if (Object.keys(inner).length === 0) return native ? { native } : {}
+    return { native: { dialect, fields: native?.fields ?? {}, inner } }
+  }
+
+  /** Sorts the places of all members that nobody asked for, in this object and those within it. */
+  addUnread(unread: Unread, isWithinKept = false): void {
+    const isKept = isWithinKept || this.#isKeptWhole
+    const found = isKept || this.#isKept ? unread.kept : unread.lost
+    for (const [name] of this.#rest())
+      if (!harmless.has(name) || this.#decisive.has(name)) found.add(plainPlace(this.at(name)))
+    for (const fields of this.#members.values()) fields.addUnread(unread, isKept)
+    for (const list of this.#lists.values()) for (const fields of list) fields.addUnread(unread, isKept)
+    for (const fields of this.#others) fields.addUnread(unread, isKept)
+  }
+
+  #rest(): [string, unknown][] {
+    return Object.entries(this.#object).filter(([name, value]) => !this.#asked.has(name) && value !== null)
+  }
 }
+
+/** Places of members that nobody asked for: those that their own dialect writes back, and those that nobody does. */
+export interface Unread {
+  readonly kept: Set<string>
+  readonly lost: Set<string>
+}
+
+/** What is left of a request when all has been read. */
+export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, 'native' | 'unread'> {
+  const native = body.deepNative(dialect)
+  const unread: Unread = { kept: new Set(), lost: new Set() }
+  body.addUnread(unread)
+  return { ...native, ...(unread.kept.size + unread.lost.size > 0 && { unread }) }
+}
+
+/** A place without the numbers of what stands in lists. */
+function plainPlace(path: string): string {
+  return path.replace(/\[\d+\]/g, '')
+}
+
+/** Said of the dialect's own surroundings; nothing of the meaning goes with them. */
+const harmless: ReadonlySet<string> = new Set([
+  'store',
+  'include',
+  'stream_options',
+  'usage',
+  'anthropic_version',
+  'anthropic_beta',
+  'id',
+  'status',
+  'type',
+  'index',
+  'phase',
+])
 
 /** What an upstream sent where a text is expected; '' for anything else. */
 export function looseText(value: unknown): string {

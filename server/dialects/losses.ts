@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import type { Conversation, DialectName, Native, Part } from './conversation.ts'
+import type { Conversation, DialectName, Native, Part, SearchTool } from './conversation.ts'
 
 type Named = Record<DialectName, string>
 
@@ -39,13 +39,27 @@ const wireNames = {
   toolChoice: named('tool_choice', 'tool_choice', 'tool_choice', 'toolConfig'),
   toolFormat: named('tools.custom.format', 'tools.format', '', ''),
   searchTool: named('web_search_options', 'tools.web_search', 'tools.web_search', 'tools.googleSearch'),
+  searchSize: named('web_search_options.search_context_size', 'tools.search_context_size', '', ''),
+  searchPlace: named('web_search_options.user_location', 'tools.user_location', 'tools.user_location', ''),
+  searchUses: named('', '', 'tools.max_uses', ''),
+  allowedDomains: named('web_search_options.filters', 'tools.filters', 'tools.allowed_domains', ''),
+  blockedDomains: named('web_search_options.filters', 'tools.filters', 'tools.blocked_domains', ''),
+  cite: named('', '', 'messages.content.citations.enabled', ''),
+  detail: named('messages.content.image_url.detail', 'input.content.detail', '', ''),
+  isError: named('', '', 'messages.content.is_error', 'contents.parts.functionResponse.response.error'),
+  strictTool: named('tools.function.strict', 'tools.strict', 'tools.strict', ''),
+  schemaLimits: named('response_format.json_schema.schema', 'text.format.schema', '', config('responseJsonSchema')),
+  summary: named('', 'reasoning.summary', '', ''),
   speaker: named('messages.name', '', '', ''),
   thought: named('messages.reasoning_content', 'input.reasoning', 'messages.thinking', 'contents.thought'),
 } as const satisfies Record<string, Named>
 
-/** What callers of a dialect call the thoughts of earlier turns. */
-export function nameOfThoughts(dialect: DialectName): string {
-  return wireNames.thought[dialect]
+/** What can be lost, by its own name. */
+export type Losable = keyof typeof wireNames
+
+/** What a caller of a dialect calls it; '' where the dialect has no word for it. */
+export function nameOf(what: Losable, dialect: DialectName): string {
+  return wireNames[what][dialect]
 }
 
 /** What a conversation asks for by a field that not every dialect has; undefined where it asks for nothing special. */
@@ -64,10 +78,34 @@ const wishes = {
   cacheRetention: ({ cacheRetention }) => cacheRetention,
   cache: ({ cache }) => cache,
   parallelTools: ({ parallelTools }) => (parallelTools === false ? false : undefined),
+  summary: ({ reasoning }) => (reasoning?.summary === 'auto' ? undefined : reasoning?.summary),
   output: ({ output }) => output?.modalities.find((each) => each !== 'text'),
 } as const satisfies Partial<Record<keyof typeof wireNames, (conversation: Conversation) => unknown>>
 
 type Wish = keyof typeof wishes
+
+/** What the caller may tell a search. */
+const searchOptions = {
+  searchSize: ({ contextSize }) => contextSize,
+  searchPlace: ({ location }) => location,
+  searchUses: ({ maxUses }) => maxUses,
+  allowedDomains: ({ allowedDomains }) => allowedDomains,
+  blockedDomains: ({ blockedDomains }) => blockedDomains,
+  cacheMark: ({ cache }) => cache,
+} as const satisfies Partial<Record<keyof typeof wireNames, (tool: SearchTool) => unknown>>
+
+/** How far a service's open end of a range may be from the end that others take. */
+const openEnd = 0.0101
+
+/** The nearest number of a range. */
+export function withinRange(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value))
+}
+
+/** True where a number was moved farther than back from an open end. */
+export function isFar(taken: number, asked: number): boolean {
+  return Math.abs(taken - asked) > openEnd
+}
 
 /** Fields that mean something kept at a service: without them the request would be another one. */
 const stateful: ReadonlySet<string> = new Set([
@@ -78,21 +116,6 @@ const stateful: ReadonlySet<string> = new Set([
   'cachedContent',
 ])
 
-/** Said of the dialect's own surroundings; nothing of the meaning goes with them. */
-const harmless: ReadonlySet<string> = new Set([
-  'store',
-  'include',
-  'stream_options',
-  'usage',
-  'anthropic_version',
-  'anthropic_beta',
-  'id',
-  'status',
-  'type',
-  'index',
-  'message',
-])
-
 /** Where a member stands, in each dialect's own words. */
 const places = {
   part: named('messages.content', 'input.content', 'messages.content', 'contents.parts'),
@@ -100,18 +123,25 @@ const places = {
   tool: named('tools', 'tools', 'tools', 'tools'),
 } as const
 
-/** Objects of which a part is known to every dialect. */
-const nested: ReadonlySet<string> = new Set(['reasoning', 'text', 'generationConfig', 'toolConfig'])
-
 /** What a request loses on its way into another dialect, by the names that its caller used. */
 export class Losses {
   readonly #from: DialectName
   readonly #to: DialectName | (string & {})
   readonly #names = new Set<string>()
 
-  constructor(conversation: Conversation, to: DialectName | (string & {})) {
-    this.#from = conversation.from
+  /**
+   * Notes at once what nobody has read and nobody can write; `carries` tells of a place that the upstream is given all the
+   * same. Throws GatewayError for what cannot be left out.
+   */
+  constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_place: string) => false) {
+    const { native, unread, from } = conversation
+    this.#from = from
     this.#to = to
+    for (const place of unread?.lost ?? []) this.#names.add(place)
+    if (!this.isForeign) return
+    for (const [name, value] of Object.entries(native?.fields ?? {}))
+      if (stateful.has(name) && value !== false) throw refused(name, `${name} is kept at a service`)
+    for (const place of unread?.kept ?? []) if (!carries(place)) this.#names.add(place)
   }
 
   /** True when the upstream speaks another dialect than the caller, so that ids of one service mean nothing there. */
@@ -125,9 +155,22 @@ export class Losses {
   }
 
   /** Notes that something known was left out; `given` undefined means there was nothing to lose. */
-  lose(what: keyof typeof wireNames, given: unknown): void {
+  lose(what: Losable, given: unknown): void {
     const name = wireNames[what][this.#from]
     if (given !== undefined && name !== '') this.#names.add(name)
+  }
+
+  /** A number moved to the nearest one that the service takes; noted unless only an open end was stepped back from. */
+  within(what: Losable, value: number, least: number, most: number): number {
+    const taken = withinRange(value, least, most)
+    if (isFar(taken, value)) this.lose(what, value)
+    return taken
+  }
+
+  /** Notes what the options of a search say beyond what the service can be told. */
+  loseSearchBut(tool: SearchTool, ...said: readonly (keyof typeof searchOptions)[]): void {
+    for (const name of Object.keys(searchOptions) as (keyof typeof searchOptions)[])
+      if (!said.includes(name)) this.lose(name, searchOptions[name](tool))
   }
 
   /** Notes every field by which the caller asked for something, but for those that the dialect has. */
@@ -136,22 +179,19 @@ export class Losses {
       if (!said.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
-  /**
-   * Members of one dialect only: to be written where that is the dialect of the upstream, else noted. Throws
-   * GatewayError for what cannot be left out.
-   */
-  native(native: Native | undefined, within?: keyof typeof places): JsonObject {
-    if (!native) return {}
-    if (native.dialect === this.#to) return native.fields
-    const place = within ? places[within][this.#from] : ''
-    for (const [name, value] of Object.entries(native.fields)) {
-      const path = place === '' ? name : `${place}.${name}`
-      if (place === '' && stateful.has(name) && value !== false) throw refused(path, `${path} is kept at a service`)
-      if (nested.has(path) && isObject(value))
-        for (const inner of Object.keys(value)) this.#names.add(`${path}.${inner}`)
-      else if (!harmless.has(name)) this.#names.add(path)
-    }
-    return {}
+  /** Members of one dialect only: to be written where that is the dialect of the upstream. */
+  native(native: Native | undefined): JsonObject {
+    return native?.dialect === this.#to ? native.fields : {}
+  }
+
+  /** A request with what only its own dialect knows, in its place, where that is the dialect of the upstream. */
+  withNative(body: JsonObject, { native }: Conversation): JsonObject {
+    return native?.dialect === this.#to ? merged({ ...body, ...native.fields }, native) : body
+  }
+
+  /** Notes a field by the name that it came with. */
+  note(name: string): void {
+    this.#names.add(name)
   }
 
   /** A tool or part of one dialect only, by the name of its kind. */
@@ -164,6 +204,16 @@ export class Losses {
   refuse(part: Part, what: string): never {
     throw refused(places.message[this.#from], `${what} (a part of type ${part.type})`)
   }
+}
+
+/** Sets what a dialect alone knows in the objects of a request. */
+function merged(wire: JsonObject, { inner = {} }: Native): JsonObject {
+  const out = { ...wire }
+  for (const [name, native] of Object.entries(inner)) {
+    const value = out[name]
+    out[name] = merged({ ...(isObject(value) && value), ...native.fields }, native)
+  }
+  return out
 }
 
 function refused(path: string, what: string): GatewayError {

@@ -82,3 +82,8 @@ export function toBase64(text: string): string {
 export function fromBase64(data: string): string {
   return Buffer.from(data, 'base64').toString('utf8')
 }
+
+/** How closely an image is to be looked at, where that is not left to the service. */
+export function unusualDetail({ detail }: MediaPart): string | undefined {
+  return detail === 'auto' ? undefined : detail
+}

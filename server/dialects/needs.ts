@@ -30,6 +30,7 @@ function addNeed(part: Part, needs: Set<Feature>): void {
     needs.add('tools')
     for (const each of part.content) addNeed(each, needs)
   }
+  if (part.type === 'native') for (const each of part.parts ?? []) addNeed(each, needs)
   if (part.type === 'media') needs.add(mediaNeed(part))
 }
 

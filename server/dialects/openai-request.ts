@@ -10,7 +10,7 @@ export function commonIn(body: Fields): Partial<Conversation> {
   // `user` is the older name, and the one that other services know.
   const userId = body.text('user') ?? body.text('safety_identifier')
   const metadata = body.object('metadata')
-  const tier = body.text('service_tier')
+  const tier = tierIn(body)
   const cacheKey = body.text('prompt_cache_key')
   const retention = body.text('prompt_cache_retention')
   return {
@@ -20,15 +20,16 @@ export function commonIn(body: Fields): Partial<Conversation> {
     topLogprobs: body.count('top_logprobs'),
     ...(userId && { userId }),
     ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
-    ...(tier && { serviceTier: tierIn(tier) }),
+    ...(tier && { serviceTier: tier }),
     ...(cacheKey && { cacheKey }),
     ...(retention && { cacheRetention: retention }),
   }
 }
 
-function tierIn(tier: string): Conversation['serviceTier'] {
-  if (tier === 'default') return 'standard'
-  return tier === 'flex' || tier === 'priority' ? tier : 'auto'
+/** A tier that has a name in other dialects, too; another one is left to the caller's own. */
+function tierIn(body: Fields): Conversation['serviceTier'] {
+  const known = body.knownWord('service_tier', ['auto', 'default', 'standard', 'flex', 'priority'])
+  return known === 'default' ? 'standard' : known
 }
 
 /** The same, for an upstream. */

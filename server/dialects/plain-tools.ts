@@ -17,7 +17,7 @@ function plainTool(tool: Tool, losses: Losses): JsonObject[] {
   switch (tool.type) {
     case 'function': {
       losses.lose('cacheMark', tool.cache)
-      losses.native(tool.native, 'tool')
+      losses.lose('strictTool', tool.strict || undefined)
       const parameters = tool.schema ?? { type: 'object', properties: {} }
       return [functionOf(tool.name, tool.description, parameters)]
     }

@@ -1,6 +1,7 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import type { DialectName } from '../dialects/conversation.ts'
 import type { EncodeOptions, UpstreamDialect } from '../dialects/dialect.ts'
+import type { Losable } from '../dialects/losses.ts'
 import type { Feature } from '../dialects/needs.ts'
 import type { JsonObject } from '../lib/json.ts'
 
@@ -102,8 +103,11 @@ export interface ChatEndpoint extends Endpoint {
   readonly options?: EncodeOptions
   /** Calls that need one of these are refused, or go to another channel. */
   readonly lacks?: readonly Feature[]
-  /** The last change to a body, translated or not, for a service that differs from its dialect. */
-  finish?(body: JsonObject, call: UpstreamCall): JsonObject
+  /**
+   * The last change to a body, translated or not, for a service that differs from its dialect; `lose` is told what is not
+   * said in it any more.
+   */
+  finish?(body: JsonObject, call: UpstreamCall, lose: (what: Losable) => void): JsonObject
   /** Where the service counts the tokens of a request in its dialect, for callers who speak it. */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Headers of the caller that this service understands, beside those that all do. */

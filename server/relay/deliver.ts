@@ -13,6 +13,7 @@ import { forgetBody } from './check-usage.ts'
 import { countingMeter } from './counting.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import type { RelayDeps } from './deps.ts'
+import { droppedHeader, droppedNames } from './dropped-names.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from './error-answer.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
 import { imagesAsked } from './image-charging.ts'
@@ -54,6 +55,21 @@ export async function deliver(
   if (response.status === 204 || response.status === 205)
     throw await unread(response, 'the upstream sent an empty answer')
   if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
+  const answer = await deliverOpenAi(deps, open, response, prepared, sentAtMs, handOver)
+  if (prepared.dropped) answer.headers.set(droppedHeader, droppedNames(prepared.dropped))
+  return answer
+}
+
+/** An answer of a service that speaks OpenAI's form, or is put into it. */
+async function deliverOpenAi(
+  deps: RelayDeps,
+  open: OpenCall,
+  response: Response,
+  prepared: Prepared,
+  sentAtMs: number,
+  handOver: () => void,
+): Promise<Response> {
+  const { key } = open.channel.upstream
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   const { mode, facts } = open.call
   if (type.startsWith('text/event-stream')) {

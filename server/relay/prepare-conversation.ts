@@ -2,7 +2,7 @@ import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation } from '../dialects/conversation.ts'
 import type { EncodedRequest } from '../dialects/dialect.ts'
 import { answeringFit, fitTools } from '../dialects/fit-tools.ts'
-import { nameOfThoughts } from '../dialects/losses.ts'
+import { type Losable, nameOf } from '../dialects/losses.ts'
 import { needsOf } from '../dialects/needs.ts'
 import { repairs } from '../dialects/repairs.ts'
 import { tierOf } from '../dialects/service-tier.ts'
@@ -38,7 +38,10 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   if (call.body.kind === 'json') refuseUnpriced(deps, attempting, call.body.json)
   if (endpoint.lacks) refuseLacking(attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
-  return call.dialect === 'openai-chat' ? prepare(attempting) : passedOn(deps, attempting)
+  if (call.dialect !== 'openai-chat') return passedOn(deps, attempting)
+  const prepared = prepare(attempting)
+  refuseLosses(deps, attempting.channel, prepared.dropped ?? [])
+  return prepared
 }
 
 /** The most that is translated at once: 15 to 50 ms of work. */
@@ -91,7 +94,9 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
   }
   return {
     ...jsonBody(
-      endpoint.finish ? written(endpoint.finish({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
+      endpoint.finish
+        ? written(endpoint.finish({ ...json, ...edits }, upstreamCall, () => undefined))
+        : edited(text, json, edits),
     ),
     systemPromptReset,
     codec: { from: endpoint.dialect, to: undefined, dropped },
@@ -118,12 +123,13 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const isForeign = endpoint.dialect.name !== call.dialect
   // Names in an answer that is passed on as it comes could not become the caller's own again.
   const fit = fitTools(conversation, endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules, !isForeign)
-  const { body, dropped: left } = withHeaders(
-    encoded(fit.conversation, endpoint),
-    isForeign ? undefined : call,
-    attempting,
-  )
-  const dropped = attempting.withoutThoughts ? [...left, nameOfThoughts(call.dialect)] : left
+  const asIs = withHeaders(encoded(fit.conversation, endpoint), isForeign ? undefined : call, attempting)
+  const left = new Set(asIs.dropped)
+  if (attempting.withoutThoughts) left.add(nameOf('thought', call.dialect))
+  const lose = (what: Losable) => left.add(nameOf(what, call.dialect))
+  const body = endpoint.finish ? endpoint.finish(asIs.body, upstreamCall, lose) : asIs.body
+  left.delete('')
+  const dropped = [...left]
   refuseLosses(deps, channel, dropped)
   refuseUnpriced(deps, attempting, body)
   const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
@@ -137,7 +143,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   }
   const caller = callerDialects[call.dialect]
   return {
-    ...jsonBody(written(endpoint.finish ? endpoint.finish(body, upstreamCall) : body)),
+    ...jsonBody(written(body)),
     systemPromptReset,
     ...(call.facts.tier !== undefined && tierOf(body) === undefined && { tierLost: true }),
     codec: isForeign

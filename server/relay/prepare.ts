@@ -1,4 +1,5 @@
 import type { Dialect, Frame, UpstreamDialect } from '../dialects/dialect.ts'
+import { type Losable, nameOf } from '../dialects/losses.ts'
 import { repairChat } from '../dialects/openai-chat/repair.ts'
 import { wantsCompletionLimit } from '../dialects/openai-model.ts'
 import { chatRules } from '../dialects/tool-rules.ts'
@@ -30,6 +31,8 @@ export interface Prepared {
   systemPromptReset: boolean
   /** The service tier that was asked for is not in what is sent. */
   tierLost?: boolean
+  /** Names of what a service of OpenAI's form could not be told; a codec has its own. */
+  dropped?: readonly string[]
   /** Absent = both sides speak OpenAI's form. */
   codec?: Codec
   /** The service's answer to another kind of call → OpenAI's form. */
@@ -87,8 +90,11 @@ export function prepare(attempting: Attempting): Prepared {
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
   const translation = 'translation' in endpoint ? endpoint.translation : undefined
   const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request
+  const dropped = new Set<string>()
+  const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
   return {
-    body: rewrite ? written(rewrite({ ...json, ...edits }, upstreamCall)) : edited(text, json, edits),
+    body: rewrite ? written(rewrite({ ...json, ...edits }, upstreamCall, lose)) : edited(text, json, edits),
+    ...(dropped.size > 0 && { dropped: [...dropped] }),
     contentLength: undefined,
     contentType: 'application/json',
     askedForUsage,

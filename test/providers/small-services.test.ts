@@ -31,7 +31,7 @@ describe('PaLM 2', () => {
       top_p: 0.5,
       max_tokens: 9,
     })
-    expect(got).toMatchObject({ status: 200, text: 'Good day', reason: 'stop', dropped: 'max_tokens' })
+    expect(got).toMatchObject({ status: 200, text: 'Good day', reason: 'stop', dropped: 'temperature, max_tokens' })
     const [request] = bench.upstream.requests
     expect(request?.target).toBe('/v1beta2/models/chat-bison-001:generateMessage')
     expect(request?.headers.get('x-goog-api-key')).toBe('palm-key')

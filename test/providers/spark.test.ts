@@ -96,7 +96,7 @@ test('the address is signed, and the message is of the service', async () => {
     seed: 1,
     user: 'me',
   })
-  expect(got.dropped).toBe('seed')
+  expect(got.dropped).toBe('top_k, seed')
   const [url] = spark.state.urls
   const date = url?.searchParams.get('date') ?? ''
   expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(300_000)

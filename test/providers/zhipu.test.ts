@@ -6,7 +6,7 @@ import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 
-const models = ['chatglm_pro', 'glm-4', 'glm-4.7', 'cogview-3', 'embedding-3']
+const models = ['chatglm_pro', 'glm-4', 'glm-4.7', 'glm-5.2', 'glm-5.3', 'cogview-3', 'embedding-3']
 
 let bench: Bench
 
@@ -121,6 +121,41 @@ test('other models are asked in the form of OpenAI, with what they take', async 
   await ask({ model: 'glm-4.7', temperature: 0, reasoning_effort: 'none' })
   expect(lastBody(bench)).toMatchObject({ temperature: 0, thinking: { type: 'disabled' } })
   expect(lastBody(bench)).not.toHaveProperty('reasoning_effort')
+})
+
+test.each([
+  ['glm-4', 'high', {}, 'reasoning_effort'],
+  ['glm-4.7', 'high', { thinking: { type: 'enabled' } }, 'reasoning_effort'],
+  ['glm-4.7', 'none', { thinking: { type: 'disabled' } }, ''],
+  ['glm-5.2', 'medium', { thinking: { type: 'enabled' }, reasoning_effort: 'medium' }, ''],
+  ['glm-5.2', 'none', { thinking: { type: 'disabled' }, reasoning_effort: 'none' }, ''],
+  ['glm-5.3', 'medium', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, ''],
+  ['glm-5.3', 'none', { thinking: { type: 'enabled' }, reasoning_effort: 'low' }, 'reasoning_effort'],
+])(
+  '%s is told to think %s as far as it can be, and what it is not told is named',
+  async (model, effort, told, name) => {
+    const got = await ask({ model, reasoning_effort: effort })
+    const { thinking, reasoning_effort } = lastBody(bench) as Record<string, unknown>
+    expect(JSON.parse(JSON.stringify({ thinking, reasoning_effort }))).toEqual(told)
+    expect(got.dropped).toBe(name)
+  },
+)
+
+test('numbers beyond what the service takes are moved and named, for callers of each dialect by their own name', async () => {
+  expect(await ask({ model: 'glm-4.7', temperature: 1.5, top_p: 0 })).toMatchObject({ dropped: 'temperature' })
+  expect(lastBody(bench)).toMatchObject({ temperature: 1, top_p: 0.01 })
+  const generationConfig = { temperature: 1.5 }
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const body = { contents, generationConfig }
+  const answer = await bench.gateway.post('/v1beta/models/glm-4.7:generateContent', body)
+  expect(answer.headers.get('x-tollgate-dropped')).toBe('generationConfig.temperature')
+})
+
+test('a strict gateway refuses what would be moved', async () => {
+  await bench.gateway.setOption('StrictTranslationEnabled', 'true')
+  expect((await ask({ model: 'glm-4.7', temperature: 1.5 })).status).toBe(400)
+  expect((await ask({ model: 'glm-4.7', temperature: 1 })).status).toBe(200)
+  await bench.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
 test('an address that ends with the version is another plan of the same form', async () => {

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, MediaSource, NativePart, Part, TextPart, ToolResultPart } from '../conversation.ts'
-import { type Fields, looseList, looseObject, looseText, missingField, wrongField } from '../fields.ts'
+import { type Fields, looseObject, missingField, wrongField } from '../fields.ts'
 import { mediaOf, toBase64 } from '../media.ts'
 import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
 import { citationsIn } from './citations.ts'
@@ -49,8 +48,10 @@ function blockIn(block: Fields): Part | LooseSeal {
       }
     case 'tool_result':
       return resultIn(block)
+    case 'search_result':
+      return searchResultIn(block)
     default:
-      return nativeIn(block)
+      return { type: 'native', dialect, value: block.whole() }
   }
 }
 
@@ -102,13 +103,34 @@ function sourceIn(source: Fields): MediaSource {
 }
 
 function documentIn(block: Fields): Part {
-  // A document of blocks has no bytes to hand on; its text is what others can be given.
-  if (block.fields('source')?.text('type') === 'content') return nativeIn(block)
+  if (block.fields('source')?.text('type') === 'content') return blocksIn(block)
   const name = block.text('title')
   const cite = block.fields('citations')?.flag('enabled')
   const media = mediaIn(block)
   const type = media.source.kind === 'inline' ? mediaOf(media.source.mediaType) : 'document'
   return { type: 'media', media: type, ...media, ...(name && { name }), ...(cite !== undefined && { cite }) }
+}
+
+/** A document of blocks has no bytes to hand on; its blocks are what others can be given. */
+function blocksIn(block: Fields): NativePart {
+  const source = block.fields('source')
+  const content = source && contentIn(source, false)
+  // Others cannot be told to cite it; that they are not is what is meant by saying nothing.
+  if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
+  return spelled(block, [block.text('title'), block.text('context')], content ?? [])
+}
+
+/** What was found by the caller's own search. */
+function searchResultIn(block: Fields): NativePart {
+  return spelled(block, [block.text('title'), block.text('source')], contentIn(block, false))
+}
+
+/** A block that only Anthropic has, and what it says. */
+function spelled(block: Fields, heads: readonly (string | undefined)[], content: readonly Part[]): NativePart {
+  block.raw('type')
+  const texts = heads.flatMap((text) => (text ? [{ type: 'text', text } satisfies TextPart] : []))
+  const said = content.filter((part) => part.type === 'text' || part.type === 'media')
+  return { type: 'native', dialect, value: block.keep(), parts: [...texts, ...said] }
 }
 
 function resultIn(block: Fields): ToolResultPart {
@@ -124,26 +146,4 @@ function resultIn(block: Fields): ToolResultPart {
     ...cacheIn(block),
     ...native(block),
   }
-}
-
-function nativeIn(block: Fields): NativePart {
-  const text = innerText(block.value)
-  return { type: 'native', dialect, value: block.value, ...(text && { text }) }
-}
-
-/** What a search result or a document of blocks says, for dialects without them. */
-function innerText(block: JsonObject): string {
-  const type = block['type']
-  if (type === 'search_result')
-    return [looseText(block['title']), looseText(block['source']), textOf(block['content'])].join('\n')
-  if (type !== 'document') return ''
-  const source = block['source']
-  return textOf(typeof source === 'object' && source !== null ? (source as JsonObject)['content'] : undefined)
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  return looseList(content)
-    .map((block) => looseText(block['text']))
-    .join('\n')
 }

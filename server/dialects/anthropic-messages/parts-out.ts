@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, Part, Seal, ToolCallPart, ToolResultPart } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
-import { fromBase64 } from '../media.ts'
+import { fromBase64, unusualDetail } from '../media.ts'
 import { writeSeal } from '../seal.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 import { citationOut } from './citations.ts'
@@ -29,7 +29,7 @@ function blockOut(part: Part, losses: Losses): JsonObject[] {
           text: part.text,
           ...(citations.length > 0 && { citations }),
           ...cacheOut(part.cache),
-          ...losses.native(part.native, 'part'),
+          ...losses.native(part.native),
         },
       ]
     }
@@ -70,7 +70,8 @@ export function cacheOut(mark: CacheMark | undefined): JsonObject {
 function mediaOut(part: MediaPart, losses: Losses): JsonObject {
   const { media, source } = part
   if (media === 'audio' || media === 'video') losses.refuse(part, media)
-  const rest = { ...cacheOut(part.cache), ...losses.native(part.native, 'part') }
+  losses.lose('detail', unusualDetail(part))
+  const rest = { ...cacheOut(part.cache), ...losses.native(part.native) }
   if (source.kind === 'file' && losses.isForeign) losses.refuse(part, 'a file kept at a service')
   const common = {
     source:
@@ -105,7 +106,7 @@ function callOut(part: ToolCallPart, losses: Losses): JsonObject {
     name: part.name,
     input: part.freeform ? wrapFreeform(part.input) : inputObject(part.input),
     ...cacheOut(part.cache),
-    ...losses.native(part.native, 'part'),
+    ...losses.native(part.native),
   }
 }
 
@@ -119,6 +120,6 @@ function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
     ...(blocks.length > 0 && { content: isPlain ? first['text'] : blocks }),
     ...(part.isError && { is_error: true }),
     ...cacheOut(part.cache),
-    ...losses.native(part.native, 'part'),
+    ...losses.native(part.native),
   }
 }

@@ -10,7 +10,7 @@ import type {
   ToolReference,
 } from '../conversation.ts'
 import type { RequestAddress } from '../dialect.ts'
-import { Fields, missingField } from '../fields.ts'
+import { Fields, leftOf, missingField } from '../fields.ts'
 import { cacheIn, contentIn, textIn } from './parts-in.ts'
 
 const dialect = 'anthropic-messages'
@@ -46,7 +46,7 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
     ...(userId && { userId }),
     ...(tier && { serviceTier: tier === 'standard_only' ? 'standard' : 'auto' }),
     ...cacheIn(body),
-    ...body.native(dialect),
+    ...leftOf(body, dialect),
   }
 }
 
@@ -83,7 +83,7 @@ function toolIn(tool: Fields): Tool {
       native: { dialect, fields: { ...tool.native(dialect).native?.fields, type } },
     }
   }
-  if (type !== undefined && type !== 'custom') return { type: 'native', dialect, value: tool.value }
+  if (type !== undefined && type !== 'custom') return { type: 'native', dialect, value: tool.whole() }
   const strict = tool.flag('strict')
   const description = tool.text('description')
   const schema = tool.object('input_schema')
@@ -138,7 +138,10 @@ function formatIn(format: Fields | undefined): ResponseFormat | undefined {
 function reasoningIn(thinking: Fields | undefined, outputConfig: Fields | undefined): ReasoningWish | undefined {
   const effort = outputConfig?.word('effort', ['low', 'medium', 'high', 'xhigh', 'max']) as Effort | undefined
   if (!thinking) return effort && { effort }
-  const type = thinking.needText('type')
+  const type = thinking.knownWord('type', ['disabled', 'enabled', 'adaptive'])
+  // Another kind of thought is Anthropic's alone.
+  if (type === undefined && thinking.value['type'] !== undefined) return effort && { effort }
+  if (type === undefined) throw missingField(thinking.at('type'))
   if (type === 'disabled') return { effort: 'none' }
   const display = thinking.text('display')
   const visible = display === undefined ? {} : { visible: display !== 'omitted' }

@@ -3,17 +3,19 @@ import { type ModelTraits, modelTraits, usualMaxTokens } from '../claude-model.t
 import type { Conversation, Message, Part, Tool, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
 import { Losses } from '../losses.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { spokenSystem } from '../system-words.ts'
 import { demandedName, mustCall, offerOf } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { blocksOut, cacheOut } from './parts-out.ts'
-import { closedSchema } from './schema.ts'
+import { closedSchema, hasLimits } from './schema.ts'
 import { thinkingOf, usualRoom } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
 
 /** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
-export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
+export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
+  const conversation = spelledOut(given, dialect)
   const losses = new Losses(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
@@ -38,10 +40,9 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     ...(conversation.userId && { metadata: { user_id: conversation.userId } }),
     ...tierOut(conversation, losses),
     ...cacheOut(conversation.cache),
-    ...losses.native(conversation.native),
   }
   losses.loseWishesBut(conversation, 'stop', 'userId', 'serviceTier', 'cache', 'parallelTools')
-  return { body, dropped: losses.names }
+  return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
 function systemOut({ system }: Conversation, losses: Losses): JsonObject {
@@ -62,7 +63,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Lo
       message.role === 'system' && (conversation.from === dialect || (traits.midSystem && last?.role === 'user'))
     const role = message.role === 'system' && !isSystem ? 'user' : message.role
     const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), losses)
-    const rest = losses.native(message.native, 'message')
+    const rest = losses.native(message.native)
     if (blocks.length === 0) continue
     // One by one: a call does not take as many arguments as a caller may send parts.
     if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0)
@@ -100,17 +101,17 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
           input_schema: { type: 'object', ...(tool.schema ?? { properties: {} }) },
           ...(tool.strict && { strict: true }),
           ...cacheOut(tool.cache),
-          ...losses.native(tool.native, 'tool'),
+          ...losses.native(tool.native),
         },
       ]
     case 'freeform': {
       const description = freeformDescription(tool.description, tool.format)
-      losses.native(tool.native, 'tool')
       losses.lose('toolFormat', tool.format)
       return [{ name: tool.name, ...(description && { description }), input_schema: freeformSchema }]
     }
     case 'web-search': {
       const { maxUses, allowedDomains, blockedDomains, location } = tool
+      losses.loseSearchBut(tool, 'searchPlace', 'searchUses', 'allowedDomains', 'blockedDomains', 'cacheMark')
       return [
         {
           type: 'web_search_20250305',
@@ -120,7 +121,7 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
           ...(blockedDomains && { blocked_domains: blockedDomains }),
           ...(location && { user_location: { type: 'approximate', ...location } }),
           ...cacheOut(tool.cache),
-          ...losses.native(tool.native, 'tool'),
+          ...losses.native(tool.native),
         },
       ]
     }
@@ -150,7 +151,9 @@ function choiceOut(
 
 function formatOut({ format, from }: Conversation, losses: Losses): JsonObject {
   if (format?.type === 'schema') {
-    return { format: { type: 'json_schema', schema: from === dialect ? format.schema : closedSchema(format.schema) } }
+    if (from === dialect) return { format: { type: 'json_schema', schema: format.schema } }
+    losses.lose('schemaLimits', hasLimits(format.schema) || undefined)
+    return { format: { type: 'json_schema', schema: closedSchema(format.schema) } }
   }
   if (format?.type === 'json') losses.lose('format', format)
   return {}

@@ -31,6 +31,16 @@ export function closedSchema(schema: JsonObject): JsonObject {
   return out
 }
 
+/** True where a schema says something that is left out. */
+export function hasLimits(schema: unknown, isMap = false): boolean {
+  if (Array.isArray(schema)) return schema.some((each) => hasLimits(each))
+  if (!isObject(schema)) return false
+  return Object.entries(schema).some(
+    ([name, value]) =>
+      (!isMap && unsupported.has(name) && name !== 'propertyOrdering') || hasLimits(value, maps.has(name) && !isMap),
+  )
+}
+
 function mapped(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, value]) => [name, closed(value)]))
 }

@@ -21,14 +21,11 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   const { losses } = context
   switch (part.type) {
     case 'text':
-      losses.native(part.native, 'part')
       // The service refuses texts of white space.
       return part.text.trim() === '' ? [] : [{ text: part.text }, ...cacheOut(part.cache, context)]
     case 'media':
-      losses.native(part.native, 'part')
       return [mediaOut(part, losses), ...cacheOut(part.cache, context)]
     case 'tool-call':
-      losses.native(part.native, 'part')
       return [callOut(part), ...cacheOut(part.cache, context)]
     case 'tool-result':
       return [resultOut(part, context), ...cacheOut(part.cache, context)]
@@ -57,10 +54,8 @@ function callOut(part: ToolCallPart): JsonObject {
 }
 
 function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): JsonObject {
-  losses.native(part.native, 'part')
   const content = part.content.flatMap((each): JsonObject[] => {
     if (each.type === 'media') return [mediaOut(each, losses)]
-    if (each.type === 'text') losses.native(each.native, 'part')
     return each.text ? [{ text: each.text }] : []
   })
   return {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, Tool, ToolCallPart, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { Losses } from '../losses.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { spokenSystem } from '../system-words.ts'
 import { demandedName, mustCall, offerOf } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
@@ -13,7 +14,8 @@ import { thinkingOut } from './thinking.ts'
  * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the address. Throws
  * GatewayError for what cannot be said.
  */
-export function encodeRequest(conversation: Conversation): EncodedRequest {
+export function encodeRequest(given: Conversation): EncodedRequest {
+  const conversation = spelledOut(given, 'bedrock-converse')
   const losses = new Losses(conversation, 'bedrock-converse')
   const context: BlockContext = { losses, traits: modelTraits(conversation.model) }
   const thinking = thinkingOut(conversation, context)
@@ -23,7 +25,6 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const extra = { ...thinking.fields, ...topKOut(conversation, thinking.on, context) }
   const output = formatOut(conversation, losses)
   const tier = tierOut(conversation, losses)
-  losses.native(conversation.native)
   losses.loseWishesBut(conversation, 'stop', 'serviceTier')
   const body: JsonObject = {
     messages: messagesOut(conversation, context),
@@ -42,7 +43,6 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
   const messages: { role: string; content: JsonObject[] }[] = []
   for (const message of conversation.messages) {
     context.losses.lose('speaker', message.name)
-    context.losses.native(message.native, 'message')
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
@@ -111,7 +111,7 @@ function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
   const { losses } = context
   switch (tool.type) {
     case 'function':
-      losses.native(tool.native, 'tool')
+      losses.lose('strictTool', (tool.strict && !context.traits.isClaude) || undefined)
       return [
         {
           toolSpec: {

@@ -5,6 +5,7 @@ import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { addressOf, fromBase64 } from '../media.ts'
 import { plainTools } from '../plain-tools.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { mustCall } from '../tool-choice.ts'
 import { wrapFreeform } from '../tool-input.ts'
 
@@ -18,7 +19,8 @@ interface Context {
 }
 
 /** A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for what cannot be said. */
-export function encodeRequest(conversation: Conversation): EncodedRequest {
+export function encodeRequest(given: Conversation): EncodedRequest {
+  const conversation = spelledOut(given, 'cohere-chat')
   const losses = new Losses(conversation, 'cohere-chat')
   const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
   const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
@@ -26,7 +28,6 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const offer = plainTools(conversation, losses)
   const { tools } = offer
   const choice = tools.length > 0 ? choiceOut(offer.choice) : undefined
-  losses.native(conversation.native)
   losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const body: JsonObject = {
     model: conversation.model,
@@ -36,25 +37,21 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     ...(tools.length > 0 && { tools }),
     ...(choice && { tool_choice: choice }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
-    // Cohere's ends are open.
-    ...(topP !== undefined && { p: Math.min(0.99, Math.max(0.01, topP)) }),
-    ...(topK !== undefined && { k: Math.min(500, topK) }),
-    ...(frequencyPenalty !== undefined && { frequency_penalty: unit(frequencyPenalty) }),
-    ...(presencePenalty !== undefined && { presence_penalty: unit(presencePenalty) }),
+    ...(temperature !== undefined && { temperature: losses.within('temperature', temperature, 0, 1) }),
+    // Cohere's ends are open, and its penalties are from 0 to 1.
+    ...(topP !== undefined && { p: losses.within('topP', topP, 0.01, 0.99) }),
+    ...(topK !== undefined && { k: losses.within('topK', topK, 0, 500) }),
+    ...(frequencyPenalty !== undefined && {
+      frequency_penalty: losses.within('frequencyPenalty', frequencyPenalty, 0, 1),
+    }),
+    ...(presencePenalty !== undefined && { presence_penalty: losses.within('presencePenalty', presencePenalty, 0, 1) }),
     ...(seed !== undefined && { seed }),
     ...(stop && stop.length > 0 && { stop_sequences: stop.slice(0, 5) }),
     ...formatOut(conversation),
     ...thinkingOut(conversation, losses),
   }
-  if (temperature !== undefined && temperature > 1) losses.lose('temperature', temperature)
   if (stop && stop.length > 5) losses.lose('stop', stop)
   return { body, dropped: losses.names }
-}
-
-/** Penalties are from 0 to 1. */
-function unit(value: number): number {
-  return Math.min(1, Math.max(0, value))
 }
 
 function messagesOut(conversation: Conversation, context: Context): JsonObject[] {
@@ -67,7 +64,6 @@ function messagesOut(conversation: Conversation, context: Context): JsonObject[]
 function messageOut(message: Message, context: Context): JsonObject[] {
   const { losses } = context
   losses.lose('speaker', message.name)
-  losses.native(message.native, 'message')
   if (message.role === 'assistant') return assistantOut(message.parts, context)
   const results = message.parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, losses)] : []))
   const content = contentOut(message.parts, context)
@@ -80,7 +76,6 @@ function contentOut(parts: readonly Part[], context: Context): unknown {
     if ('cache' in part) context.losses.lose('cacheMark', part.cache)
     switch (part.type) {
       case 'text':
-        context.losses.native(part.native, 'part')
         return part.text === '' ? [] : [{ type: 'text', text: part.text }]
       case 'media':
         return mediaOut(part, context)
@@ -97,7 +92,6 @@ function contentOut(parts: readonly Part[], context: Context): unknown {
 
 function mediaOut(part: MediaPart, { losses, documents }: Context): JsonObject[] {
   const { media, source } = part
-  losses.native(part.native, 'part')
   if (media === 'image' && source.kind !== 'file') {
     const url = addressOf(source)
     return [{ type: 'image_url', image_url: { url, ...(part.detail && { detail: part.detail }) } }]
@@ -111,7 +105,6 @@ function mediaOut(part: MediaPart, { losses, documents }: Context): JsonObject[]
 
 function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
   losses.lose('cacheMark', part.cache)
-  losses.native(part.native, 'part')
   const texts = part.content.flatMap((each) => {
     if (each.type === 'media') losses.refuse(each, `${each.media} in the answer of a tool`)
     return each.text ?? []
@@ -125,7 +118,6 @@ function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const said = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')
   const calls = parts.flatMap((part) => {
     if (part.type !== 'tool-call') return []
-    losses.native(part.native, 'part')
     const input = part.freeform ? JSON.stringify(wrapFreeform(part.input)) : part.input || '{}'
     return [{ id: part.id, type: 'function', function: { name: part.name, arguments: input } }]
   })

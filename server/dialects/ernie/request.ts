@@ -13,7 +13,8 @@ export function requestOut(asked: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(asked.messages)
   for (const { thought, calls } of turns) if (thought && !calls?.length) asked.lose('thought', thought)
   const maxTokens = asked.maxTokens
-  const frequency = asked.takeNumber('frequency_penalty')
+  // A penalty that would be a reward cannot be said there.
+  const frequency = asked.takeWithin('frequency_penalty', 0, 2)
   const format = asked.takeFormat()
   if (format === 'json_schema') asked.lose('format', format)
   return {
@@ -24,7 +25,7 @@ export function requestOut(asked: ChatRequest): JsonObject {
     temperature: asked.takeWithin('temperature', leastTemperature, 1),
     top_p: asked.takeWithin('top_p', leastTemperature, 1),
     // 1 means no penalty there and 0 here.
-    ...(frequency !== undefined && { penalty_score: 1 + Math.min(1, Math.max(0, frequency / 2)) }),
+    ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
     stop: asked.takeStop(),
     user_id: asked.take('user'),

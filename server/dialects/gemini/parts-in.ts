@@ -79,7 +79,8 @@ function partIn(part: Fields, ids: CallIds): Part | LooseSeal {
   const response = protoMember(part, 'functionResponse')
   if (response) return resultIn(part, response, ids)
   if (signature !== undefined && Object.keys(part.value).length === 1) return { type: 'text', text: '', ...seal }
-  return { type: 'native', dialect, value: part.value, ...codeText(part) }
+  const told = codeText(part)
+  return { type: 'native', dialect, value: part.whole(), ...told }
 }
 
 function textIn(part: Fields, text: string, signature: string | undefined, seal: { seal?: Seal }): Part | LooseSeal {

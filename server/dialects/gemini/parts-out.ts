@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
-import { guessedType } from '../media.ts'
+import { guessedType, unusualDetail } from '../media.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 import { type ModelTraits, unsignedCall } from './model.ts'
 
@@ -37,16 +37,16 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
     case 'text':
       losses.lose('cacheMark', part.cache)
       if (part.text === '' && part.seal?.from !== dialect) return []
-      return [{ text: part.text, ...signature(part.seal), ...losses.native(part.native, 'part') }]
+      return [{ text: part.text, ...signature(part.seal), ...losses.native(part.native) }]
     case 'media':
-      return [{ ...mediaOut(part, losses), ...signature(part.seal), ...losses.native(part.native, 'part') }]
+      return [{ ...mediaOut(part, losses), ...signature(part.seal), ...losses.native(part.native) }]
     case 'tool-call': {
       losses.lose('cacheMark', part.cache)
       const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
       // Only the first of several calls at once carries a signature.
       const own = part.seal?.from === dialect ? signature(part.seal) : {}
       const needed = traits.signedCalls && isFirstCall && losses.isForeign ? { thoughtSignature: unsignedCall } : {}
-      const native = losses.native(part.native, 'part')
+      const native = losses.native(part.native)
       return [{ functionCall: { ...idOut(part.id, losses), name: part.name, args }, ...needed, ...own, ...native }]
     }
     case 'tool-result':
@@ -56,7 +56,7 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
         losses.lose('thought', part)
         return []
       }
-      return [{ text: part.text, thought: true, ...signature(part.seal), ...losses.native(part.native, 'part') }]
+      return [{ text: part.text, thought: true, ...signature(part.seal), ...losses.native(part.native) }]
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }]
     default:
@@ -79,6 +79,8 @@ function signature(seal: Seal | undefined): JsonObject {
 function mediaOut(part: MediaPart, losses: Losses): JsonObject {
   const { source, media } = part
   losses.lose('cacheMark', part.cache)
+  losses.lose('cite', part.cite || undefined)
+  losses.lose('detail', unusualDetail(part))
   const name = part.name ? { displayName: part.name } : {}
   if (source.kind === 'inline') return { inlineData: { mimeType: source.mediaType, data: source.data, ...name } }
   if (source.kind === 'url')
@@ -90,7 +92,11 @@ function mediaOut(part: MediaPart, losses: Losses): JsonObject {
 function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
   const { losses, traits, callNames } = context
   losses.lose('cacheMark', part.cache)
-  const texts = part.content.flatMap((each) => (each.type === 'media' ? [] : [each.text ?? '']))
+  const texts = part.content.flatMap((each) => {
+    if (each.type === 'text') losses.lose('cacheMark', each.cache)
+    if (each.type === 'native' && each.text === undefined) losses.foreign(each.value, 'message')
+    return each.type === 'media' ? [] : [each.text ?? '']
+  })
   const media = part.content.flatMap((each) => (each.type === 'media' ? [mediaOut(each, losses)] : []))
   const response = {
     functionResponse: {
@@ -98,7 +104,7 @@ function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
       name: callNames.get(part.callId) ?? part.callId,
       response: responseOut(texts.join('\n'), part.isError ?? false),
       ...(media.length > 0 && traits.mediaInResults && { parts: media }),
-      ...losses.native(part.native, 'part'),
+      ...losses.native(part.native),
     },
   }
   return traits.mediaInResults ? [response] : [response, ...media]

@@ -13,17 +13,16 @@ export function protoFields(value: unknown, path: string): Fields {
 
 /** A member that is an object, by camelCase names. */
 export function protoMember(owner: Fields, name: string): Fields | undefined {
-  const value = owner.object(name)
-  return value && protoFields(value, owner.at(name))
+  return owner.member(name, (value) => protoFields(value, owner.at(name)))
 }
 
 /** The objects of a list; a single object counts as a list of one, as the API has it. */
 export function protoEach(owner: Fields, name: string): Fields[] | undefined {
   const value = owner.raw(name)
   if (value === undefined) return undefined
-  if (isObject(value)) return [protoFields(value, owner.at(name))]
+  if (isObject(value)) return owner.listed(name, [value], (each) => protoFields(each, owner.at(name)))
   if (!Array.isArray(value)) throw wrongField(owner.at(name), 'a list')
-  return (value as unknown[]).map((each, index) => protoFields(each, `${owner.at(name)}[${index}]`))
+  return owner.listed(name, value as unknown[], protoFields)
 }
 
 /**

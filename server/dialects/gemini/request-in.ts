@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type {
   Conversation,
   Message,
-  Native,
   OutputWish,
   ReasoningWish,
   ResponseFormat,
@@ -12,7 +11,7 @@ import type {
   ToolReference,
 } from '../conversation.ts'
 import type { RequestAddress } from '../dialect.ts'
-import { type Fields, missingField, wrongField } from '../fields.ts'
+import { type Fields, leftOf, missingField, wrongField } from '../fields.ts'
 import { CallIds, partsIn } from './parts-in.ts'
 import { protoEach, protoFields, protoMember, refuseOtherCase } from './proto.ts'
 import { jsonSchemaOf } from './schema.ts'
@@ -41,7 +40,7 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
   const output = outputIn(config)
   const tools = (protoEach(body, 'tools') ?? []).flatMap(toolsIn)
   const choice = choiceIn(toolConfig, tools)
-  const tier = body.text('serviceTier')?.toLowerCase()
+  const tier = body.knownWord('serviceTier', ['standard', 'flex', 'priority', 'unspecified'])
   return {
     from: dialect,
     model,
@@ -55,8 +54,8 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
     ...(reasoning && { reasoning }),
     ...(output && { output }),
     ...samplingIn(config),
-    ...(tier && tier !== 'unspecified' && { serviceTier: tier === 'flex' || tier === 'priority' ? tier : 'standard' }),
-    ...nativeIn(body, config, toolConfig),
+    ...(tier && tier !== 'unspecified' && { serviceTier: tier }),
+    ...leftOf(body, dialect),
   }
 }
 
@@ -77,30 +76,14 @@ function samplingIn(config: Fields): Partial<Conversation> {
   }
 }
 
-/** What only Google knows, in the objects it stands in. */
-function nativeIn(body: Fields, config: Fields, toolConfig: Fields | undefined): { native?: Native } {
-  const within = {
-    generationConfig: config.native(dialect).native?.fields,
-    toolConfig: validatedIn(toolConfig),
-  }
-  const nested = Object.entries(within).filter(([, fields]) => fields !== undefined)
-  const fields = { ...body.native(dialect).native?.fields, ...Object.fromEntries(nested) }
-  return Object.keys(fields).length > 0 ? { native: { dialect, fields } } : {}
-}
-
-/** Calls that must fit their schemas: no other dialect asks for it here. */
-function validatedIn(toolConfig: Fields | undefined): JsonObject | undefined {
-  const fields = toolConfig?.native(dialect).native?.fields
-  const calling = toolConfig && protoMember(toolConfig, 'functionCallingConfig')
-  const isValidated = calling?.text('mode') === 'VALIDATED' && calling.texts('allowedFunctionNames') === undefined
-  return isValidated ? { ...fields, functionCallingConfig: { mode: 'VALIDATED' } } : fields
-}
-
 function systemIn(body: Fields): TextPart[] {
   const value = body.raw('systemInstruction')
   if (value === undefined) return []
   if (typeof value === 'string') return [{ type: 'text', text: value }]
-  const parts = partsIn(protoFields(value, body.at('systemInstruction')), new CallIds())
+  const content = protoMember(body, 'systemInstruction')
+  // The role of instructions is no one's.
+  content?.text('role')
+  const parts = content ? partsIn(content, new CallIds()) : []
   return parts.map((part) => {
     if (part.type === 'text') return part
     throw wrongField(`${body.at('systemInstruction')}.parts`, 'text only')
@@ -155,14 +138,20 @@ function allowed(names: readonly string[], required: boolean, tools: readonly To
 function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolChoice | undefined {
   const calling = toolConfig && protoMember(toolConfig, 'functionCallingConfig')
   if (!calling) return undefined
-  const mode = calling.text('mode')?.toUpperCase() ?? 'AUTO'
   const names = calling.texts('allowedFunctionNames') ?? []
+  const mode = modeIn(calling, names)
   const [only] = names
   if (mode === 'NONE') return { mode: 'none' }
   if (mode === 'ANY' && names.length === 1 && only !== undefined)
     return { mode: 'tool', tool: { type: 'named', name: only } }
   if (names.length > 0) return allowed(names, mode === 'ANY', tools)
   return { mode: mode === 'ANY' ? 'required' : 'auto' }
+}
+
+/** Calls of any function that must fit its schema: no other dialect asks for that, so it stays with what only Google knows. */
+function modeIn(calling: Fields, names: readonly string[]): string {
+  if (names.length === 0 && calling.value['mode'] === 'VALIDATED') return 'AUTO'
+  return calling.text('mode')?.toUpperCase() ?? 'AUTO'
 }
 
 function formatIn(config: Fields): ResponseFormat | undefined {
@@ -177,8 +166,7 @@ function formatIn(config: Fields): ResponseFormat | undefined {
 function reasoningIn(config: Fields): ReasoningWish | undefined {
   const thinking = protoMember(config, 'thinkingConfig')
   if (!thinking) return undefined
-  const level = thinking.text('thinkingLevel')?.toLowerCase()
-  const effort = (['minimal', 'low', 'medium', 'high'] as const).find((each) => each === level)
+  const effort = thinking.knownWord('thinkingLevel', ['minimal', 'low', 'medium', 'high'])
   return {
     ...(effort && { effort }),
     budgetTokens: thinking.number('thinkingBudget'),
@@ -189,8 +177,8 @@ function reasoningIn(config: Fields): ReasoningWish | undefined {
 function outputIn(config: Fields): OutputWish | undefined {
   const modalities = config.texts('responseModalities')?.map((each) => each.toLowerCase())
   if (!modalities) return undefined
-  const speech = config.object('speechConfig')
-  const voice = speech && protoMember(protoFields(speech, 'speechConfig'), 'voiceConfig')
+  const speech = protoMember(config, 'speechConfig')
+  const voice = speech && protoMember(speech, 'voiceConfig')
   const name = voice && protoMember(voice, 'prebuiltVoiceConfig')?.text('voiceName')
   return { modalities, ...(name && { voice: name }) }
 }

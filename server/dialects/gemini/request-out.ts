@@ -3,6 +3,7 @@ import type { Conversation, Effort, Tool, ToolChoice, ToolReference } from '../c
 import type { EncodedRequest } from '../dialect.ts'
 import { budgetOf, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { spokenSystem } from '../system-words.ts'
 import { meantTools, mustCall, namedReferences, type Offer } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
@@ -27,17 +28,16 @@ const said = [
  * A generateContent request for Google (API reference, "Generating content"); the model goes into the address. Throws
  * GatewayError for what cannot be said.
  */
-export function encodeRequest(conversation: Conversation): EncodedRequest {
+export function encodeRequest(given: Conversation): EncodedRequest {
+  const conversation = spelledOut(given, dialect)
   const losses = new Losses(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const context: PartsContext = { losses, traits, callNames: callNamesOf(conversation.messages) }
-  const native = losses.native(conversation.native)
   const { tools, choice } = offered(conversation, losses)
-  const config = { ...configOut(conversation, traits, losses), ...objectOf(native['generationConfig']) }
-  const toolConfig = { ...choiceOut(choice), ...objectOf(native['toolConfig']) }
+  const config = configOut(conversation, traits, losses)
+  const toolConfig = choiceOut(choice)
   const system = partsOut(conversation.system, context)
   const body: JsonObject = {
-    ...native,
     contents: contentsOut(conversation, context),
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
     ...(tools.length > 0 && { tools }),
@@ -46,7 +46,7 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
     ...(conversation.serviceTier && conversation.serviceTier !== 'auto' && { serviceTier: conversation.serviceTier }),
   }
   losses.loseWishesBut(conversation, ...said)
-  return { body, dropped: losses.names }
+  return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
 function objectOf(value: unknown): JsonObject {
@@ -60,7 +60,7 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
     const role = message.role === 'assistant' ? 'model' : 'user'
     // Google knows system instructions at the start only.
     const parts = partsOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
-    const rest = context.losses.native(message.native, 'message')
+    const rest = context.losses.native(message.native)
     if (parts.length === 0) continue
     const last = contents.at(-1)
     // Answers of calls at once must stand in one turn. One by one: a call does not take as many arguments as a caller
@@ -97,11 +97,12 @@ function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
     switch (tool.type) {
       case 'function':
         losses.lose('cacheMark', tool.cache)
+        losses.lose('strictTool', tool.strict || undefined)
         declarations.push({
           name: tool.name,
           ...(tool.description !== undefined && { description: tool.description }),
           ...(tool.schema && { parametersJsonSchema: tool.schema }),
-          ...losses.native(tool.native, 'tool'),
+          ...losses.native(tool.native),
         })
         break
       case 'freeform': {
@@ -128,10 +129,9 @@ function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
 }
 
 function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
-  const { allowedDomains, blockedDomains, maxUses, location, contextSize } = tool
-  losses.lose('searchTool', allowedDomains ?? maxUses ?? location ?? contextSize)
-  losses.lose('cacheMark', tool.cache)
-  const native = losses.native(tool.native, 'tool')
+  const { blockedDomains } = tool
+  losses.loseSearchBut(tool, 'blockedDomains')
+  const native = losses.native(tool.native)
   const own = objectOf(native['googleSearch'])
   return { ...native, googleSearch: { ...own, ...(blockedDomains && { excludeDomains: blockedDomains }) } }
 }

@@ -5,19 +5,20 @@ import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { fromBase64 } from '../media.ts'
 import { plainTools } from '../plain-tools.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 
 /** A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for what cannot be said. */
-export function encodeRequest(conversation: Conversation): EncodedRequest {
-  const losses = new Losses(conversation, 'ollama-chat')
-  const { own, rest } = ownFields(conversation.native)
+export function encodeRequest(given: Conversation): EncodedRequest {
+  const conversation = spelledOut(given, 'ollama-chat')
+  const losses = new Losses(conversation, 'ollama-chat', (place) => ownNames.includes(place))
+  const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
   const offer = plainTools(conversation, losses)
   // It has no choice among tools: those that must not be called are not offered.
   const tools = offer.choice?.mode === 'none' ? [] : offer.tools
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
-  losses.native(rest)
   losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const mode = conversation.toolChoice?.mode
   losses.lose('toolChoice', mode === 'auto' || mode === 'none' ? undefined : mode)
@@ -37,13 +38,9 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
 
 const ownNames = ['num_ctx', 'keep_alive']
 
-/** Fields that callers of any dialect send because they know that Ollama answers, and what else was not understood. */
-function ownFields(native: Native | undefined): { own: JsonObject; rest: Native | undefined } {
-  if (!native) return { own: {}, rest: undefined }
-  const entries = Object.entries(native.fields)
-  const isOwn = ([name]: [string, unknown]) => ownNames.includes(name)
-  const rest = entries.filter((entry) => !isOwn(entry))
-  return { own: Object.fromEntries(entries.filter(isOwn)), rest: { ...native, fields: Object.fromEntries(rest) } }
+/** Fields that callers of any dialect send because they know that Ollama answers. */
+function ownFields(native: Native | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(native?.fields ?? {}).filter(([name]) => ownNames.includes(name)))
 }
 
 function optionsOut(conversation: Conversation): JsonObject {
@@ -81,7 +78,6 @@ function messagesOut(conversation: Conversation, losses: Losses): JsonObject[] {
 
 function messageOut(message: Message, names: ReadonlyMap<string, string>, losses: Losses): JsonObject[] {
   losses.lose('speaker', message.name)
-  losses.native(message.native, 'message')
   const results = message.parts.flatMap((part): JsonObject[] => {
     if (part.type !== 'tool-result') return []
     losses.lose('cacheMark', part.cache)
@@ -130,7 +126,6 @@ function saidOf(parts: readonly Part[], losses: Losses): { content: string; imag
 
 function addMedia(part: MediaPart, texts: string[], images: string[], losses: Losses): void {
   const { media, source } = part
-  losses.native(part.native, 'part')
   if (source.kind !== 'inline')
     losses.refuse(part, source.kind === 'url' ? `${media} by address` : 'a file kept at a service')
   if (media === 'image') images.push(source.data)

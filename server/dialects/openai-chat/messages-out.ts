@@ -26,7 +26,7 @@ function systemOut({ system }: Conversation, losses: Losses, options: EncodeOpti
 }
 
 function messageOut(message: Message, losses: Losses, options: EncodeOptions): JsonObject[] {
-  const rest = { ...(message.name && { name: message.name }), ...losses.native(message.native, 'message') }
+  const rest = { ...(message.name && { name: message.name }), ...losses.native(message.native) }
   if (message.role === 'assistant') return [{ ...assistantOut(message.parts, losses, options), ...rest }]
   if (message.role === 'system')
     return [{ role: 'system', content: contentOut(message.parts, losses, options), ...rest }]
@@ -41,6 +41,7 @@ function messageOut(message: Message, losses: Losses, options: EncodeOptions): J
 }
 
 function resultOut(result: ToolResultPart, losses: Losses, options: EncodeOptions): JsonObject {
+  losses.lose('isError', result.isError || undefined)
   const texts = result.content.filter(({ type }) => type !== 'media')
   const content = contentOut(texts, losses, options)
   return {
@@ -48,7 +49,7 @@ function resultOut(result: ToolResultPart, losses: Losses, options: EncodeOption
     tool_call_id: result.callId,
     content: content === '' && texts.length < result.content.length ? `See attachments of ${result.callId}.` : content,
     ...cacheOut(result.cache, losses, options),
-    ...losses.native(result.native, 'message'),
+    ...losses.native(result.native),
   }
 }
 
@@ -80,7 +81,7 @@ function joinedTexts(content: unknown): unknown {
 }
 
 function callOut(part: ToolCallPart, losses: Losses, options: EncodeOptions): JsonObject {
-  const native = losses.native(part.native, 'part')
+  const native = losses.native(part.native)
   const { id, name, input, seal } = part
   if (part.freeform && options.freeformTools) return { id, type: 'custom', custom: { name, input }, ...native }
   const isSealed = seal?.from === 'gemini' && options.reasoningField !== undefined

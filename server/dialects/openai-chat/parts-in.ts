@@ -16,7 +16,7 @@ export function contentIn(message: Fields): Part[] {
   if (!Array.isArray(content)) throw wrongField(message.at('content'), 'text or a list of parts')
   return (content as unknown[]).map((part, index) => {
     const place = `${message.at('content')}[${index}]`
-    return typeof part === 'string' ? { type: 'text', text: part } : partIn(new Fields(part, place))
+    return typeof part === 'string' ? { type: 'text', text: part } : partIn(message.within(new Fields(part, place)))
   })
 }
 
@@ -41,7 +41,7 @@ function partIn(part: Fields): Part {
     case 'video_url':
     case 'file_url': {
       const url = part.raw(type)
-      const address = isObject(url) ? new Fields(url, part.at(type)).needText('url') : part.needText(type)
+      const address = isObject(url) ? need(part, type).needText('url') : part.needText(type)
       const media = type === 'video_url' ? 'video' : 'document'
       return { type: 'media', media, source: sourceOf(address), ...part.native(dialect) }
     }

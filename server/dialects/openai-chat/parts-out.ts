@@ -24,7 +24,7 @@ function partOut(part: Part, losses: Losses, options: EncodeOptions): JsonObject
           type: 'text',
           text: part.text,
           ...cacheOut(part.cache, losses, options),
-          ...losses.native(part.native, 'part'),
+          ...losses.native(part.native),
         },
       ]
     case 'media':
@@ -32,7 +32,7 @@ function partOut(part: Part, losses: Losses, options: EncodeOptions): JsonObject
         {
           ...mediaOut(part, losses),
           ...cacheOut(part.cache, losses, options),
-          ...losses.native(part.native, 'part'),
+          ...losses.native(part.native),
         },
       ]
     case 'refusal':
@@ -57,6 +57,7 @@ export function cacheOut(mark: CacheMark | undefined, losses: Losses, options: E
 
 function mediaOut(part: MediaPart, losses: Losses): JsonObject {
   const { media, source } = part
+  losses.lose('cite', part.cite || undefined)
   if (source.kind === 'file') {
     if (losses.isForeign || media !== 'document') losses.refuse(part, 'a file kept at a service')
     return { type: 'file', file: { file_id: source.id } }

@@ -14,7 +14,7 @@ import type {
   ToolResultPart,
 } from '../conversation.ts'
 import type { RequestAddress } from '../dialect.ts'
-import { Fields, missingField, wrongField } from '../fields.ts'
+import { Fields, leftOf, missingField, wrongField } from '../fields.ts'
 import { cacheIn, commonIn, effortIn, searchIn } from '../openai-request.ts'
 import { assistantParts, contentIn } from './parts-in.ts'
 
@@ -60,7 +60,7 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
     ...(stop && { stop }),
     ...commonIn(body),
     ...(body.list('functions') && { oldFunctions: true }),
-    ...body.native(dialect),
+    ...leftOf(body, dialect),
   }
 }
 
@@ -162,7 +162,7 @@ function toolIn(tool: Fields): Tool {
     }
   }
   const declared = tool.fields('function')
-  if (!declared && type !== undefined && type !== 'function') return { type: 'native', dialect, value: tool.value }
+  if (!declared && type !== undefined && type !== 'function') return { type: 'native', dialect, value: tool.whole() }
   if (!declared) throw missingField(tool.at('function'))
   return { ...functionIn(declared), ...cacheIn(tool) }
 }
@@ -189,7 +189,7 @@ function choiceIn(body: Fields): ToolChoice | undefined {
   // Mistral's word.
   if (choice === 'any') return { mode: 'required' }
   if (!isObject(choice)) throw wrongField(place, 'auto, none, required or an object')
-  const fields = new Fields(choice, place)
+  const fields = body.fields(place) ?? new Fields(choice, place)
   const allowed = fields.fields('allowed_tools')
   if (allowed) {
     const tools = (allowed.each('tools') ?? []).map(referenceIn)
@@ -200,8 +200,9 @@ function choiceIn(body: Fields): ToolChoice | undefined {
 
 function referenceIn(tool: Fields): ToolReference {
   const custom = tool.fields('custom')
+  const type = tool.text('type')
   const name = (tool.fields('function') ?? custom ?? tool).needText('name')
-  return { type: 'named', name, ...((custom ?? tool.text('type') === 'custom') && { freeform: true }) }
+  return { type: 'named', name, ...((custom ?? type === 'custom') && { freeform: true }) }
 }
 
 function formatIn(format: Fields | undefined): ResponseFormat | undefined {

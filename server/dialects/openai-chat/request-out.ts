@@ -5,6 +5,7 @@ import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { wantsCompletionLimit } from '../openai-model.ts'
 import { commonOut, isFixed } from '../openai-request.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { meantTools, namedReferences, type Offer, offerOf } from '../tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../tool-input.ts'
 import { messagesOut } from './messages-out.ts'
@@ -13,7 +14,8 @@ import { cacheOut } from './parts-out.ts'
 const dialect = 'openai-chat'
 
 /** A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for what cannot be said. */
-export function encodeRequest(conversation: Conversation, options: EncodeOptions = {}): EncodedRequest {
+export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
+  const conversation = spelledOut(given, dialect)
   const losses = new Losses(conversation, dialect)
   const { tools, choice, search } = offered(conversation, losses, options)
   const { output } = conversation
@@ -40,9 +42,8 @@ export function encodeRequest(conversation: Conversation, options: EncodeOptions
     audio: wantsSound ? { voice: output?.voice ?? 'alloy', format: output?.soundFormat ?? 'wav' } : undefined,
     web_search_options: search,
     ...commonOut(conversation, losses),
-    ...losses.native(conversation.native),
   }
-  return { body, dropped: losses.names }
+  return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
 /** Services that are not OpenAI's may not know the newer name. */
@@ -85,7 +86,7 @@ function toolOut(tool: Tool, losses: Losses, options: EncodeOptions): JsonObject
   switch (tool.type) {
     case 'function': {
       const { name, description, schema, strict } = tool
-      const native = losses.native(tool.native, 'tool')
+      const native = losses.native(tool.native)
       const declared = { name, description, parameters: schema, strict, ...native }
       return [{ type: 'function', function: declared, ...cacheOut(tool.cache, losses, options) }]
     }
@@ -93,7 +94,6 @@ function toolOut(tool: Tool, losses: Losses, options: EncodeOptions): JsonObject
       const { name, description, format } = tool
       if (options.freeformTools) return [{ type: 'custom', custom: { name, description, format } }]
       losses.lose('toolFormat', format)
-      losses.native(tool.native, 'tool')
       const told = freeformDescription(description, format) || undefined
       return [{ type: 'function', function: { name, description: told, parameters: freeformSchema } }]
     }
@@ -140,11 +140,10 @@ function searchIn({ tools, model }: Conversation, losses: Losses, options: Encod
 }
 
 function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
-  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
-  losses.lose('searchTool', allowedDomains ?? blockedDomains ?? maxUses)
-  losses.lose('cacheMark', tool.cache)
+  const { contextSize, location } = tool
+  losses.loseSearchBut(tool, 'searchSize', 'searchPlace')
   return {
-    ...losses.native(tool.native, 'tool'),
+    ...losses.native(tool.native),
     ...(contextSize && { search_context_size: contextSize }),
     ...(location && { user_location: { type: 'approximate', approximate: location } }),
   }

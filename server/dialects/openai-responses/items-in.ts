@@ -64,7 +64,7 @@ function itemIn(item: Fields): Turn {
     default: {
       // What the caller's side answers to a call is named so.
       const role = /_output$|_response$/.test(type) ? 'user' : 'assistant'
-      return { role, parts: [{ type: 'native', dialect, value: item.value }], isMessage: false }
+      return { role, parts: [{ type: 'native', dialect, value: item.whole() }], isMessage: false }
     }
   }
 }
@@ -90,7 +90,9 @@ function contentIn(owner: Fields, name: string): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (content === undefined) throw missingField(owner.at(name))
   if (!Array.isArray(content)) throw wrongField(owner.at(name), 'text or a list of parts')
-  return (content as unknown[]).map((part, index) => partIn(new Fields(part, `${owner.at(name)}[${index}]`)))
+  return (content as unknown[]).map((part, index) =>
+    partIn(owner.within(new Fields(part, `${owner.at(name)}[${index}]`))),
+  )
 }
 
 function partIn(part: Fields): Part {

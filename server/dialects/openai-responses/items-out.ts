@@ -18,7 +18,6 @@ const dialect = 'openai-responses'
 export function itemsOut(messages: readonly Message[], losses: Losses): JsonObject[] {
   return messages.flatMap((message) => {
     losses.lose('speaker', message.name)
-    losses.native(message.native, 'message')
     return message.role === 'assistant' ? assistantItems(message.parts, losses) : userItems(message, losses)
   })
 }
@@ -56,7 +55,7 @@ function contentOut(part: Part, losses: Losses): JsonObject[] {
     case 'text':
       return [{ type: 'input_text', text: part.text, ...markOut(part.cache, losses), ...nativeOut(part, losses) }]
     case 'media':
-      return [{ ...mediaOut(part, losses), ...markOut(part.cache, losses), ...losses.native(part.native, 'part') }]
+      return [{ ...mediaOut(part, losses), ...markOut(part.cache, losses), ...losses.native(part.native) }]
     case 'native':
       if (part.text) return [{ type: 'input_text', text: part.text }]
       losses.foreign(part.value, 'message')
@@ -67,7 +66,7 @@ function contentOut(part: Part, losses: Losses): JsonObject[] {
 }
 
 function nativeOut(part: Part & { type: 'text' }, losses: Losses): JsonObject {
-  const { message: _message, ...rest } = losses.native(part.native, 'part')
+  const { message: _message, ...rest } = losses.native(part.native)
   return rest
 }
 
@@ -81,6 +80,7 @@ function markOut(mark: CacheMark | undefined, losses: Losses): JsonObject {
 
 function mediaOut(part: MediaPart, losses: Losses): JsonObject {
   const { media, source, name, detail } = part
+  losses.lose('cite', part.cite || undefined)
   if (media === 'audio' || media === 'video') losses.refuse(part, media)
   if (source.kind === 'file' && losses.isForeign) losses.refuse(part, 'a file kept at a service')
   const address = addressOf(source)
@@ -94,6 +94,8 @@ function mediaOut(part: MediaPart, losses: Losses): JsonObject {
 }
 
 function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
+  losses.lose('isError', part.isError || undefined)
+  losses.lose('cacheMark', losses.isForeign ? part.cache : undefined)
   const content = part.content.flatMap((each) => contentOut(each, losses))
   const [first] = content
   const isPlain = content.length === 1 && first && Object.keys(first).length === 2 && 'text' in first
@@ -101,7 +103,7 @@ function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
     type: part.freeform ? 'custom_tool_call_output' : 'function_call_output',
     call_id: part.callId,
     output: content.length === 0 ? '' : isPlain ? first['text'] : content,
-    ...losses.native(part.native, 'message'),
+    ...losses.native(part.native),
   }
 }
 
@@ -143,13 +145,13 @@ function assistantItem(part: Part, losses: Losses): JsonObject | undefined {
   switch (part.type) {
     case 'tool-call':
       losses.lose('cacheMark', part.cache)
-      return callItem(part, losses.native(part.native, 'message'))
+      return callItem(part, losses.native(part.native))
     case 'reasoning':
       if (part.seal?.from !== dialect && (losses.isForeign || part.seal)) {
         losses.lose('thought', part)
         return undefined
       }
-      return reasoningItem(part, losses.native(part.native, 'message'))
+      return reasoningItem(part, losses.native(part.native))
     case 'native':
       if (part.dialect === dialect) return part.value
       if (part.text) return { type: 'message', role: 'assistant', content: part.text }

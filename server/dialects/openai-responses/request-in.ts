@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type {
   Conversation,
-  Native,
   OutputWish,
   ReasoningWish,
   ResponseFormat,
@@ -9,7 +8,7 @@ import type {
   ToolChoice,
   ToolReference,
 } from '../conversation.ts'
-import { Fields, missingField, wrongField } from '../fields.ts'
+import { Fields, leftOf, missingField, wrongField } from '../fields.ts'
 import { commonIn, effortIn, searchIn } from '../openai-request.ts'
 import { inputIn } from './items-in.ts'
 
@@ -47,7 +46,7 @@ export function decodeRequest(wire: JsonObject): Conversation {
     presencePenalty: body.number('presence_penalty'),
     ...(wantsLogprobs(wire) && { logprobs: true }),
     ...commonIn(body),
-    ...nativeIn(body, { text, reasoning: thinking }),
+    ...leftOf(body, dialect),
   }
 }
 
@@ -56,21 +55,13 @@ function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return Number(top_logprobs) > 0 || (Array.isArray(include) && include.includes(logprobsInclude))
 }
 
-/** What only this dialect knows, in the objects it stands in. */
-function nativeIn(body: Fields, within: Readonly<Record<string, Fields | undefined>>): { native?: Native } {
-  const nested = Object.entries(within).map(([name, fields]) => [name, fields?.native(dialect).native?.fields] as const)
-  const known = Object.fromEntries(nested.filter(([, fields]) => fields !== undefined))
-  const fields = { ...body.native(dialect).native?.fields, ...known }
-  return Object.keys(fields).length > 0 ? { native: { dialect, fields } } : {}
-}
-
 function toolIn(tool: Fields): Tool {
   const type = tool.needText('type')
   if (isSearch(type)) {
     const found = searchIn(tool, dialect)
     return { ...found, native: { dialect, fields: { ...found.native?.fields, type } } }
   }
-  if (type !== 'function' && type !== 'custom') return { type: 'native', dialect, value: tool.value }
+  if (type !== 'function' && type !== 'custom') return { type: 'native', dialect, value: tool.whole() }
   const name = tool.needText('name')
   const description = tool.text('description')
   if (type === 'custom') {
@@ -101,7 +92,7 @@ function choiceIn(body: Fields): ToolChoice | undefined {
   if (choice === undefined) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
   if (!isObject(choice)) throw wrongField('tool_choice', 'auto, none, required or an object')
-  const fields = new Fields(choice, 'tool_choice')
+  const fields = body.fields('tool_choice') ?? new Fields(choice, 'tool_choice')
   const type = fields.needText('type')
   if (type === 'allowed_tools') {
     const tools = (fields.each('tools') ?? []).map(referenceIn)
@@ -114,7 +105,7 @@ function referenceIn(tool: Fields): ToolReference {
   const type = tool.needText('type')
   if (type === 'function' || type === 'custom')
     return { type: 'named', name: tool.needText('name'), ...(type === 'custom' && { freeform: true }) }
-  return { type: isSearch(type) ? 'web-search' : 'native', value: tool.value }
+  return { type: isSearch(type) ? 'web-search' : 'native', value: tool.whole() }
 }
 
 function isSearch(type: string): boolean {

@@ -4,6 +4,7 @@ import type { EncodedRequest } from '../dialect.ts'
 import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { commonOut } from '../openai-request.ts'
+import { spelledOut } from '../spelled-out.ts'
 import { type Offer, offerOf } from '../tool-choice.ts'
 import { itemsOut } from './items-out.ts'
 
@@ -19,10 +20,12 @@ const said = [
   'cacheKey',
   'cacheRetention',
   'parallelTools',
+  'summary',
 ] as const
 
 /** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for what cannot be said. */
-export function encodeRequest(conversation: Conversation): EncodedRequest {
+export function encodeRequest(given: Conversation): EncodedRequest {
+  const conversation = spelledOut(given, dialect)
   const losses = new Losses(conversation, dialect)
   const { system, verbosity, reasoning, stream } = conversation
   const instructions = system.map(({ text }) => text).join('\n\n')
@@ -30,7 +33,6 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
   const { tools, choice } = offered(conversation, losses)
   const format = formatOut(conversation)
   const effort = reasoning && effortOf(reasoning)
-  const native = losses.native(conversation.native)
   const summary = reasoning?.summary ?? (losses.isForeign && reasoning?.visible !== false ? 'auto' : undefined)
   const body: JsonObject = {
     model: conversation.model,
@@ -46,23 +48,20 @@ export function encodeRequest(conversation: Conversation): EncodedRequest {
       frequency_penalty: conversation.frequencyPenalty,
       presence_penalty: conversation.presencePenalty,
     }),
-    ...native,
-    ...filled('text', { format, verbosity }, native),
-    ...filled('reasoning', { effort, summary: reasoning && effort !== 'none' ? summary : undefined }, native),
+    text: filled({ format, verbosity }),
+    reasoning: filled({ effort, summary: reasoning && effort !== 'none' ? summary : undefined }),
   }
   losses.loseWishesBut(
     conversation,
     ...said,
     ...(losses.isForeign ? [] : (['output', 'frequencyPenalty', 'presencePenalty'] as const)),
   )
-  return { body, dropped: losses.names }
+  return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
-/** An object with what is known and what only this dialect knows of it; none where it would be empty. */
-function filled(name: string, known: JsonObject, native: JsonObject): JsonObject {
-  const own = native[name]
-  const all = { ...known, ...(typeof own === 'object' && own) }
-  return { [name]: Object.values(all).some((value) => value !== undefined) ? all : undefined }
+/** An object; none where it would be empty. */
+function filled(object: JsonObject): JsonObject | undefined {
+  return Object.values(object).some((value) => value !== undefined) ? object : undefined
 }
 
 /** What must be asked for to come: sealed thoughts, for the next turn, and probabilities. */
@@ -91,7 +90,7 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
       const { name, description, schema } = tool
       // What is left out counts as strict here, and as not strict elsewhere.
       const strict = tool.strict ?? (losses.isForeign ? false : undefined)
-      const native = losses.native(tool.native, 'tool')
+      const native = losses.native(tool.native)
       return [
         {
           type: 'function',
@@ -105,11 +104,11 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
     }
     case 'freeform': {
       const { name, description, format } = tool
-      return [{ type: 'custom', name, description, format, ...losses.native(tool.native, 'tool') }]
+      return [{ type: 'custom', name, description, format, ...losses.native(tool.native) }]
     }
     case 'web-search': {
-      const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
-      losses.lose('searchTool', maxUses)
+      const { contextSize, location, allowedDomains, blockedDomains } = tool
+      losses.loseSearchBut(tool, 'searchSize', 'searchPlace', 'allowedDomains', 'blockedDomains')
       const filters = { allowed_domains: allowedDomains, blocked_domains: blockedDomains }
       return [
         {
@@ -117,7 +116,7 @@ function toolOut(tool: Tool, losses: Losses): JsonObject[] {
           ...(contextSize && { search_context_size: contextSize }),
           ...(location && { user_location: { type: 'approximate', ...location } }),
           ...((allowedDomains ?? blockedDomains) && { filters }),
-          ...losses.native(tool.native, 'tool'),
+          ...losses.native(tool.native),
         },
       ]
     }

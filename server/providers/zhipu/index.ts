@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { isFar, type Losable, withinRange } from '../../dialects/losses.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { zhipuFailure } from '../../dialects/zhipu-failure.ts'
 import { eventIn, zhipuV3 } from '../../dialects/zhipu-v3/index.ts'
@@ -71,23 +72,54 @@ const chat: ChatEndpoint = {
   options: { reasoningField: 'reasoning_content' },
   lacks: ['audio', 'more than one answer', 'logprobs'],
   target: (upstream, _call, { nowMs }) => fourth(upstream, '/v1/chat/completions', nowMs),
-  finish: (body, { model }) => finished(body, model),
+  finish: (body, { model }, lose) => finished(body, model, lose),
 }
 
-/** Older models take no numbers at the ends of their ranges; newer ones are told in a word of their own to think. */
-function finished(body: JsonObject, model: string): JsonObject {
-  const { reasoning_effort: effort, ...rest } = body
-  const isNewer = /^glm-(?:4\.[5-9]|[5-9])/.test(model)
-  const thinking = { type: effort === 'none' ? 'disabled' : 'enabled' }
-  const told = isNewer && effort !== undefined && body['thinking'] === undefined ? { ...rest, thinking } : rest
-  return { ...told, ...within(told, 'temperature', isNewer ? 0 : 0.01, isNewer ? 1 : 0.99), ...topP(told) }
+/** Older models take no numbers at the ends of their ranges. */
+function finished(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
+  const { reasoning_effort: _effort, ...rest } = body
+  const isNewer = version(model) >= 4.5
+  return {
+    ...rest,
+    ...thinking(body, model, lose),
+    ...within(body, 'temperature', isNewer ? [0, 1] : [0.01, 0.99], () => lose('temperature')),
+    ...within(body, 'top_p', [0.01, isNewer ? 1 : 0.99], () => lose('topP')),
+  }
 }
 
-const topP = (body: JsonObject) => within(body, 'top_p', 0.01, 0.99)
+/** The version in a model's name; 0 where it has none. */
+function version(model: string): number {
+  return Number(/^glm-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0)
+}
 
-function within(body: JsonObject, name: string, least: number, most: number): JsonObject {
+/** The levels of models that always think; their service names no others (Z.ai docs, "GLM-5.3"). */
+const levels: Readonly<Record<string, string>> = { minimal: 'low', low: 'low', medium: 'high', high: 'high' }
+
+/** Newer models are told in a word of their own to think, the newest how much, too (Zhipu docs, "Deep thinking"). */
+function thinking(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
+  const { reasoning_effort: effort, thinking: own } = body
+  if (typeof effort !== 'string') return {}
+  const isOff = effort === 'none'
+  const at = version(model)
+  if (at < 4.5) {
+    if (!isOff) lose('reasoning')
+    return {}
+  }
+  if (at < 5.2) {
+    if (!isOff) lose('reasoning')
+    return { thinking: own ?? { type: isOff ? 'disabled' : 'enabled' } }
+  }
+  if (at < 5.3) return { thinking: own ?? { type: isOff ? 'disabled' : 'enabled' }, reasoning_effort: effort }
+  if (isOff) lose('reasoning')
+  return { thinking: own ?? { type: 'enabled' }, reasoning_effort: isOff ? 'low' : (levels[effort] ?? 'max') }
+}
+
+function within(body: JsonObject, name: string, [least, most]: [number, number], lose: () => void): JsonObject {
   const value = body[name]
-  return typeof value === 'number' ? { [name]: Math.min(most, Math.max(least, value)) } : {}
+  if (typeof value !== 'number') return {}
+  const taken = withinRange(value, least, most)
+  if (isFar(taken, value)) lose()
+  return { [name]: taken }
 }
 
 const passed: ModeEndpoint = { target: (upstream, { path }, { nowMs }) => fourth(upstream, path, nowMs) }
