@@ -1,14 +1,28 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { JsonScan } from '../../lib/json-scan.ts'
 
 /** The type where it stands first, or after the event's id: what OpenAI's servers and clients write. */
 const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
 
-/** The type of an event; '' where it has none. Only one in an unusual form is parsed. */
+const typeMember = Buffer.from('"type"')
+/** Longer events are not parsed only to find their type: of many small values that could take seconds. */
+const parsedCharacters = 4_000
+
+/** The type of an event; '' where it has none. Only a short one in an unusual form is parsed. */
 export function eventType(text: string): string {
   const found = typeAtStart.exec(text.length > 400 ? text.slice(0, 400) : text)?.[1]
   if (found !== undefined) return found
+  if (text.length > parsedCharacters) return scannedType(text)
   const event = tryParse(text)
   return isObject(event) && typeof event['type'] === 'string' ? event['type'] : ''
+}
+
+function scannedType(text: string): string {
+  const bytes = Buffer.from(text)
+  const scan = new JsonScan(bytes, typeMember)
+  scan.step(bytes.length)
+  const type = scan.wantedString === undefined ? undefined : tryParse(scan.wantedString)
+  return typeof type === 'string' ? type : ''
 }
 
 /** Deltas of what a model says, by event type: those that carry text, and those that carry sound in base64. */
