@@ -6,6 +6,7 @@ import { type Losable, nameOf } from '../dialects/losses.ts'
 import { needsOf } from '../dialects/needs.ts'
 import { repairs } from '../dialects/repairs.ts'
 import { tierOf } from '../dialects/service-tier.ts'
+import { spokenTurns } from '../dialects/spoken-turns.ts'
 import { chatRules } from '../dialects/tool-rules.ts'
 import { wireEdits } from '../dialects/wire-edits.ts'
 import { withoutThoughts } from '../dialects/without-thoughts.ts'
@@ -121,10 +122,15 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     ...(systemPromptReset && { system: [{ type: 'text', text: channel.systemPrompt }] }),
   }
   const isForeign = endpoint.dialect.name !== call.dialect
+  const turns = isForeign ? spokenTurns(conversation, endpoint.dialect.name) : { conversation, dropped: [] }
   // Names in an answer that is passed on as it comes could not become the caller's own again.
-  const fit = fitTools(conversation, endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules, !isForeign)
+  const fit = fitTools(
+    turns.conversation,
+    endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules,
+    !isForeign,
+  )
   const asIs = withHeaders(encoded(fit.conversation, endpoint), isForeign ? undefined : call, attempting)
-  const left = new Set(asIs.dropped)
+  const left = new Set([...asIs.dropped, ...turns.dropped])
   if (attempting.withoutThoughts) left.add(nameOf('thought', call.dialect))
   const lose = (what: Losable) => left.add(nameOf(what, call.dialect))
   const body = endpoint.finish ? endpoint.finish(asIs.body, upstreamCall, lose) : asIs.body

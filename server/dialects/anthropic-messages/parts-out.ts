@@ -3,6 +3,7 @@ import type { CacheMark, MediaPart, Part, Seal, ToolCallPart, ToolResultPart } f
 import type { Losses } from '../losses.ts'
 import { fromBase64, unusualDetail } from '../media.ts'
 import { writeSeal } from '../seal.ts'
+import { isBlank } from '../spoken-turns.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 import { citationOut } from './citations.ts'
 import type { WireRedactedThinking, WireThinking } from './wire.ts'
@@ -17,8 +18,8 @@ export function blocksOut(parts: readonly Part[], losses: Losses): JsonObject[] 
 function blockOut(part: Part, losses: Losses): JsonObject[] {
   switch (part.type) {
     case 'text': {
-      // Anthropic refuses blocks without text.
-      if (part.text === '') return []
+      // Anthropic refuses blocks of white space.
+      if (isBlank(part.text)) return []
       const citations = (part.citations ?? []).flatMap((citation) => {
         const own = citation.native?.dialect === dialect ? citationOut(citation, part.text) : undefined
         return own ? [own] : []
@@ -46,7 +47,7 @@ function blockOut(part: Part, losses: Losses): JsonObject[] {
       }
       return [thinkingOut(part.text, part.redacted ?? false, part.seal)]
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+      return isBlank(part.text) ? [] : [{ type: 'text', text: part.text }]
     default:
       if (part.dialect === dialect) return [part.value]
       if (part.text) return [{ type: 'text', text: part.text }]

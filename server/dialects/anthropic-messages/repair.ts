@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList, looseText } from '../fields.ts'
 import type { Repair, RepairOptions } from '../repair.ts'
 import { ownState } from '../seal.ts'
+import { isBlank } from '../spoken-turns.ts'
 import { messagesRules } from '../tool-rules.ts'
 import { type CallPlaces, withFitIds } from '../wire-ids.ts'
 
@@ -10,16 +11,35 @@ const dialect = 'anthropic-messages'
 const otherMakers = /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i
 
 /**
- * A request of Anthropic's without thoughts that it has not signed, and without ids of calls that it does not take: it
- * refuses the whole conversation for one of them.
+ * A request of Anthropic's without thoughts that it has not signed, without ids of calls that it does not take, and without
+ * answers of white space: it refuses the whole conversation for one of them.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
   const isOthers = options.takesUnsigned === true || otherMakers.test(options.model)
   const { edits, dropped } = withOwnThoughts(body, text, options, isOthers)
-  const messages = edits['messages'] ?? body['messages']
-  if (isOthers || !Array.isArray(messages) || !text.includes('tool_use')) return { edits, dropped }
-  const fit = withFitIds(messages, messagesRules.ids, callsIn, true)
-  return { edits: fit ? { ...edits, messages: fit } : edits, dropped }
+  const given = edits['messages'] ?? body['messages']
+  if (isOthers || !Array.isArray(given)) return { edits, dropped }
+  const messages = withoutBlanks(given as unknown[])
+  const fit = text.includes('tool_use') ? withFitIds(messages, messagesRules.ids, callsIn, true) : undefined
+  const isChanged = fit !== undefined || messages !== given
+  return { edits: isChanged ? { ...edits, messages: fit ?? messages } : edits, dropped }
+}
+
+/** Messages without answers that show nothing; the same list where there are none. */
+function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
+  const isBlankBlock = (block: unknown) =>
+    isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
+  const kept = messages.flatMap((message) => {
+    if (!isObject(message) || message['role'] !== 'assistant') return [message]
+    const { content } = message
+    if (typeof content === 'string') return isBlank(content) ? [] : [message]
+    if (!Array.isArray(content)) return [message]
+    const blocks = content as unknown[]
+    if (!blocks.some(isBlankBlock)) return blocks.length === 0 ? [] : [message]
+    const said = blocks.filter((block) => !isBlankBlock(block))
+    return said.length === 0 ? [] : [{ ...message, content: said }]
+  })
+  return kept.length === messages.length && kept.every((message, at) => message === messages[at]) ? messages : kept
 }
 
 /** Ids of calls in a message. */

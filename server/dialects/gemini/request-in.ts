@@ -2,7 +2,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type {
   Conversation,
   Message,
+  Native,
   OutputWish,
+  Part,
   ReasoningWish,
   ResponseFormat,
   TextPart,
@@ -94,11 +96,27 @@ function messagesIn(body: Fields): Message[] {
   const contents = protoEach(body, 'contents')
   if (!contents || contents.length === 0) throw missingField('contents')
   const ids = new CallIds()
-  return contents.map((content) => {
+  const messages: { role: Message['role']; parts: Part[]; native?: Native }[] = []
+  for (const content of contents) {
     const side = content.text('role') === '' ? 'user' : content.word('role', ['user', 'model', 'function'])
     const role = side === 'model' ? 'assistant' : 'user'
-    return { role, parts: partsIn(content, ids), ...content.native(dialect) }
-  })
+    const message = { role, parts: partsIn(content, ids), ...content.native(dialect) } as const
+    const last = messages.at(-1)
+    // Programs keep a stream as it came, each piece of it a content of its own: together they are one turn.
+    const goesOn = role === 'assistant' && last?.role === role && !last.native && !message.native
+    if (!goesOn) messages.push(message)
+    else for (const part of message.parts) addPiece(last.parts, part)
+  }
+  return messages
+}
+
+/** A part of a turn, or more of the one before. */
+function addPiece(parts: Part[], piece: Part): void {
+  const last = parts.at(-1)
+  const isText = piece.type === 'text' || piece.type === 'reasoning'
+  const isMore = isText && last?.type === piece.type && !last.seal && !last.native && !piece.native
+  if (isMore) parts.splice(-1, 1, { ...piece, text: last.text + piece.text })
+  else parts.push(piece)
 }
 
 function toolsIn(tool: Fields): Tool[] {

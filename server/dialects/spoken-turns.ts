@@ -1,0 +1,90 @@
+import type { Conversation, Message, Part, TextPart } from './conversation.ts'
+import { Losses } from './losses.ts'
+
+/** What separates texts that stood in messages of their own. */
+const gap = '\n\n'
+
+/** A conversation on its way to another dialect, and the names of what was left out of it. */
+export interface SpokenTurns {
+  readonly conversation: Conversation
+  readonly dropped: readonly string[]
+}
+
+/**
+ * A conversation whose every turn says something, and in which no two turns of one side follow each other, as many services
+ * demand: what only the caller's dialect has, and thoughts alone, would leave empty turns behind. `to` names the dialect of the
+ * upstream.
+ */
+export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
+  // What nobody reads is named when the request is written.
+  const { native: _native, unread: _unread, ...read } = conversation
+  const losses = new Losses(read, to)
+  const joined = joinTurns(conversation.messages)
+  const spoken = joined.filter((message) => message.parts.some((part) => says(part, to)))
+  // Where nobody has said anything, the service shall say what it thinks of that.
+  if (spoken.length === 0) return { conversation, dropped: [] }
+  const kept = new Set(spoken)
+  for (const message of joined) if (!kept.has(message)) loseAll(message, losses)
+  const system = conversation.system.filter(({ text }) => !isBlank(text))
+  return { conversation: { ...conversation, system, messages: joinTurns(spoken) }, dropped: losses.names }
+}
+
+/** True for text that shows nothing. */
+export function isBlank(text: string): boolean {
+  return !/\S/.test(text)
+}
+
+/** True for a part that stands in the upstream's request for something that was said, asked or done. */
+function says(part: Part, to: string): boolean {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return !isBlank(part.text)
+    case 'reasoning':
+      return false
+    case 'native':
+      return part.dialect === to || !isBlank(part.text ?? '')
+    default:
+      return true
+  }
+}
+
+function loseAll({ parts }: Message, losses: Losses): void {
+  for (const part of parts) {
+    if (part.type === 'reasoning') losses.lose('thought', part)
+    if (part.type === 'native') losses.foreign(part.value, 'message')
+  }
+}
+
+function joinTurns(messages: readonly Message[]): Message[] {
+  const out: { readonly message: Message; readonly parts: Part[] }[] = []
+  for (const message of messages) {
+    const last = out.at(-1)
+    if (!last || !isSameSide(last.message, message)) {
+      out.push({ message, parts: [...message.parts] })
+      continue
+    }
+    const [first, ...rest] = message.parts
+    if (first) addPart(last.parts, first)
+    // One by one: a call does not take as many arguments as a caller may send parts.
+    for (const part of rest) last.parts.push(part)
+  }
+  return out.map(({ message, parts }) => ({ ...message, parts }))
+}
+
+/** Several speakers of one side stay apart, and so do words of the system. */
+function isSameSide(last: Message, next: Message): boolean {
+  return last.role === next.role && next.role !== 'system' && last.name === next.name
+}
+
+/** Plain texts become one: not every service takes lists of them. */
+function addPart(parts: Part[], next: Part): void {
+  const last = parts.at(-1)
+  if (!last || !isPlainText(last) || !isPlainText(next)) parts.push(next)
+  else if (isBlank(last.text)) parts.splice(-1, 1, next)
+  else if (!isBlank(next.text)) parts.splice(-1, 1, { type: 'text', text: last.text + gap + next.text })
+}
+
+function isPlainText(part: Part): part is TextPart {
+  return part.type === 'text' && Object.keys(part).length === 2
+}
