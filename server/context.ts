@@ -159,7 +159,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       basePath: config.basePath,
       startTime: epochSeconds(clock),
       catalogue: () => providers.map(({ meta }) => ({ ...meta, models: [...meta.models] })),
-      ...channelCalls(care),
+      ...channelCalls(care, relay),
       priceList: (group) => priceList(group, relay),
       logTail,
       warn,
@@ -298,8 +298,10 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: 
 }
 
 /** What the management API asks of the jobs. */
-function channelCalls({ health, ask }: ChannelCare) {
+function channelCalls({ health, ask }: ChannelCare, { missingPlaces }: RelayDeps) {
   return {
+    missingAt: (id: number) =>
+      missingPlaces.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
     testChannel: health.test,
     testAllChannels: health.testAll,
     updateBalance: ask.balance,

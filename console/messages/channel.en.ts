@@ -110,6 +110,8 @@ export const channelEn = {
   'channel.peek.removedDead': '{count, plural, one {# key deleted} other {# keys deleted}}',
   'channel.peek.address': 'Address',
   'channel.peek.defaultAddress': 'the default of its type',
+  'channel.peek.missing': 'Not offered by the upstream',
+  'channel.peek.missing.until': 'asked again after {time}',
   'channel.peek.mapping': 'Model mapping',
   'channel.peek.logs': 'Logs of this channel',
 

@@ -110,6 +110,8 @@ export const channelZh = {
   'channel.peek.removedDead': '已删除 {count, number} 个密钥',
   'channel.peek.address': '地址',
   'channel.peek.defaultAddress': '该类型的默认地址',
+  'channel.peek.missing': '上游未提供',
+  'channel.peek.missing.until': '{time} 之后重新尝试',
   'channel.peek.mapping': '模型映射',
   'channel.peek.logs': '该渠道的日志',
 

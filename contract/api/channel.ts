@@ -37,6 +37,15 @@ export const channelSchema = z.object({
     .string()
     .check(z.describe('Why the gateway last changed it or left it alone; empty = it never did.')),
   status_time: z.int().check(z.describe('Epoch seconds of that.')),
+  missing: z
+    .array(
+      z.object({
+        what: z.string().check(z.describe('A dialect, or the usage of the streams of a model.')),
+        reason: z.string().check(z.describe('What the upstream said.')),
+        until: z.int().check(z.describe('Epoch seconds until which it is not asked for.')),
+      }),
+    )
+    .check(z.describe('What the upstream was found not to offer, as this process knows; empty in lists.')),
 })
 
 export type Channel = z.output<typeof channelSchema>

@@ -1,4 +1,4 @@
-import type { ChannelTypeEntry } from '../../contract/api/channel.ts'
+import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
@@ -40,6 +40,8 @@ export interface ApiDeps {
   testChannel(id: number, model?: string): Promise<ChannelTest>
   /** Starts a run over all channels; false when one is under way. */
   testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
+  /** What the upstream of a channel was found not to offer. */
+  missingAt(id: number): Channel['missing']
   /** Asks the upstream of a channel what is left there, and saves it. */
   updateBalance(id: number): Promise<Asked<number>>
   /** The same for all enabled channels, in bounded time; false when that is under way. */

@@ -1,3 +1,4 @@
+import { readErrorBody } from '../dialects/openai/errors.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -10,8 +11,11 @@ import {
   upstreamCallOf,
 } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
+import { withoutKey } from './error-answer.ts'
+import { addressVerdict, isOfficial } from './no-such-address.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
+import { readErrorAnswer } from './read-answer.ts'
 import type { Channel } from './routing-table.ts'
 
 /** A call at one channel, before the place there is chosen. */
@@ -65,12 +69,23 @@ async function askEither(
   patience: Patience,
   ready: (prepared: Prepared) => void,
 ): Promise<Asked> {
+  const { channel } = question
   const asked = await askAt(deps, question, first, patience, ready)
-  if (!mayBeMissing(asked.response)) return asked
-  await asked.response.body?.cancel()
+  const { response } = asked
+  if (!mayBeMissing(response) || isOfficial(channel.upstream.baseUrl, channel.provider.meta.defaultBaseUrl))
+    return asked
+  const text = withoutKey(await readErrorAnswer(deps, response), channel.upstream.key)
+  const verdict = addressVerdict(response.status, text, usualPath(first))
+  if (verdict === 'there') return { ...asked, response: new Response(text, response) }
   const other = await askAt(deps, question, second, patience, ready)
-  if (other.response.ok && isChat(first)) deps.missingPlaces.note(placeOf(question.channel, first))
+  if (verdict === 'missing' && other.response.ok && isChat(first))
+    deps.missingPlaces.note(placeOf(channel, first), readErrorBody(text, response.status).message)
   return other
+}
+
+/** The end of the address where a dialect is usually offered. */
+function usualPath(endpoint: ChatEndpoint | ModeEndpoint): string {
+  return isChat(endpoint) && endpoint.dialect.name === 'anthropic-messages' ? '/messages' : '/responses'
 }
 
 /** Sends a call to one place of its channel. Throws like `askUpstream`. */

@@ -281,7 +281,7 @@ async function attempt(
   if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
     const next = await attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map(), withoutUsage: true })
     // One who leaves has an answer, too.
-    if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel)
+    if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel, failed)
     return next
   }
   if (isAboutThoughts(failed, call))

@@ -29,8 +29,13 @@ export function refusesUsage(places: MissingPlaces, channel: Channel, upstreamMo
   return places.has(placeOf(channel, upstreamModel))
 }
 
-export function noteRefusesUsage(places: MissingPlaces, channel: Channel, upstreamModel: string): void {
-  places.note(placeOf(channel, upstreamModel))
+export function noteRefusesUsage(
+  places: MissingPlaces,
+  channel: Channel,
+  upstreamModel: string,
+  failed: AttemptFailed,
+): void {
+  places.note(placeOf(channel, upstreamModel), failed.error.message)
 }
 
 function placeOf({ id, upstream }: Channel, upstreamModel: string): string {

@@ -80,6 +80,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     updateBalance: async () => ({ ok: true, value: 12.5 }),
     updateAllBalances: async () => true,
     upstreamModels: async () => ({ ok: true, value: ['gpt-4'] }),
+    missingAt: () => [],
     priceList: (group) => ({ group, ratio: 1, models: [] }),
     logTail,
     warn,

@@ -61,7 +61,7 @@ const ends: Record<Name, string> = {
 describe.each(names)('a caller of %s', (name) => {
   beforeEach(async () => {
     // The service says that it has no such address, which is found out once; here it is known.
-    bench.upstream.next(fake.status(404))
+    bench.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
   })
 
@@ -167,7 +167,7 @@ describe.each(names)('a caller of %s', (name) => {
   test('has its instructions replaced by those of the channel', async () => {
     await bench.clear()
     await bench.channel({ system_prompt: 'Be brief.' })
-    bench.upstream.next(fake.status(404))
+    bench.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
     bench.upstream.clear()
     const own = {
@@ -225,7 +225,7 @@ describe('an answer that is to be made when the call is over', () => {
     await refused()
     expect(bench.upstream.requests).toEqual([])
     // The same where the service is found to have no such API.
-    bench.upstream.next(fake.status(404))
+    bench.upstream.next(fake.status(404, { shape: 'text' }))
     await ask('openai-responses')
     bench.upstream.clear()
     await refused()
@@ -254,7 +254,7 @@ describe('an answer that is to be made when the call is over', () => {
 
 describe('a service without the Responses API', () => {
   test('is asked once, then in its own form, and not asked again', async () => {
-    bench.upstream.next(fake.status(404))
+    bench.upstream.next(fake.status(404, { shape: 'text' }))
     expect((await ask('openai-responses')).status).toBe(200)
     expect((await ask('openai-responses')).status).toBe(200)
     expect(bench.upstream.requests.map(({ path }) => path)).toEqual([
@@ -262,6 +262,45 @@ describe('a service without the Responses API', () => {
       '/v1/chat/completions',
       '/v1/chat/completions',
     ])
+  })
+
+  test.each(["Item with id 'rs_gone' not found.", 'The model `x` does not exist.'])(
+    'what was not found at it leaves the channel where it is, and is told to the caller: %s',
+    async (message) => {
+      bench.upstream.next(fake.status(404, { message, code: null }))
+      const seen = await ask('openai-responses')
+      expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining(message)])
+      expect(bench.upstream.requests.map(({ path }) => path)).toEqual(['/v1/responses'])
+      await ask('openai-responses')
+      expect(bench.upstream.requests[1]?.path).toBe('/v1/responses')
+    },
+  )
+
+  test('a model that cannot be asked there is asked elsewhere for this call alone', async () => {
+    bench.upstream.next(fake.status(404, { message: 'This model is not served at the endpoint /v1/responses.' }))
+    expect((await ask('openai-responses')).status).toBe(200)
+    await ask('openai-responses')
+    expect(bench.upstream.requests.slice(0, 3).map(({ path }) => path)).toEqual([
+      '/v1/responses',
+      '/v1/chat/completions',
+      '/v1/responses',
+    ])
+  })
+
+  test('is shown to admins with the reason, at the channel that it is about', async () => {
+    const other = await bench.channel({ models: 'm2' })
+    bench.upstream.next(fake.status(404, { message: 'Invalid URL (POST /v1/responses)', code: null }))
+    await ask('openai-responses')
+    const missingAt = async (id: number) =>
+      ((await bench.gateway.api('GET', `/api/channel/${id}`)) as { missing: object[] }).missing
+    expect(await missingAt(channel)).toEqual([
+      {
+        what: 'openai-responses',
+        reason: 'Invalid URL (POST /v1/responses)',
+        until: expect.any(Number),
+      },
+    ])
+    expect(await missingAt(other)).toEqual([])
   })
 
   test('a model that nobody has is 404 all the same', async () => {

@@ -77,6 +77,7 @@ function Details({ channel }: { channel: Channel }) {
       <Tests id={channel.id} />
       {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}
       {channel.key_count > 1 && <Keys channel={channel} />}
+      <Missing places={channel.missing ?? []} />
       <section aria-label={t('channel.models')}>
         <h3 className="mb-2 text-sm font-medium">{t('channel.models')}</h3>
         <div className="flex flex-wrap gap-1">
@@ -149,6 +150,26 @@ function Tests({ id }: { id: number }) {
             <Status color={result.ok ? 'green' : 'red'}>
               {result.ok ? t('channel.seconds', { seconds: (result.response_time / 1000).toFixed(2) }) : result.message}
             </Status>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Dialects that the upstream was found not to speak, and why; other servers of the family tell nothing of it. */
+function Missing({ places }: { places: Channel['missing'] }) {
+  const t = useText()
+  if (places.length === 0) return null
+  return (
+    <section aria-label={t('channel.peek.missing')}>
+      <h3 className="mb-2 text-sm font-medium">{t('channel.peek.missing')}</h3>
+      <ul className="num divide-y divide-line text-sm">
+        {places.map(({ what, reason, until }) => (
+          <li key={what} className="flex flex-wrap items-center gap-x-3 py-1.5">
+            <Status color="yellow">{what}</Status>
+            <span className="min-w-0 flex-1 break-words text-muted">{reason}</span>
+            <span className="text-muted">{t('channel.peek.missing.until', { time: formatTime(until) })}</span>
           </li>
         ))}
       </ul>

@@ -68,6 +68,7 @@ forEachDatabase((_, openFresh) => {
       status_reason: '',
       status_time: 0,
       keys_dead: 0,
+      missing: [],
       test_error: '',
     })
     expect(await abilities(data[0])).toEqual([

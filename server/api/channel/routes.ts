@@ -16,20 +16,23 @@ import { modelList } from './model-list.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 
 type ChannelDeps = ChannelChangeDeps &
-  Pick<ApiDeps, 'testChannel' | 'testAllChannels' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'> & {
+  Pick<
+    ApiDeps,
+    'testChannel' | 'testAllChannels' | 'missingAt' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'
+  > & {
     announce: Announce
   }
 
 /** The upstream channels; their keys go in and never come out. */
 export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
-  const { store, catalogue, announce } = deps
+  const { store, catalogue, announce, missingAt } = deps
 
   serve(router, api.channel.list, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query), query)).map(channelView),
+    listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row)),
   )
 
   serve(router, api.channel.search, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query), query)).map(channelView),
+    listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row)),
   )
 
   // The fixed paths come before /api/channel/{id}, which would take them for an id.
@@ -69,7 +72,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   async function shown(id: number): Promise<Channel> {
     const row = await channelById(store.read, id)
     if (!row) throw new ApiFailure('This channel does not exist.')
-    return channelView(row)
+    return channelView(row, missingAt(id))
   }
 }
 
@@ -88,6 +91,6 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 }
 
-function channelView(row: ListedChannel): Channel {
-  return { ...row, key: '' }
+function channelView(row: ListedChannel, missing: Channel['missing'] = []): Channel {
+  return { ...row, key: '', missing }
 }

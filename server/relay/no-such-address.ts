@@ -1,0 +1,51 @@
+import { isObject, tryParse } from '../lib/json.ts'
+
+/** What an answer says of the address that it was sent to. */
+export type AddressVerdict =
+  /** The server has no such address. */
+  | 'missing'
+  /** It may be that, or that this call cannot be made there; nothing is to be learned from it. */
+  | 'unsure'
+  /** The address is there, and something else was not found. */
+  | 'there'
+
+/** Hosts of services that have every address that is called there; those of their regions, too. */
+const official = /(?:^|\.)(?:openai\.com|anthropic\.com|openai\.azure\.com)$/
+
+/** True where an address belongs to a service that has every address that is called there. */
+export function isOfficial(baseUrl: string, defaultBaseUrl: string): boolean {
+  const host = hostOf(baseUrl)
+  return host !== '' && (official.test(host) || host === hostOf(defaultBaseUrl))
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : ''
+}
+
+const speaksOfAddress =
+  /\b(?:url|uri|routes?|endpoints?|path|page|method)\b|\b(?:cannot|can't) (?:post|get)\b|not[ _]implemented|no handler|没找到对象/i
+/** All that some servers say, of whatever was asked. */
+const bare = /^(?:404[: ]*)?(?:(?:the )?(?:requested )?(?:resource|file|page|url) )?(?:was )?not[ _]found[.!]?$/i
+const speaksOfThing =
+  /\b(?:model|deployment|item|response|conversation|prompt|container|vector store|assistant|thread|tool|organization|project)s?\b|\bid\b|模型/i
+
+/** What a status by which servers say that they lack an address means, by what else they say. */
+export function addressVerdict(status: number, text: string, path: string): AddressVerdict {
+  if (status === 405 || status === 501) return 'missing'
+  const body = tryParse(text)
+  if (!isObject(body)) return 'missing'
+  const said = textsOf(body)
+  if (said.length === 0 || said.some((each) => bare.test(each.trim()))) return 'missing'
+  const all = said.join(' ')
+  if (all.includes(path)) return speaksOfThing.test(all.replaceAll(path, '')) ? 'unsure' : 'missing'
+  if (speaksOfThing.test(all)) return speaksOfAddress.test(all) ? 'unsure' : 'there'
+  return speaksOfAddress.test(all) ? 'missing' : 'there'
+}
+
+/** The texts of an error, wherever they stand; numbers and the names of members say nothing. */
+function textsOf(body: object): string[] {
+  return Object.values(body).flatMap((value: unknown) => {
+    if (typeof value === 'string') return value === '' ? [] : [value]
+    return typeof value === 'object' && value !== null ? textsOf(value) : []
+  })
+}
