@@ -21,17 +21,20 @@ export function missingField(path: string): GatewayError {
 export class Fields {
   readonly path: string
   readonly #object: JsonObject
-  readonly #asked = new Set<string>()
-  /** Objects that are members, by name, and objects in lists. */
-  readonly #members = new Map<string, Fields>()
-  readonly #lists = new Map<string, Fields[]>()
-  readonly #others: Fields[] = []
+  /** Members that are there and were asked for. Few, so that a list is faster than a set; a request has many objects. */
+  readonly #asked: string[] = []
+  /** Objects that are members, by name, and objects in lists; made when there are some, like all that follows. */
+  #members: Map<string, Fields> | undefined
+  #lists: Map<string, Fields[]> | undefined
+  #others: Fields[] | undefined
   /** Members that are named although such a name mostly says nothing. */
-  readonly #decisive = new Set<string>()
+  #decisive: Set<string> | undefined
   /** What was not asked for is known to whoever has the object. */
   #isKept = false
   /** So is all within it. */
   #isKeptWhole = false
+  /** Nothing of it is left over. */
+  #isWhole = false
 
   constructor(value: unknown, path: string) {
     if (!isObject(value)) throw wrongField(path === '' ? 'the request body' : path, 'an object')
@@ -46,8 +49,9 @@ export class Fields {
 
   /** The value as it is; undefined for null. */
   raw(name: string): unknown {
-    this.#asked.add(name)
-    return this.#object[name] ?? undefined
+    const value = this.#object[name] ?? undefined
+    if (value !== undefined) this.#asked.push(name)
+    return value
   }
 
   text(name: string): string | undefined {
@@ -93,16 +97,20 @@ export class Fields {
 
   /** A member that is an object, read in a way of its own. */
   member(name: string, read: (value: JsonObject) => Fields): Fields | undefined {
-    const known = this.#members.get(name)
+    const known = this.#members?.get(name)
     if (known) return known
     const value = this.object(name)
     const fields = value && read(value)
-    if (fields) this.#members.set(name, fields)
+    if (fields) {
+      this.#members ??= new Map()
+      this.#members.set(name, fields)
+    }
     return fields
   }
 
   /** An object within this one that is no member of it, such as one in a list of texts and objects. */
   within(fields: Fields): Fields {
+    this.#others ??= []
     this.#others.push(fields)
     return fields
   }
@@ -131,9 +139,10 @@ export class Fields {
     list: readonly unknown[] | undefined,
     read: (value: unknown, place: string) => Fields,
   ): Fields[] | undefined {
-    const known = this.#lists.get(name)
+    const known = this.#lists?.get(name)
     if (known || !list) return known
     const all = list.map((value, index) => read(value, `${this.at(name)}[${index}]`))
+    this.#lists ??= new Map()
     this.#lists.set(name, all)
     return all
   }
@@ -143,7 +152,10 @@ export class Fields {
     const value = this.#object[name]
     const found = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
     if (found !== undefined || typeof value !== 'string') this.text(name)
-    else this.#decisive.add(name)
+    else {
+      this.#decisive ??= new Set()
+      this.#decisive.add(name)
+    }
     return found
   }
 
@@ -168,10 +180,10 @@ export class Fields {
 
   /** The whole object, as it came: nothing of it is left over. */
   whole(): JsonObject {
-    for (const name of Object.keys(this.#object)) this.#asked.add(name)
-    this.#members.clear()
-    this.#lists.clear()
-    this.#others.length = 0
+    this.#isWhole = true
+    this.#members = undefined
+    this.#lists = undefined
+    this.#others = undefined
     return this.#object
   }
 
@@ -185,7 +197,7 @@ export class Fields {
   /** The same with those of the objects that are members, however deep. */
   deepNative(dialect: DialectName): { native?: Native } {
     const inner: Record<string, Native> = {}
-    for (const [name, fields] of this.#members) {
+    for (const [name, fields] of this.#members ?? []) {
       const { native } = fields.#isKept ? {} : fields.deepNative(dialect)
       if (native) inner[name] = native
     }
@@ -199,14 +211,21 @@ export class Fields {
     const isKept = isWithinKept || this.#isKeptWhole
     const found = isKept || this.#isKept ? unread.kept : unread.lost
     for (const [name] of this.#rest())
-      if (!harmless.has(name) || this.#decisive.has(name)) found.add(plainPlace(this.at(name)))
-    for (const fields of this.#members.values()) fields.addUnread(unread, isKept)
-    for (const list of this.#lists.values()) for (const fields of list) fields.addUnread(unread, isKept)
-    for (const fields of this.#others) fields.addUnread(unread, isKept)
+      if (!harmless.has(name) || this.#decisive?.has(name)) found.add(plainPlace(this.at(name)))
+    if (this.#members) for (const fields of this.#members.values()) fields.addUnread(unread, isKept)
+    if (this.#lists)
+      for (const list of this.#lists.values()) for (const fields of list) fields.addUnread(unread, isKept)
+    if (this.#others) for (const fields of this.#others) fields.addUnread(unread, isKept)
   }
 
   #rest(): [string, unknown][] {
-    return Object.entries(this.#object).filter(([name, value]) => !this.#asked.has(name) && value !== null)
+    const rest: [string, unknown][] = []
+    if (this.#isWhole) return rest
+    for (const name in this.#object) {
+      const value = this.#object[name]
+      if (value !== null && !this.#asked.includes(name)) rest.push([name, value])
+    }
+    return rest
   }
 }
 
