@@ -37,6 +37,7 @@ export const errorTable = {
   mode_not_supported: { status: 400, type: gateway },
   feature_not_supported: { status: 400, type: invalid },
   database_unavailable: { status: 503, type: gateway },
+  storage_unavailable: { status: 503, type: gateway },
   shutting_down: { status: 503, type: gateway },
   invalid_json: { status: 400, type: invalid },
   required_field_missing: { status: 400, type: invalid },

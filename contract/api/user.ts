@@ -3,6 +3,7 @@ import { endpoint, idParams, keywordQuery } from './endpoint.ts'
 import { idField, quotaField, trimmedText } from './fields.ts'
 import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery } from './list-query.ts'
+import { mixesAlphabets } from './scripts.ts'
 
 /** What a user name must be; checked when an account is made and when the name changes. */
 export const usernameSchema = z.string().check(
@@ -11,6 +12,7 @@ export const usernameSchema = z.string().check(
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
+  z.refine((value) => !mixesAlphabets(value), { error: 'may not mix letters of alphabets that look alike' }),
   z.describe('1 to 12 characters: letters and digits of any script, dots, hyphens and underscores.'),
 )
 

@@ -1,4 +1,5 @@
 import { tryStringify } from '../lib/json.ts'
+import { refuseScheme } from './address-scheme.ts'
 import type { Conversation, MediaPart, Part } from './conversation.ts'
 import type { PromptText, RequestFacts } from './dialect.ts'
 import { wrongField } from './fields.ts'
@@ -105,6 +106,7 @@ function addPart(part: Part, texts: string[]): number {
 }
 
 function mediaTokensOf({ media, source }: MediaPart): number {
+  if (source.kind === 'url') refuseScheme(source.url)
   const length = source.kind === 'inline' ? source.data.length : 0
   if (media === 'image' || length === 0) return imageTokens
   return Math.ceil(length / (media === 'document' ? charactersPerDocumentToken : charactersPerAudioToken))

@@ -1,16 +1,24 @@
 import { expect, test } from 'bun:test'
 import { byteOrderMark, csvLine } from './csv.ts'
 
-test('cells with separators, quotes and line ends are quoted, quotes doubled', () => {
-  expect(csvLine(['plain', 'a,b', 'say "hi"', 'two\r\nlines', ''])).toBe('plain,"a,b","say ""hi""","two\r\nlines",\r\n')
+test('every text is quoted, quotes doubled', () => {
+  expect(csvLine(['plain', 'a,b', 'say "hi"', 'two\r\nlines', ''])).toBe(
+    '"plain","a,b","say ""hi""","two\r\nlines",""\r\n',
+  )
 })
 
 test('what a spreadsheet would calculate becomes text', () => {
-  for (const start of ['=', '+', '-', '@']) expect(csvLine([`${start}1+1`])).toBe(`'${start}1+1\r\n`)
-  expect(csvLine(['\t=1'])).toBe("'\t=1\r\n")
-  expect(csvLine(['\r=1'])).toBe('"\'\r=1"\r\n')
-  expect(csvLine(['\n=1'])).toBe('"\'\n=1"\r\n')
+  for (const sign of ['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
+    expect(csvLine([`${sign}1+1`])).toBe(`"'${sign}1+1"\r\n`)
+    for (const blank of [' ', '   ', '\u00a0', '\u3000', '\u200b', '\ufeff'])
+      expect(csvLine([`${blank}${sign}1`])).toBe(`"'${blank}${sign}1"\r\n`)
+    for (const separator of [';', '; ', '\t', '\n'])
+      expect(csvLine([`a${separator}${sign}1`])).toBe(`"a${separator[0]}'${separator.slice(1)}${sign}1"\r\n`)
+  }
+  expect(csvLine(['\t=1'])).toBe('"\'\t=1"\r\n')
+  expect(csvLine(['\tx'])).toBe('"\'\tx"\r\n')
   expect(csvLine(['=HYPERLINK("http://x","y")'])).toBe('"\'=HYPERLINK(""http://x"",""y"")"\r\n')
+  expect(csvLine(['a-b;c = d, e@f'])).toBe('"a-b;c = d, e@f"\r\n')
 })
 
 test('numbers stay numbers, below zero too', () => {

@@ -1,7 +1,10 @@
-/** Text that a spreadsheet would calculate: it gets an apostrophe before it, which spreadsheets show as text. */
-const formula = /^[=+\-@\t\r\n]/
-
-const needsQuotes = /[",\r\n]/
+/**
+ * Where a spreadsheet would begin to calculate: at a sign, be it in full width and behind blanks, at the beginning of a cell
+ * or behind what some countries part cells with. An apostrophe before it makes it text.
+ */
+const formulas = /(^|[;\t\r\n])(?=[\s\p{Cf}]*[=+\-@＝＋－＠﹢﹣−])/gu
+/** A cell that begins with what a spreadsheet may drop. */
+const blankStart = /^[\t\r\n]/
 
 /** Marks the file as UTF-8 for spreadsheets. */
 export const byteOrderMark = '\u{FEFF}'
@@ -11,8 +14,10 @@ export function csvLine(cells: readonly (string | number | boolean)[]): string {
   return `${cells.map(cell).join(',')}\r\n`
 }
 
+/** Every text is quoted: a part of it behind another separator would else be a cell of its own. */
 function cell(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value)
-  const text = formula.test(value) ? `'${value}` : value
-  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const text = value.replace(formulas, "$1'")
+  const safe = blankStart.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
 }

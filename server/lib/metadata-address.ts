@@ -12,11 +12,20 @@ const networks = [
   'fd20:ce::254/128',
 ].map((text) => ipaddr.parseCIDR(text))
 
-/** IPv6 prefixes that carry an IPv4 address, and at which of the eight groups it starts. */
-const carriers: [network: [ipaddr.IPv6, number], group: number][] = [
-  [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), 6],
-  [ipaddr.IPv6.parseCIDR('2002::/16'), 1],
-  [ipaddr.IPv6.parseCIDR('::/96'), 6],
+/** IPv6 prefixes that carry an IPv4 address, and the places of its four bytes. */
+const carriers: [network: [ipaddr.IPv6, number], places: readonly [number, number, number, number], mask?: number][] = [
+  // NAT64: the common prefix, and local ones with the address at the end, or around the byte that is left free (RFC 6052).
+  [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), [12, 13, 14, 15]],
+  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [12, 13, 14, 15]],
+  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [6, 7, 9, 10]],
+  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [7, 9, 10, 11]],
+  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [9, 10, 11, 12]],
+  // 6to4; SIIT (RFC 2765); Teredo, with the server's address and the client's, whose bits are turned round (RFC 4380).
+  [ipaddr.IPv6.parseCIDR('2002::/16'), [2, 3, 4, 5]],
+  [ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), [12, 13, 14, 15]],
+  [ipaddr.IPv6.parseCIDR('2001::/32'), [4, 5, 6, 7]],
+  [ipaddr.IPv6.parseCIDR('2001::/32'), [12, 13, 14, 15], 0xff],
+  [ipaddr.IPv6.parseCIDR('::/96'), [12, 13, 14, 15]],
 ]
 
 /** True when a URL's host is a cloud's metadata service, however it is written. */
@@ -27,16 +36,24 @@ export function isMetadataHost(hostname: string): boolean {
     .replace(/\.$/, '')
   if (names.includes(host)) return true
   if (!ipaddr.isValid(host)) return false
-  const address = embedded(ipaddr.process(host))
-  return networks.some(
-    ([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as [ipaddr.IPv4, number]),
+  const address = ipaddr.process(host)
+  return [address, ...embedded(address)].some((each) =>
+    networks.some(([base, bits]) => base.kind() === each.kind() && each.match([base, bits] as [ipaddr.IPv4, number])),
   )
 }
 
-function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
-  if (!(address instanceof ipaddr.IPv6)) return address
-  const carrier = carriers.find(([network]) => address.match(network))
-  if (!carrier) return address
-  const bytes = address.toByteArray().slice(carrier[1] * 2, carrier[1] * 2 + 4)
-  return new ipaddr.IPv4(bytes)
+/** The IPv4 addresses that an IPv6 address leads to, where a router or this machine knows how. */
+function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
+  if (!(address instanceof ipaddr.IPv6)) return []
+  const bytes = address.toByteArray()
+  const found = carriers
+    .filter(([network]) => address.match(network))
+    .map(([, places, mask = 0]) => new ipaddr.IPv4(places.map((at) => (bytes[at] ?? 0) ^ mask)))
+  return carriesAtEnd(address) ? [...found, new ipaddr.IPv4(bytes.slice(12))] : found
+}
+
+/** An interface made of an IPv4 address (ISATAP, RFC 5214), whatever the network. */
+export function carriesAtEnd(address: ipaddr.IPv6): boolean {
+  const [, , , , first = 0, second = 0] = address.parts
+  return (first & 0xfdff) === 0 && second === 0x5efe
 }

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { isMetadataHost } from './metadata-address.ts'
+import { carriesAtEnd, isMetadataHost } from './metadata-address.ts'
 
 /** All of IPv6 that is given out for use between networks. */
 const global = ipaddr.IPv6.parseCIDR('2000::/3')
@@ -12,11 +12,5 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address) || isMetadataHost(address)) return false
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast') return false
-  return parsed instanceof ipaddr.IPv4 || (parsed.match(global) && !carriesIpv4(parsed))
-}
-
-/** An interface made of an IPv4 address (ISATAP, RFC 5214): a router may hand on to that one. */
-function carriesIpv4(address: ipaddr.IPv6): boolean {
-  const [, , , , first = 0, second = 0] = address.parts
-  return (first & 0xfdff) === 0 && second === 0x5efe
+  return parsed instanceof ipaddr.IPv4 || (parsed.match(global) && !carriesAtEnd(parsed))
 }

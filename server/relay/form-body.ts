@@ -82,12 +82,11 @@ function boundaryOf(contentType: string): string | undefined {
   return mark !== null && /^(?!.*["\\])[ -~]{0,199}[!-~]$/.test(mark) ? mark : undefined
 }
 
-/** The upload cannot be kept on this machine: no fault of the caller's. */
-class SpoolFailed extends Error {}
-
+/** The upload cannot be kept on this machine, whose disk is full, say: no fault of the caller's. */
 function onDisk<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    throw new SpoolFailed(`an upload cannot be kept in the data folder: ${String(error)}`)
+    const cause = new Error(`an upload cannot be kept in the data folder: ${String(error)}`)
+    throw new GatewayError('storage_unavailable', 'the upload cannot be kept here just now, try again later', { cause })
   })
 }
 
@@ -130,7 +129,7 @@ async function spool(
     scanner.finish()
   } catch (error) {
     if (file !== undefined) await rm(file, { force: true }).catch(() => undefined)
-    throw error instanceof GatewayError || error instanceof SpoolFailed
+    throw error instanceof GatewayError
       ? error
       : new GatewayError('invalid_multipart', 'the request body broke off', { cause: error })
   } finally {

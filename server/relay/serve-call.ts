@@ -114,7 +114,8 @@ async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimi
 }
 
 function isUnexpected(error: unknown): boolean {
-  if (error instanceof GatewayError) return error.code === 'database_unavailable'
+  if (error instanceof GatewayError)
+    return error.code === 'database_unavailable' || error.code === 'storage_unavailable'
   return !(error instanceof Error && error.cause instanceof GatewayError)
 }
 

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { latinLookalike } from '../../contract/api/scripts.ts'
 import { userStatus } from '../../contract/statuses.ts'
 import { type Listed, listPage, type Page } from './page.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
@@ -121,17 +122,21 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
   return !(await usernameTaken(trx, username, exceptId))
 }
 
-/** True when another account has that name, letters of any script compared without case: look-alikes help nobody. */
+/**
+ * True when another account has that name, letters of any script compared without case, or one that it looks like in
+ * another alphabet: look-alikes help nobody.
+ */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
   const lower = username.toLowerCase()
   const found = await others
-    .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower])
+    .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower, latinLookalike(username) ?? lower])
     .executeTakeFirst()
   if (found || !hasOtherCase(username)) return found !== undefined
   // What the database takes for the other case of a letter differs: SQLite knows it of ASCII letters only.
   const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()
-  return alike.some((row) => row.username.toLowerCase() === lower)
+  const shown = latinLookalike(username) ?? lower
+  return alike.some(({ username: other }) => (latinLookalike(other) ?? other.toLowerCase()) === shown)
 }
 
 /** True for a name with letters outside ASCII that can be written large and small. */

@@ -144,7 +144,8 @@ forEachDatabase((_, openFresh) => {
       const query = `start_timestamp=${time}&end_timestamp=${time}&type=${time}&channel=${time}&p=${time}&size=${time}`
       for (const path of ['/api/log/', '/api/log/self', '/api/log/stat', '/api/audit/']) {
         const { status, json } = await set.api.call('GET', `${path}?${query}`, { as: admin.token })
-        expect([path, time, status, json.success]).toEqual([path, time, 200, true])
+        const isTaken = time === '9007199254740991' || time === 'NaN'
+        expect([path, time, status, json.success]).toEqual([path, time, 200, isTaken])
       }
     }
     const purge = await set.api.call('DELETE', '/api/log/?target_timestamp=9007199254740993', { as: admin.token })

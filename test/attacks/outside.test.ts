@@ -20,6 +20,11 @@ const metadata = [
   'http://[::ffff:169.254.169.254]/',
   'http://[::ffff:a9fe:a9fe]/',
   'http://[64:ff9b::a9fe:a9fe]/',
+  'http://[64:ff9b:1::a9fe:a9fe]/',
+  'http://[64:ff9b:1:a9fe:a9:fe00::]/',
+  'http://[::ffff:0:a9fe:a9fe]/',
+  'http://[2001:0:102:304::5601:5601]/',
+  'http://[2001:db8::5efe:a9fe:a9fe]/',
   'http://[fd00:ec2::254]/',
   'http://metadata.google.internal/computeMetadata/v1/',
   'http://METADATA.google.internal./',
@@ -33,6 +38,7 @@ const called = [
   'TurnstileVerifyURL',
   'NotifyWebhookURL',
   'MessagePusherAddress',
+  'UpdateFeedURL',
 ]
 
 forEachDatabase((_, openFresh) => {
@@ -124,7 +130,7 @@ test('8.5-3 addresses in a request are the upstream’s business: the gateway fe
   await using gate = await startTestGateway()
   await gate.setOption('ModelRatio', '{"m":1,"dall-e-2":1,"gpt-image-1":1}')
   await gate.addChannel({ base_url: upstream.url, models: 'm,dall-e-2,gpt-image-1' })
-  for (const url of [`${inner.url}/secret.png`, metadata[0] ?? '', 'file:///etc/passwd', 'http://localhost:1/']) {
+  for (const url of [`${inner.url}/secret.png`, metadata[0] ?? '', 'http://localhost:1/']) {
     const parts = [
       { type: 'image_url', image_url: { url } },
       { type: 'input_audio', input_audio: { data: url, format: 'wav' } },

@@ -153,14 +153,14 @@ describe('an upload', () => {
     expect(bench.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
-  test('that cannot be kept on this machine → 500, for it is no fault of the caller; nothing is charged', async () => {
+  test('that cannot be kept on this machine → 503, for it is no fault of the caller; nothing is charged', async () => {
     const folder = join(bench.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')
     const before = bench.upstream.requests.length
     const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(2_000_000))))
     rmSync(folder)
-    expectError(seen, 500, 'internal_error')
+    expectError(seen, 503, 'storage_unavailable')
     expect(bench.upstream.requests.length).toBe(before)
     await charged(bench, caller, 0)
   })

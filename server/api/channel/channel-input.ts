@@ -55,6 +55,8 @@ function parseBaseUrl(text: string): string {
       'base_url must not hold a user name or password: everybody who sees the channel would see them.',
     )
   }
+  // Paths are put behind it: they would become a part of the query, or be left out.
+  if (/[?#]/.test(url)) throw new ApiFailure('base_url must not hold a query or an anchor (? or #).')
   if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be the metadata service of a cloud.')
   return url
 }

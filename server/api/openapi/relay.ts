@@ -35,6 +35,7 @@ const readCodes: readonly ErrorCode[] = [
 const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => boolean>> = {
   model_not_found: (path) => path === '/v1/models/{model}' || path === '/v1beta/models/{model}',
   invalid_multipart: (_, { form }) => form !== undefined,
+  storage_unavailable: (_, { form }) => form !== undefined,
   prompt_missing: (path) => path.startsWith('/v1/images/'),
   prompt_too_long: (path) => path.startsWith('/v1/images/'),
   size_not_supported: (path) => path.startsWith('/v1/images/'),

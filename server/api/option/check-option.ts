@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { isMailAddress } from '../../../contract/api/fields.ts'
-import type { OptionKey } from '../../../contract/options.ts'
+import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { isMetadataHost } from '../../lib/metadata-address.ts'
 import { baseAddresses } from './option-text.ts'
@@ -59,6 +59,11 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   if (key === 'SystemName' && [...value].length > longestName) {
     throw new ApiFailure(`SystemName may have at most ${longestName} characters.`)
   }
+  if (calledAddresses.includes(key) && !isSecret(key) && hasUserInfo(value)) {
+    throw new ApiFailure(
+      `${key} must not hold a user name or password: everybody who sees the settings would see them.`,
+    )
+  }
   if (calledAddresses.includes(key) && value !== '' && !isCallable(value)) {
     throw new ApiFailure(`${key} must be an address that begins with http:// or https://, and no metadata service.`)
   }
@@ -83,6 +88,16 @@ function isBaseAddress(value: string): boolean {
 
 function isCallable(value: string): boolean {
   return /^https?:\/\//i.test(value) && URL.canParse(value) && !isMetadataHost(new URL(value).hostname)
+}
+
+function isSecret(key: OptionKey): boolean {
+  return 'secret' in optionDefinitions[key]
+}
+
+function hasUserInfo(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { username, password } = new URL(value)
+  return username + password !== ''
 }
 
 function isSafeLink(value: string): boolean {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import { refuseScheme } from '../address-scheme.ts'
 import type { PromptText } from '../dialect.ts'
 import {
   charactersPerAudioToken,
@@ -252,6 +253,7 @@ function addPart(part: JsonObject, said: Said): void {
   // A medium stays one with a text beside it, be it an empty one.
   const mediaTokens = mediaTokensOf(part)
   if (mediaTokens > 0) {
+    for (const field in part) if (field !== 'text' && field !== 'type') refuseSchemes(part[field])
     said.mediaTokens += mediaTokens
     if (isNamed(part)) said.isOpenEnded = true
   }
@@ -262,6 +264,12 @@ function addPart(part: JsonObject, said: Said): void {
     else if (mediaTokens === 0 && field === 'data' && isTypedMedium(part)) addMedia(value, said)
     else if (mediaTokens === 0 && !isMark(field)) addUnknown(field, value, said)
   }
+}
+
+/** An address stands in a member of the part, or in one of an object there, by many names. */
+function refuseSchemes(value: unknown): void {
+  refuseScheme(value)
+  if (isObject(value)) for (const name in value) if (name !== 'filename') refuseScheme(value[name])
 }
 
 /** Kinds that some services have besides: video_url, document_url, pdf_url, … */

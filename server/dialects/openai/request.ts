@@ -1,6 +1,7 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { refuseScheme } from '../address-scheme.ts'
 import type { PromptText, RequestFacts } from '../dialect.ts'
 import { choicesLimit, maxTokensLimit, modelLimit } from '../limits.ts'
 import { askedTier } from '../service-tier.ts'
@@ -22,6 +23,7 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)
+  if (mode.startsWith('image')) for (const name of imageFields) refuseSchemesIn(body[name])
   const stream = optional(body, 'stream', 'boolean') ?? false
   const streamOptions = body['stream_options']
   const tier = body['service_tier'] === undefined ? undefined : askedTier(body['service_tier'])
@@ -36,6 +38,15 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
     ...(tier !== undefined && { tier }),
     prompt: readPrompt(mode, body),
   }
+}
+
+/** Where images that are to be changed, or to go by, stand in JSON. */
+const imageFields = ['image', 'images', 'image_url', 'mask', 'reference_images']
+
+function refuseSchemesIn(value: unknown): void {
+  refuseScheme(value)
+  if (Array.isArray(value)) for (const each of value as unknown[]) refuseSchemesIn(each)
+  else if (isObject(value)) for (const name in value) refuseScheme(value[name])
 }
 
 function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefined): string {
