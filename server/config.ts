@@ -1,4 +1,14 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from './lib/database-url.ts'
@@ -14,6 +24,8 @@ export interface Config {
   databaseUrl: string
   sqliteSynchronous: 'NORMAL' | 'FULL'
   secretKey: string
+  /** The file of the secret key, where this start has made it; undefined where the key was there. */
+  madeSecretFile: string | undefined
   initialRootPassword: string | undefined
   initialRootToken: string | undefined
   initialRootAccessToken: string | undefined
@@ -77,7 +89,7 @@ export function readLaunch(env: Env = process.env): Launch {
 }
 
 /** What a command of the command line needs of the configuration. */
-export type CommandConfig = Omit<Config, 'secretKey'>
+export type CommandConfig = Omit<Config, 'secretKey' | 'madeSecretFile'>
 
 /** Reads the configuration; throws ConfigError with every fault found. Creates the data folder and the secret key. */
 export function loadConfig(env: Env = process.env): Config {
@@ -87,9 +99,9 @@ export function loadConfig(env: Env = process.env): Config {
   // With PostgreSQL and a key of its own a node keeps nothing.
   const keepsFiles = given === undefined || !isPostgresUrl(config.databaseUrl)
   if (faults.length === 0 && keepsFiles) makeDataDir(config.dataDir, faults)
-  const secretKey = faults.length === 0 ? readSecretKey(given, config.dataDir, faults) : ''
+  const secret = faults.length === 0 ? readSecretKey(given, config, faults) : noKey
   if (faults.length > 0) throw new ConfigError(faults)
-  return { ...config, secretKey }
+  return { ...config, secretKey: secret.key, madeSecretFile: secret.madeFile }
 }
 
 /** As `loadConfig`, but without the secret key and without making anything: a command is for what is there. */
@@ -209,22 +221,58 @@ function makeDataDir(dataDir: string, faults: string[]): void {
   }
 }
 
-function readSecretKey(given: string | undefined, dataDir: string, faults: string[]): string {
+/** A secret key, and its file where that was made just now. */
+interface SecretKey {
+  key: string
+  madeFile: string | undefined
+}
+
+const noKey: SecretKey = { key: '', madeFile: undefined }
+
+function readSecretKey(
+  given: string | undefined,
+  { dataDir, databaseUrl }: CommandConfig,
+  faults: string[],
+): SecretKey {
   if (given !== undefined) {
     if (given.length < 16) faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
-    return given
+    return { key: given, madeFile: undefined }
   }
   const file = join(dataDir, 'secret.key')
   try {
-    if (!existsSync(file)) writeFileSync(file, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
+    const isMissing = !existsSync(file)
+    // A database that is there was filled under a key: another one would open nothing of it.
+    if (isMissing && isFilled(databaseUrl)) {
+      faults.push(lostKeyText(file))
+      return noKey
+    }
+    if (isMissing) writeFileSync(file, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
     chmodSync(file, 0o600)
     const key = readFileSync(file, 'utf8').trim()
     if (key.length < 16) faults.push(`${file} is too short to be a secret key; restore it from a backup.`)
-    return key
+    return { key, madeFile: isMissing ? file : undefined }
   } catch (error) {
     faults.push(`The secret key ${file} cannot be read or made: ${messageOf(error)}.`)
-    return ''
+    return noKey
   }
+}
+
+/** What PostgreSQL holds is seen when it is connected to. */
+function isFilled(databaseUrl: string): boolean {
+  return !isPostgresUrl(databaseUrl) && existsSync(databaseUrl) && statSync(databaseUrl).size > 0
+}
+
+function lostKeyText(file: string): string {
+  return `The secret key is missing: there is neither SECRET_KEY nor ${file}, but the database holds what was encrypted under a key. Restore the key from a backup; nothing was made.`
+}
+
+/**
+ * For a start that made a secret key and found a database that was filled under another: takes the key away again, and
+ * answers what is wrong.
+ */
+export function takeBackSecretKey(madeFile: string): Error {
+  rmSync(madeFile, { force: true })
+  return new ConfigError([lostKeyText(madeFile)])
 }
 
 function messageOf(error: unknown): string {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { bootstrapRoot } from './api/bootstrap.ts'
+import { bootstrapRoot, SecretKeyMismatch } from './api/bootstrap.ts'
 import type { ApiDeps } from './api/deps.ts'
 import { type Batcher, createBatcher } from './billing/batcher.ts'
 import { createLedger } from './billing/ledger.ts'
 import { ledgerReports } from './billing/ledger-reports.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
-import type { Config } from './config.ts'
+import { type Config, takeBackSecretKey } from './config.ts'
 import { createRateLimiter, type RateLimiter, type RateRule } from './http/rate-limit.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
@@ -235,7 +235,10 @@ async function bringUpToDate(
 ): Promise<string | undefined> {
   const { store, clock } = sweep
   await migrate(store)
-  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock)
+  const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock).catch((error: unknown) => {
+    const { madeSecretFile: made } = config
+    throw error instanceof SecretKeyMismatch && made !== undefined ? takeBackSecretKey(made) : error
+  })
   await sealPlainOptions(store, secrets)
   await pulse.beat()
   // What follows may take minutes, and others take off the list who is silent for that long.

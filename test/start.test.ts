@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -61,6 +61,25 @@ test('the program as it is started counts tokens itself where the upstream does 
 }, 120_000)
 
 forEachEmptyDatabaseUrl((name, freshUrl) => {
+  test('a lost secret key is told, and no other one is made', async () => {
+    await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
+    const file = join(installation.folder, 'secret.key')
+    const gateway = await installation.start()
+    expect(await gateway.stop()).toBe(0)
+    const key = readFileSync(file, 'utf8')
+    rmSync(file)
+    const before = readdirSync(installation.folder).sort()
+    const { code, output } = await installation.run()
+    expect([code, linesOf(output).at(-1)]).toEqual([
+      name === 'sqlite' ? 78 : 1,
+      expect.stringContaining(`The secret key is missing: there is neither SECRET_KEY nor ${file}`),
+    ])
+    expect(readdirSync(installation.folder).sort()).toEqual(before)
+    writeFileSync(file, key)
+    const again = await installation.start()
+    expect(await again.stop()).toBe(0)
+  }, 120_000)
+
   test(name === 'sqlite' ? 'several workers need PostgreSQL' : 'several workers share the port', async () => {
     const { port } = await occupyPort().then(async (other) => {
       await other[Symbol.asyncDispose]()

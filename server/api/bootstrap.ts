@@ -27,7 +27,7 @@ export interface RootConfig {
 }
 
 /** The database was filled under another SECRET_KEY. */
-class SecretKeyMismatch extends Error {
+export class SecretKeyMismatch extends Error {
   constructor() {
     super(
       'SECRET_KEY does not belong to this database: what it holds was encrypted under another key. ' +

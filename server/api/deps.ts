@@ -54,7 +54,9 @@ export interface ApiDeps {
   logTail: LogTail
   warn(message: string): void
   /** Limits other than the default ones. */
-  rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule }
+  rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule; accountFailures?: RateRule }
+  /** How an answer waits for so many milliseconds; default: by the clock. */
+  pause?: (ms: number) => Promise<unknown>
 }
 
 /** Tells every node that something cached is out of date. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { api } from '../../../contract/api/index.ts'
 import { roles } from '../../../contract/roles.ts'
 import { userStatus } from '../../../contract/statuses.ts'
@@ -14,11 +15,19 @@ import { createBotCheck } from '../bot-check.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createOneTimeCodes } from '../one-time-codes.ts'
 import { loginView } from '../user-view.ts'
+import { isKnownBrowser, markBrowser } from './known-browser.ts'
 import { mountMailCodes } from './mail-codes.ts'
 import { mountRegister } from './register.ts'
 
 /** Per account and address: whoever guesses is stopped, the owner at another address is not locked out. */
 const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
+
+/**
+ * Per account, from wherever: whoever guesses from changing addresses waits for each answer. The owner does, too, but is
+ * never refused.
+ */
+const accountFailureRule = { limit: 100, windowMs: 3_600_000 }
+const guessPauseMs = 10_000
 
 /** One text for every way to fail, so that it tells nothing about which accounts exist. */
 const loginFailed = 'The username or password is wrong, or the account has been banned.'
@@ -33,14 +42,23 @@ export function mountAuth(router: ApiRouter, deps: ApiDeps & { announce: Announc
 
 function mountLogin(
   router: ApiRouter,
-  { store, settings, clock, rateRules }: Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'rateRules'>,
+  {
+    store,
+    settings,
+    secrets,
+    clock,
+    rateRules,
+    pause = sleep,
+  }: Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'rateRules' | 'pause'>,
 ): void {
   const failures = createRateLimiter(rateRules?.loginFailures ?? loginFailureRule, clock)
+  const ofAccount = createRateLimiter(rateRules?.accountFailures ?? accountFailureRule, clock)
 
   servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
     if (body.username === '' || body.password === '') throw new ApiFailure('The username and the password are needed.')
     // In the one form that the account is found by, or each way of writing its name would have a limit of its own.
-    const key = `${addressKey(clientAddress)} ${body.username.normalize('NFKC').toLowerCase()}`
+    const name = body.username.normalize('NFKC').toLowerCase()
+    const key = `${addressKey(clientAddress)} ${name}`
     const wait = failures.wait(key)
     if (wait > 0) throw tooManyRequests(wait)
 
@@ -48,8 +66,12 @@ function mountLogin(
     // Checked for unknown names too: it takes the same time, so that names cannot be told apart by it.
     const matches = await verifyPassword(body.password, user?.password ?? '')
     const byPassword = settings.current().PasswordLoginEnabled
+    const isKnown = user !== undefined && isKnownBrowser(context, secrets, user)
+    // A right password waits as a wrong one does, so that the wait tells nothing.
+    if (!isKnown && ofAccount.wait(name) > 0) await pause(guessPauseMs)
     if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
       failures.take(key)
+      if (!isKnown) ofAccount.take(name)
       const actor = { id: 0, username: body.username }
       await store.write((trx) =>
         recordAudit(trx, auditEvent(clock, { person: actor, clientAddress }, 'login.fail', '')),
@@ -65,6 +87,7 @@ function mountLogin(
       await router.sessions.start(context, trx, user.id)
       await recordAudit(trx, auditEvent(clock, { person: user, clientAddress }, 'login', `user ${user.id}`))
     })
+    markBrowser(context, secrets, { id: user.id, password: rehashed ?? user.password })
     return loginView(user)
   })
 

@@ -1,0 +1,34 @@
+import { timingSafeEqual } from 'node:crypto'
+import { getCookie, setCookie } from 'hono/cookie'
+import type { AppContext } from '../../http/app-env.ts'
+import type { Secrets } from '../../lib/secrets.ts'
+
+const cookieName = 'known'
+const lifetimeSeconds = 180 * 86_400
+
+/** An account, as far as its mark goes: a new password makes the old marks worthless. */
+interface Account {
+  id: number
+  password: string
+}
+
+function markOf(secrets: Secrets, { id, password }: Account): string {
+  return secrets.fingerprint(`${id} ${password}`, 'known-browser')
+}
+
+/** Leaves a mark in a browser that has logged in to the account. */
+export function markBrowser(c: AppContext, secrets: Secrets, account: Account): void {
+  setCookie(c, cookieName, markOf(secrets, account), {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: c.get('secure'),
+    maxAge: lifetimeSeconds,
+  })
+}
+
+/** True for a browser that has logged in to the account before, with the password that it still has. */
+export function isKnownBrowser(c: AppContext, secrets: Secrets, account: Account): boolean {
+  const [given, mark] = [getCookie(c, cookieName) ?? '', markOf(secrets, account)].map((text) => Buffer.from(text))
+  return given !== undefined && mark !== undefined && given.length === mark.length && timingSafeEqual(given, mark)
+}
