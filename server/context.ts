@@ -7,7 +7,8 @@ import { ledgerReports } from './billing/ledger-reports.ts'
 import { createPriceBook, type PriceBook } from './billing/ratios.ts'
 import { createReturnQueue } from './billing/return-queue.ts'
 import { type Config, takeBackSecretKey } from './config.ts'
-import { createRateLimiter, type RateLimiter, type RateRule } from './http/rate-limit.ts'
+import type { RateLimiter } from './http/rate-limit.ts'
+import { rateLimiters, rateRules } from './http/rate-rules.ts'
 import { type ChannelCare, createChannelCare } from './jobs/channel-care.ts'
 import { countUsage, logJobs } from './jobs/log-jobs.ts'
 import { createLogTail } from './jobs/log-tail.ts'
@@ -62,8 +63,6 @@ const testsDueMs = 30_000
 /** How often failed attempts of channels are written. */
 const failuresMs = 2_000
 /** Over which requests are counted, as in one-api. */
-const apiWindowMs = 180_000
-const criticalWindowMs = 1_200_000
 /** The net below the notices: no setting and no channel is out of date for longer. */
 const refreshMs = 10_000
 
@@ -118,6 +117,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
     sweep,
+    installationId: secrets.fingerprint('installation', 'via').slice(0, 16),
     settings,
     routing,
     batcher,
@@ -313,18 +313,6 @@ function channelCalls({ health, ask }: ChannelCare, { missingPlaces }: RelayDeps
   }
 }
 
-function rateLimiters({ api, web }: Record<'api' | 'web', RateRule>, clock: Clock): Context['limits'] {
-  return { billing: createRateLimiter(api, clock), web: createRateLimiter(web, clock) }
-}
-
-function rateRules({ rateLimits }: Config): { api: RateRule; web: RateRule; critical: RateRule } {
-  return {
-    api: { limit: rateLimits.api, windowMs: apiWindowMs },
-    web: { limit: rateLimits.web, windowMs: apiWindowMs },
-    critical: { limit: rateLimits.critical, windowMs: criticalWindowMs },
-  }
-}
-
 /** Answers that were cut off settle what was delivered; the heartbeat must go on until they have. */
 async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs
@@ -333,6 +321,7 @@ async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Prom
 }
 
 interface RelayParts {
+  installationId: string
   sweep: Pick<SweepDeps, 'store' | 'nodeId'>
   settings: SettingsSource
   routing: RoutingSource
@@ -348,6 +337,7 @@ interface RelayParts {
 
 function relayDeps({
   sweep: { store, nodeId },
+  installationId,
   settings,
   routing,
   batcher,
@@ -389,6 +379,7 @@ function relayDeps({
     fetchMedia: createFetchMedia(),
     clock,
     turns: new Turns(),
+    installationId,
     random: Math.random,
     events: metrics.events,
     disableChannel: disable,

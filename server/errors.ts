@@ -38,6 +38,7 @@ export const errorTable = {
   feature_not_supported: { status: 400, type: invalid },
   database_unavailable: { status: 503, type: gateway },
   storage_unavailable: { status: 503, type: gateway },
+  loop_detected: { status: 508, type: gateway },
   shutting_down: { status: 503, type: gateway },
   invalid_json: { status: 400, type: invalid },
   required_field_missing: { status: 400, type: invalid },

@@ -14,6 +14,7 @@ import type { Attempting, Prepared } from './prepare.ts'
 import type { Channel } from './routing-table.ts'
 import { leftUnsent, send } from './send.ts'
 import { shuttingDown } from './shutting-down.ts'
+import { viaFor } from './via.ts'
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
 export interface Patience {
@@ -105,7 +106,7 @@ function callTarget(
   if (endpoint.open) return opened(deps, attempting, target, prepared, patience)
   return send({
     target: withForwarded(target, call, endpoint),
-    headers: headersFor(call, prepared),
+    headers: { ...headersFor(call, prepared), ...viaFor(deps, call, channel) },
     contentType: prepared.contentType,
     body: prepared.body,
     ...(prepared.contentLength !== undefined && { contentLength: prepared.contentLength }),

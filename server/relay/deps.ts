@@ -40,6 +40,8 @@ export interface RelayDeps {
   clock: Clock
   /** Steps of long work wait for these. */
   turns: Turns
+  /** Names this installation to others of its kind. */
+  installationId: string
   random(): number
   events: Events
   /** Asks for a channel to be switched off, or one key of a channel that has several; the reason is for people. */

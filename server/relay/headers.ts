@@ -1,9 +1,10 @@
 import type { DialectName } from '../dialects/conversation.ts'
 import { requestIdHeader } from '../lib/ids.ts'
 import { droppedHeader } from './dropped-names.ts'
+import { viaHeader } from './via.ts'
 
 /** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
-const toUpstream = ['accept', 'openai-beta'] as const
+const toUpstream = ['accept', 'openai-beta', viaHeader] as const
 
 /** Headers that only services understand which say so (`forwards` of an endpoint). */
 const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {

@@ -29,6 +29,7 @@ import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.
 import { readAside } from './read-aside.ts'
 import { relay } from './relay.ts'
 import { shuttingDown } from './shutting-down.ts'
+import { refuseLoop } from './via.ts'
 
 export interface RelayRouteDeps {
   relay: RelayDeps
@@ -63,6 +64,7 @@ export async function serveCaller(
     if (deps.draining()) {
       throw shuttingDown()
     }
+    refuseLoop(request.headers, deps.relay.installationId)
     const found = authenticate(deps.authenticate, credentialOf(request, dialect), incoming.address)
     caller = found instanceof Promise ? await found : found
     response = await run(caller)

@@ -14,6 +14,7 @@ import { type MakeAttempt, throughChannels, toFailure } from '../relay.ts'
 import { AttemptFailed } from '../retry-policy.ts'
 import { type Channel, mappedModel } from '../routing-table.ts'
 import { type RelayRouteDeps, serveCaller } from '../serve-call.ts'
+import { viaFor } from '../via.ts'
 import { RealtimeSession } from './session.ts'
 import type { RealtimeSessions } from './sessions.ts'
 import { openSocket, SocketFailure, type UpstreamSocket } from './upstream-socket.ts'
@@ -176,7 +177,7 @@ async function connect(
     await relay.guard.check(target.url.replace(/^ws/, 'http'))
     const answer = await openSocket({
       url: target.url,
-      headers: { ...call.headers, ...target.headers },
+      headers: { ...call.headers, ...viaFor(relay, call, channel), ...target.headers },
       signal: controller.signal,
       connectTimeoutMs: patience.connectTimeoutMs,
       answerTimeoutMs: patience.firstByteTimeoutMs,

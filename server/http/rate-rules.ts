@@ -1,0 +1,21 @@
+import type { Clock } from '../lib/clock.ts'
+import { createRateLimiter, type RateLimiter, type RateRule } from './rate-limit.ts'
+
+const apiWindowMs = 180_000
+const criticalWindowMs = 1_200_000
+
+type Rules = Record<'api' | 'web' | 'critical', RateRule>
+
+/** The rules for requests per address. */
+export function rateRules({ rateLimits }: { rateLimits: Record<keyof Rules, number> }): Rules {
+  return {
+    api: { limit: rateLimits.api, windowMs: apiWindowMs },
+    web: { limit: rateLimits.web, windowMs: apiWindowMs },
+    critical: { limit: rateLimits.critical, windowMs: criticalWindowMs },
+  }
+}
+
+/** The limiters of what is no call of the management API. */
+export function rateLimiters({ api, web }: Rules, clock: Clock): Record<'billing' | 'web', RateLimiter> {
+  return { billing: createRateLimiter(api, clock), web: createRateLimiter(web, clock) }
+}

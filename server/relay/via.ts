@@ -1,0 +1,30 @@
+import { GatewayError } from '../errors.ts'
+import type { AnyCall } from './call.ts'
+import type { RelayDeps } from './deps.ts'
+import type { Channel } from './routing-table.ts'
+
+/** Names the installations that a call has come through, so that a channel that leads back to one of them is noticed. */
+export const viaHeader = 'x-tollgate-via'
+
+/** More installations than any sensible chain has. */
+const longestChain = 20
+
+/** Refuses a call that this installation has sent itself. Throws GatewayError (loop_detected). */
+export function refuseLoop(headers: Headers, installationId: string): void {
+  const via = headers.get(viaHeader)
+  if (via === null) return
+  const passed = via.split(',').map((id) => id.trim())
+  if (!passed.includes(installationId) && passed.length <= longestChain) return
+  throw new GatewayError('loop_detected', 'this call has come through this gateway before: a channel leads back to it')
+}
+
+/** The header for a channel at an address of its own; a maker's own address leads nowhere else. */
+export function viaFor(
+  { installationId }: Pick<RelayDeps, 'installationId'>,
+  { headers }: Pick<AnyCall, 'headers'>,
+  { upstream, provider }: Channel,
+): Record<string, string> {
+  if (upstream.baseUrl === provider.meta.defaultBaseUrl.replace(/\/+$/, '')) return {}
+  const before = headers[viaHeader]
+  return { [viaHeader]: before === undefined ? installationId : `${before}, ${installationId}` }
+}

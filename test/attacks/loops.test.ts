@@ -1,0 +1,64 @@
+// Channels that lead back to the gateway that calls them.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { okChat, startFakeUpstream } from '../helpers/fake-upstream.ts'
+import { startTestGateway } from '../helpers/test-gateway.ts'
+
+setDefaultTimeout(120_000)
+
+const other = { env: { SECRET_KEY: 'the secret key of another gateway' } }
+const prices = async (...gateways: Awaited<ReturnType<typeof startTestGateway>>[]) => {
+  for (const gateway of gateways) await gateway.setOption('ModelRatio', '{"m":1}')
+}
+const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+const message = { ...chat, max_tokens: 5 }
+const contents = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+const calls = [
+  ['/v1/chat/completions', chat],
+  ['/v1/chat/completions', { ...chat, stream: true }],
+  ['/v1/responses', { model: 'm', input: 'Hi' }],
+  ['/v1/messages', message],
+  ['/v1beta/models/m:generateContent', contents],
+  ['/v1/embeddings', { model: 'm', input: 'Hi' }],
+] as const
+
+test('a channel that leads to its own gateway is noticed at once, and nothing is charged', async () => {
+  await using gateway = await startTestGateway()
+  await prices(gateway)
+  await gateway.addChannel({ base_url: gateway.url, key: gateway.token, models: 'm' })
+  for (const [path, body] of calls) {
+    const answer = await gateway.post(path, body)
+    expect([path, answer.status]).toEqual([path, 508])
+    expect(await answer.text()).toContain('come through this gateway before')
+  }
+  const rows = (await gateway.logs()).filter(({ quota }) => quota > 0)
+  expect(rows).toEqual([])
+})
+
+test('two gateways that lead to each other end where they began', async () => {
+  await using one = await startTestGateway()
+  await using two = await startTestGateway(other)
+  await prices(one, two)
+  await one.addChannel({ base_url: two.url, key: two.token, models: 'm' })
+  await two.addChannel({ base_url: one.url, key: one.token, models: 'm' })
+  expect((await one.post('/v1/chat/completions', chat)).status).toBe(508)
+})
+
+test('a chain of two gateways works, and a maker is not told of it', async () => {
+  await using upstream = await startFakeUpstream()
+  await using one = await startTestGateway()
+  await using two = await startTestGateway(other)
+  await prices(one, two)
+  await one.addChannel({ base_url: two.url, key: two.token, models: 'm' })
+  await two.addChannel({ base_url: upstream.url, models: 'm' })
+  upstream.always(okChat({ text: 'Hello.' }))
+  const answer = await one.post('/v1/chat/completions', chat)
+  expect(answer.status).toBe(200)
+  expect(upstream.last.headers.get('x-tollgate-via')?.split(', ')).toHaveLength(2)
+})
+
+test('a chain that is made up, and endless, is refused', async () => {
+  await using gateway = await startTestGateway()
+  const via = Array.from({ length: 30 }, (_, at) => `id${at}`).join(',')
+  const answer = await gateway.post('/v1/chat/completions', chat, gateway.token, { headers: { 'x-tollgate-via': via } })
+  expect(answer.status).toBe(508)
+})
