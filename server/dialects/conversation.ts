@@ -265,6 +265,9 @@ export interface Conversation {
   /** The service itself finds the end of what is worth caching. */
   readonly cache?: CacheMark
   readonly native?: Native
-  /** Places of members that nobody read: those that their own dialect writes back, and those that nobody does. */
-  readonly unread?: { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
+  /**
+   * Places of members that nobody read: those that their own dialect writes back, and those that nobody does. Sought when
+   * somebody asks, since a request that is passed on needs none of it.
+   */
+  readonly unread?: () => { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
 }

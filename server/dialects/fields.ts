@@ -237,10 +237,12 @@ export interface Unread {
 
 /** What is left of a request when all has been read. */
 export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, 'native' | 'unread'> {
-  const native = body.deepNative(dialect)
-  const unread: Unread = { kept: new Set(), lost: new Set() }
-  body.addUnread(unread)
-  return { ...native, ...(unread.kept.size + unread.lost.size > 0 && { unread }) }
+  const unread = () => {
+    const all: Unread = { kept: new Set(), lost: new Set() }
+    body.addUnread(all)
+    return all
+  }
+  return { ...body.deepNative(dialect), unread }
 }
 
 /** A place without the numbers of what stands in lists. */

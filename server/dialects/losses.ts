@@ -134,7 +134,8 @@ export class Losses {
    * same. Throws GatewayError for what cannot be left out.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_place: string) => false) {
-    const { native, unread, from } = conversation
+    const { native, from } = conversation
+    const unread = conversation.unread?.()
     this.#from = from
     this.#to = to
     for (const place of unread?.lost ?? []) this.#names.add(place)

@@ -138,6 +138,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const dropped = [...left]
   refuseLosses(deps, channel, dropped)
   refuseUnpriced(deps, attempting, body)
+  const { unread: _unread, ...told } = asked
   const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
   const frame = {
     id: call.requestId,
@@ -145,7 +146,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     // What was asked is told back by some dialects; the messages are not, and would stay in memory.
-    request: { ...asked, messages: [] },
+    request: { ...told, messages: [] },
   }
   const caller = callerDialects[call.dialect]
   return {
