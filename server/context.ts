@@ -45,6 +45,7 @@ import { createAsideReader } from './relay/read-aside.ts'
 import type { RealtimeDeps } from './relay/realtime/serve-realtime.ts'
 import { RealtimeSessions } from './relay/realtime/sessions.ts'
 import { loadRouting, type RoutingSource } from './relay/routing-table.ts'
+import { createThreads } from './relay/threads.ts'
 import { createTokenCache } from './relay/token-cache.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
@@ -374,6 +375,7 @@ function relayDeps({
     guard,
     missingPlaces: createMissingPlaces(nowMs),
     keptItems: createKeptItems(nowMs),
+    threads: createThreads(nowMs),
     accessTokens,
     fetchJson: createFetchJson(tokenTimeoutMs, guard),
     fetchMedia: createFetchMedia(),

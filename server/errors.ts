@@ -36,6 +36,8 @@ export const errorTable = {
   tool_not_priced: { status: 400, type: invalid },
   mode_not_supported: { status: 400, type: gateway },
   feature_not_supported: { status: 400, type: invalid },
+  thread_not_supported: { status: 400, type: invalid },
+  thread_not_found: { status: 404, type: invalid },
   database_unavailable: { status: 503, type: gateway },
   storage_unavailable: { status: 503, type: gateway },
   loop_detected: { status: 508, type: gateway },
@@ -78,11 +80,19 @@ export class GatewayError extends Error {
   readonly param: string
   /** Seconds after which a retry makes sense; becomes a Retry-After header. */
   readonly retryAfterSeconds: number | undefined
+  /** What a program is told beside the text, in the form of Anthropic's errors. */
+  readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { param?: string; status?: number; retryAfterSeconds?: number; cause?: unknown } = {},
+    options: {
+      param?: string
+      status?: number
+      retryAfterSeconds?: number
+      details?: Readonly<Record<string, unknown>>
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.code = code
@@ -90,5 +100,6 @@ export class GatewayError extends Error {
     this.type = errorTable[code].type
     this.param = options.param ?? ''
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.details = options.details
   }
 }

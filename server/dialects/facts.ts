@@ -1,4 +1,4 @@
-import { tryStringify } from '../lib/json.ts'
+import { isObject, tryStringify } from '../lib/json.ts'
 import { refuseScheme } from './address-scheme.ts'
 import type { Conversation, MediaPart, Part } from './conversation.ts'
 import type { PromptText, RequestFacts } from './dialect.ts'
@@ -62,7 +62,12 @@ const keptPrompts = ['previous_response_id', 'conversation', 'prompt', 'cachedCo
 
 function goesOn({ native, messages }: Conversation): boolean {
   const isKept = native !== undefined && keptPrompts.some((field) => isThere(native.fields[field]))
-  return isKept || messages.some(({ parts }) => parts.some(isReference))
+  return isKept || isContinued(native?.fields['thread']) || messages.some(({ parts }) => parts.some(isReference))
+}
+
+/** A thread of Anthropic's that goes on: what was said before is kept there. */
+function isContinued(thread: unknown): boolean {
+  return isObject(thread) && thread['type'] === 'continue'
 }
 
 function isThere(value: unknown): boolean {

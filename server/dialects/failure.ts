@@ -39,6 +39,7 @@ export function failureOf(error: GatewayError): Failure {
     code: error.code,
     type: error.type,
     ...(error.param && { param: error.param }),
+    ...(error.details && { details: error.details }),
   }
 }
 

@@ -88,6 +88,8 @@ export interface Failure {
   /** Whose code and type these are; absent = the gateway's own. */
   readonly dialect?: DialectName
   readonly param?: string
+  /** What Anthropic's programs are told beside the text. */
+  readonly details?: JsonObject
   readonly context?: ContextSizes
   /** When the maker says a retry makes sense, where it says so within the error. */
   readonly retryAfterSeconds?: number

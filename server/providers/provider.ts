@@ -108,6 +108,8 @@ export interface ChatEndpoint extends Endpoint {
    * said in it any more.
    */
   finish?(body: JsonObject, call: UpstreamCall, lose: (what: Losable) => void): JsonObject
+  /** The service keeps the conversation of a thread of the Messages API. */
+  readonly keepsThreads?: true
   /** Where the service counts the tokens of a request in its dialect, for callers who speak it. */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Headers of the caller that this service understands, beside those that all do. */

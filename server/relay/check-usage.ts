@@ -54,6 +54,7 @@ const unseenFields = [
   'conversation',
   'prompt',
   'mcp_servers',
+  'thread',
 ]
 
 /**

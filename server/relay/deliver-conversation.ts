@@ -1,5 +1,5 @@
 import { DecodingMeter } from '../dialects/decoding-meter.ts'
-import type { StreamEncoder } from '../dialects/dialect.ts'
+import type { StreamEncoder, UpstreamDialect } from '../dialects/dialect.ts'
 import { addMedia, textsOf } from '../dialects/event-tally.ts'
 import type { Reply } from '../dialects/reply.ts'
 import { replyEvents } from '../dialects/reply-events.ts'
@@ -19,6 +19,7 @@ import { settleWhole } from './settle-whole.ts'
 import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
 import { openStream } from './stream-opening.ts'
+import { isThreaded } from './threads.ts'
 import { TranslatingReader } from './translating-reader.ts'
 import { WholeReader } from './whole-reader.ts'
 
@@ -66,6 +67,7 @@ async function deliverWhole(
   open.tools?.take(body)
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
+  noterOf(deps, open)?.(reply.id)
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
     const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
@@ -111,6 +113,35 @@ function mediaOf(reply: Reply): MediaTokens | undefined {
   return media.tokens
 }
 
+/** Only the channel that gave an answer can go on from it. */
+function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswer | undefined {
+  if (!isThreaded(call)) return undefined
+  const place = { channelId: channel.id, key: channel.upstream.key }
+  return (id) => {
+    if (id !== undefined) threads.note(call.caller.tokenId, id, place)
+  }
+}
+
+type NoteAnswer = (id: string | undefined) => void
+
+/** A dialect whose streams tell the name of their answer. */
+function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDialect {
+  return {
+    ...dialect,
+    streamDecoder(idSeed) {
+      const decoder = dialect.streamDecoder(idSeed)
+      return {
+        push(data) {
+          const events = decoder.push(data)
+          for (const event of events) if (event.type === 'start') note(event.id)
+          return events
+        },
+        finish: () => decoder.finish(),
+      }
+    },
+  }
+}
+
 async function deliverEvents(
   deps: RelayDeps,
   open: OpenCall,
@@ -121,7 +152,9 @@ async function deliverEvents(
 ): Promise<Response> {
   const { from, to } = codec
   const { requestId } = open.call
-  const newMeter = () => new DecodingMeter(from, requestId)
+  const note = noterOf(deps, open)
+  const noting = note ? notingDialect(from, note) : from
+  const newMeter = () => new DecodingMeter(noting, requestId)
   const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
   handOver()
   const encoder = to && encoderFor(deps, open, to)

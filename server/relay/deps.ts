@@ -16,6 +16,7 @@ import type { KeptItems } from './kept-items.ts'
 import type { MissingPlaces } from './missing-places.ts'
 import type { AsideReader } from './read-aside.ts'
 import type { RoutingTable } from './routing-table.ts'
+import type { Threads } from './threads.ts'
 
 /** What the relay works with; one object per process, its moving parts read through functions. */
 export interface RelayDeps {
@@ -32,6 +33,7 @@ export interface RelayDeps {
   /** Dialects that a channel's service turned out not to offer. */
   missingPlaces: MissingPlaces
   keptItems: KeptItems
+  threads: Threads
   /** What providers sign and log in with. */
   accessTokens: TokenKeeper
   fetchJson: FetchJson

@@ -21,6 +21,7 @@ import { refuseUnknown } from './kept-items.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
+import { continuedFrom, isThreaded, noThreads } from './threads.ts'
 import { refuseUnpricedTools } from './tool-fees.ts'
 
 /** Fields of a Responses request that mean something kept at the service that answered before. */
@@ -35,6 +36,7 @@ export type Conversing = Attempting & { endpoint: ChatEndpoint }
  */
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
+  if (!endpoint.keepsThreads && isThreaded(call)) throw unsent(noThreads(attempting.channel.provider.meta.label))
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
   if (call.body.kind === 'json') refuseUnpriced(deps, attempting, call.body.json)
   if (endpoint.lacks) refuseLacking(attempting)
@@ -75,7 +77,8 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
     refuseBackground(json)
     refuseKept(deps, call, json)
   }
-  const systemPromptReset = channel.systemPrompt !== ''
+  // A thread has the one it was begun with, and the service refuses another.
+  const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
   const told = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   const repair = repairs[call.dialect](json, text, {
     model: upstreamModel,

@@ -21,6 +21,7 @@ import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { isAboutThoughts } from './thoughts-refused.ts'
+import { keeperOf, threadPlace } from './threads.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from './usage-refused.ts'
 
 /**
@@ -90,6 +91,8 @@ export async function throughChannels<Call extends AnyCall>(
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
   const { chosenChannel, group } = call.caller
   const candidates = deps.routing().candidates(group, call.facts.model)
+  const place = threadPlace(deps, call)
+  if (place) return keeperOf(candidates, place, tried)
   const channel = chosenChannel ?? selectChannel(call, candidates, tried, deps.breaker, deps.random)
   return channel && withKey(channel, deps.clock.nowMs())
 }

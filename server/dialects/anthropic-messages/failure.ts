@@ -43,6 +43,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
     kind,
     message: messageOf(body, status),
     ...(type && { type, code: type }),
+    ...(isObject(error?.['details']) && { details: error['details'] }),
     dialect: 'anthropic-messages',
   }
 }
@@ -69,6 +70,7 @@ export function encodeFailure(failure: Failure, requestId: string): JsonObject {
     error: {
       type: types[failure.kind],
       message: failure.kind === 'context-length' ? anthropicWords(failure) : failure.message,
+      ...(failure.details && { details: failure.details }),
     },
     request_id: requestId,
   }

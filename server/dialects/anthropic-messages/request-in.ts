@@ -58,7 +58,9 @@ function systemIn(body: Fields): Conversation['system'] {
 
 function messagesIn(body: Fields): Message[] {
   const messages = body.each('messages')
-  if (!messages || messages.length === 0) throw missingField('messages')
+  // A thread goes on from what is kept: nothing need be said.
+  const goesOn = body.value['thread'] !== undefined && body.value['thread'] !== null
+  if (!messages || (messages.length === 0 && !goesOn)) throw missingField('messages')
   return messages.map((message) => {
     if (message.text('role') === undefined) throw missingField(message.at('role'))
     const role = message.word('role', ['user', 'assistant', 'system']) ?? 'user'

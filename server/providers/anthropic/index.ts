@@ -13,6 +13,7 @@ const headersOf = (upstream: Upstream) => ({ 'x-api-key': upstream.key, 'anthrop
 const messages: ChatEndpoint = {
   dialect: anthropicMessages,
   lacks: ['audio', 'more than one answer', 'logprobs'],
+  keepsThreads: true,
   // The caller's own version goes before ours.
   forwards: ['anthropic-version', 'anthropic-beta'],
   target: (upstream) => ({ url: joinPath(upstream.baseUrl, '/v1/messages'), headers: headersOf(upstream) }),

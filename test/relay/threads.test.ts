@@ -1,0 +1,217 @@
+// Threads of Anthropic's Messages API: the service keeps the conversation, and the caller sends what is new of it.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { sendJson } from '../helpers/fake-upstream/reply.ts'
+import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
+import { type Bench, chargedUnits, startBench, whileHeld } from './setup.ts'
+
+/** The context of a model that nobody knows, at one unit for a token. */
+const context = 1_048_576
+
+let bench: Bench
+let answers = 0
+
+/** An answer of Anthropic's, of a name of its own; the thousand tokens of the prompt are kept there. */
+function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
+  return behaviour('says', (exchange) => {
+    const usage = { input_tokens: 1000, output_tokens: 5 }
+    const message = { id: `msg_${++answers}`, type: 'message', role: 'assistant', model: 'm', stop_sequence: null }
+    if (exchange.request.fields['stream'] !== true)
+      return sendJson(exchange, 200, { ...message, content, stop_reason: stop, usage })
+    const events: JsonObject[] = [
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Sunny.' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ]
+    exchange.head(200, [['content-type', 'text/event-stream']])
+    const text = events.map((event) => `event: ${event['type']}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+    return exchange.write(text).then(() => exchange.end())
+  })
+}
+
+const sunny = says([{ type: 'text', text: 'Sunny.' }])
+const asks = says([{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Bern' } }], 'tool_use')
+
+/** The same in the form of OpenAI's chat. */
+const chat = (message: JsonObject, reason: string) =>
+  behaviour('chat', (exchange) =>
+    sendJson(exchange, 200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }],
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    }),
+  )
+const chatAsks = chat(
+  {
+    content: null,
+    tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } }],
+  },
+  'tool_calls',
+)
+const chatSunny = chat({ content: 'Sunny.' }, 'stop')
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '0' }))
+
+const claude = (fields: object = {}) => bench.channel({ type: 14, ...fields })
+const said = [{ role: 'user', content: 'Hi' }]
+const ask = (thread: JsonObject, token?: string, messages: JsonObject[] = said, fields: object = {}) =>
+  bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 100, messages, thread, ...fields }, token)
+const goOn = (id: unknown) => ({ type: 'continue', previous_message_id: id })
+const idOf = async (response: Response) => ((await response.json()) as JsonObject)['id']
+
+async function errorOf(response: Response): Promise<JsonObject> {
+  const { error } = (await response.json()) as { error: JsonObject }
+  return { status: response.status, type: error['type'], details: error['details'] }
+}
+
+/** Runs a tool by the SDK's own runner, and gives its last words. */
+async function runTool(token = bench.gateway.token): Promise<string> {
+  const client = new Anthropic({ baseURL: bench.gateway.url, apiKey: token, maxRetries: 0 })
+  const runner = client.beta.messages.toolRunner({
+    model: 'm',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Weather in Bern?' }],
+    tools: [
+      {
+        type: 'custom',
+        name: 'weather',
+        input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+        run: () => 'sunny',
+        parse: (input: unknown) => input,
+      },
+    ],
+  } as never)
+  const last = await runner
+  return last.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+describe('a channel that keeps no threads', () => {
+  test('says so in the form that lets a program send the whole conversation', async () => {
+    await bench.channel()
+    for (const thread of [{ type: 'create' }, goOn('msg_1')])
+      expect(await errorOf(await ask(thread))).toEqual({
+        status: 400,
+        type: 'invalid_request_error',
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      })
+    expect(bench.upstream.requests).toEqual([])
+  })
+
+  test('is passed over for one that does', async () => {
+    await bench.channel({ priority: 10 })
+    await claude()
+    bench.upstream.always(sunny)
+    expect((await ask({ type: 'create' })).status).toBe(200)
+  })
+
+  test('is Claude elsewhere, too', async () => {
+    await bench.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
+    const refused = await ask({ type: 'create' }, undefined, said, { model: 'claude-sonnet-4-5' })
+    expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
+  })
+
+  test("is told the whole conversation by the SDK's tool runner", async () => {
+    await bench.channel()
+    bench.upstream.next(chatAsks)
+    bench.upstream.always(chatSunny)
+    expect(await runTool()).toBe('Sunny.')
+    const { messages } = bench.upstream.last.fields as { messages: JsonObject[] }
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+  })
+})
+
+describe('a thread at Anthropic', () => {
+  test("goes on by the SDK's tool runner, which sends what is new alone", async () => {
+    await claude()
+    bench.upstream.next(asks)
+    bench.upstream.always(sunny)
+    expect(await runTool()).toBe('Sunny.')
+    const [first, second] = bench.upstream.requests.map(({ fields }) => fields as JsonObject)
+    expect(first?.['thread']).toEqual({ type: 'create' })
+    expect(second).toMatchObject({ thread: { type: 'continue' }, messages: [{ role: 'user' }] })
+  })
+
+  test('goes on at the channel that began it, whatever the others are like', async () => {
+    const keys = ['key-a', 'key-b', 'key-c', 'key-d']
+    await claude({ key: keys[0] })
+    bench.upstream.always(sunny)
+    const whole = await idOf(await ask({ type: 'create' }))
+    const streamed = await (await ask(goOn(whole), undefined, said, { stream: true })).text()
+    for (const key of keys.slice(1)) await claude({ key, priority: 10, weight: 1000 })
+    const [, id] = /"id":"(msg_\d+)"/.exec(streamed) ?? []
+    const next = await idOf(await ask(goOn(id)))
+    expect((await ask(goOn(next), undefined, [])).status).toBe(200)
+    expect(bench.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).toEqual(Array(4).fill(keys[0]))
+  })
+
+  test('keeps the system prompt of the channel that it was begun with', async () => {
+    await claude({ system_prompt: 'Be brief.' })
+    bench.upstream.always(sunny)
+    const id = await idOf(await ask({ type: 'create' }))
+    await ask(goOn(id))
+    expect(bench.upstream.requests.map(({ fields }) => (fields as JsonObject)['system'])).toEqual([
+      'Be brief.',
+      undefined,
+    ])
+  })
+
+  test('goes on with the key of a channel that began it', async () => {
+    await claude({ key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' })
+    bench.upstream.always(sunny)
+    let id = await idOf(await ask({ type: 'create' }))
+    for (let turn = 0; turn < 4; turn++) id = await idOf(await ask(goOn(id)))
+    expect(new Set(bench.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).size).toBe(1)
+  })
+
+  test('of which nobody knows where it began is begun anew by the program', async () => {
+    await claude()
+    await claude()
+    const unknown = await errorOf(await ask(goOn('msg_of_another_day')))
+    expect(unknown).toEqual({
+      status: 404,
+      type: 'not_found_error',
+      details: { error_code: 'thread_not_found' },
+    })
+    expect(bench.upstream.requests).toEqual([])
+    const other = await bench.caller()
+    bench.upstream.always(sunny)
+    const id = await idOf(await ask({ type: 'create' }))
+    expect((await errorOf(await ask(goOn(id), other.token))).status).toBe(404)
+  })
+
+  test('is passed to the one channel there is, and what that says of it to the caller', async () => {
+    await claude()
+    const details = { error_code: 'thread_already_continued' }
+    const error = { type: 'invalid_request_error', message: 'It went on already.', details }
+    bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, 400, { type: 'error', error })))
+    expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
+  })
+
+  test('is held for as a prompt that cannot be seen, and charged as the service counts it', async () => {
+    await claude()
+    bench.upstream.always(sunny)
+    const caller = await bench.caller()
+    const id = await idOf(await ask({ type: 'create' }, caller.token))
+    expect((await ask(goOn(id), caller.token)).status).toBe(200)
+    const { rows } = await chargedUnits(bench, caller)
+    expect(rows.map(({ prompt_tokens }) => prompt_tokens)).toEqual([1000, 1000])
+    const body = { model: 'm', max_tokens: 100, messages: said, thread: goOn(id) }
+    const rich = await bench.caller({ user: 3_000_000 })
+    await bench.clear({ RetryTimes: '0' })
+    await claude()
+    expect(await whileHeld(bench, rich, '/v1/messages', body, (amount) => amount)).toBe(context + 100)
+    const begins = { ...body, thread: { type: 'create' } }
+    expect(await whileHeld(bench, rich, '/v1/messages', begins, (amount) => amount)).toBeLessThan(1000)
+  })
+})
