@@ -344,11 +344,9 @@ function relayDeps({
   batcher,
   metrics,
   clock,
-  guard,
-  accessTokens,
   disable,
   cooled,
-  channelFailures,
+  ...given
 }: RelayParts): RelayDeps {
   const nowMs = () => clock.nowMs()
   let prices = priceBook(settings.current(), clock)
@@ -368,16 +366,13 @@ function relayDeps({
     settings: settings.current,
     routing: routing.current,
     breaker: createBreaker(nowMs, cooled),
-    channelFailures,
     counter: createTokenCounter(),
     asideReader: createAsideReader(),
     idleWatch: createIdleWatch(clock),
-    guard,
     missingPlaces: createMissingPlaces(nowMs),
     keptItems: createKeptItems(nowMs),
     threads: createThreads(nowMs),
-    accessTokens,
-    fetchJson: createFetchJson(tokenTimeoutMs, guard),
+    fetchJson: createFetchJson(tokenTimeoutMs, given.guard),
     fetchMedia: createFetchMedia(),
     clock,
     turns: new Turns(),
@@ -385,6 +380,7 @@ function relayDeps({
     random: Math.random,
     events: metrics.events,
     disableChannel: disable,
+    ...given,
   }
 }
 

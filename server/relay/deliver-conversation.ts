@@ -19,7 +19,7 @@ import { settleWhole } from './settle-whole.ts'
 import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
 import { openStream } from './stream-opening.ts'
-import { isThreaded } from './threads.ts'
+import { isThreaded } from './thread-calls.ts'
 import { TranslatingReader } from './translating-reader.ts'
 import { WholeReader } from './whole-reader.ts'
 

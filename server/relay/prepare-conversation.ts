@@ -21,7 +21,7 @@ import { refuseUnknown } from './kept-items.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
-import { continuedFrom, isThreaded, noThreads } from './threads.ts'
+import { continuedFrom, isThreaded, noThreads } from './thread-calls.ts'
 import { refuseUnpricedTools } from './tool-fees.ts'
 
 /** Fields of a Responses request that mean something kept at the service that answered before. */

@@ -21,7 +21,7 @@ import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { isAboutThoughts } from './thoughts-refused.ts'
-import { keeperOf, threadPlace } from './threads.ts'
+import { keeperOf, threadPlace } from './thread-calls.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from './usage-refused.ts'
 
 /**

@@ -1,9 +1,3 @@
-import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
-import type { AnyCall } from './call.ts'
-import type { RelayDeps } from './deps.ts'
-import type { Candidate, Channel } from './routing-table.ts'
-
 /** Where an answer was made: only there a thread can go on from it. */
 export interface ThreadPlace {
   readonly channelId: number
@@ -35,56 +29,4 @@ export function createThreads(nowMs: () => number): Threads {
       return found && found.untilMs > nowMs() ? found.place : undefined
     },
   }
-}
-
-/** True for a call whose answer a thread may go on from. */
-export function isThreaded({ dialect, body }: AnyCall): boolean {
-  return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
-}
-
-/** The answer that a call goes on from, whose system prompt and tools are kept with it; undefined for a call that begins a thread, or has none. */
-export function continuedFrom(call: AnyCall): string | undefined {
-  const thread = isThreaded(call) && call.body.kind === 'json' ? call.body.json['thread'] : undefined
-  const id = isObject(thread) && thread['type'] === 'continue' ? thread['previous_message_id'] : undefined
-  return typeof id === 'string' ? id : undefined
-}
-
-/**
- * Where the thread of a call goes on; undefined where every channel will do, or there is one only. Throws GatewayError
- * (404) where nobody knows: the caller's program then sends the whole conversation.
- */
-export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undefined {
-  const messageId = continuedFrom(call)
-  const { caller, facts } = call
-  if (messageId === undefined || caller.chosenChannel) return undefined
-  const candidates = deps.routing().candidates(caller.group, facts.model)
-  const place = deps.threads.find(caller.tokenId, messageId)
-  if (place && candidates.some(({ channel }) => channel.id === place.channelId)) return place
-  const [only] = candidates
-  if (!place && only && candidates.length === 1 && !only.channel.keyRing) return undefined
-  throw new GatewayError(
-    'thread_not_found',
-    'the channel that keeps this thread is not known any more: send the whole conversation with thread {"type": "create"}',
-    { param: 'thread', details: { error_code: 'thread_not_found' } },
-  )
-}
-
-/** The channel and the key that keep a thread; undefined when they were tried. */
-export function keeperOf(
-  candidates: readonly Candidate[],
-  { channelId, key }: ThreadPlace,
-  tried: ReadonlySet<number>,
-): Channel | undefined {
-  const channel = candidates.find((each) => each.channel.id === channelId)?.channel
-  if (!channel || tried.has(channelId)) return undefined
-  return channel.keyRing ? { ...channel, upstream: { ...channel.upstream, key } } : channel
-}
-
-/** A thread that a channel cannot keep; the caller's program then sends the whole conversation without one. */
-export function noThreads(label: string): GatewayError {
-  return new GatewayError(
-    'thread_not_supported',
-    `channel type ${label} keeps no threads: send the whole conversation without thread`,
-    { param: 'thread', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
-  )
 }
