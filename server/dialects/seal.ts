@@ -1,4 +1,5 @@
 import { isObject, tryParse } from '../lib/json.ts'
+import { JsonScan } from '../lib/json-scan.ts'
 import type { DialectName, Part, ReasoningPart, Seal, TextPart } from './conversation.ts'
 
 /** Base64 of the first characters that every envelope has. */
@@ -31,7 +32,7 @@ export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thou
 }
 
 function open(text: string, dialect: DialectName): { seal: Seal; owner: Owner | undefined } {
-  const envelope = text.startsWith(mark) ? tryParse(Buffer.from(text, 'base64').toString('utf8')) : undefined
+  const envelope = text.startsWith(mark) ? parsedEnvelope(Buffer.from(text, 'base64')) : undefined
   if (isObject(envelope)) {
     const from = names.find((name) => name === envelope['from'])
     const owner = owners.find((each) => each === envelope['of']) ?? 'thought'
@@ -99,4 +100,13 @@ export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
 /** True for parts that dialects without a field for it have a seal beside. */
 function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'media' } {
   return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
+}
+
+/** An envelope has a handful of texts; a caller may write anything into one. */
+const mostValues = 20
+
+function parsedEnvelope(bytes: Buffer): unknown {
+  const scan = new JsonScan(bytes)
+  scan.step(bytes.length)
+  return scan.values <= mostValues ? tryParse(bytes.toString('utf8')) : undefined
 }

@@ -52,7 +52,7 @@ export class JsonScan implements JsonShape {
   plainMembers = 0
   depth = 0
   names = 0
-  readonly #bytes: Uint8Array
+  #bytes: Uint8Array
   #at = 0
   #level = 0
   /** Level of the outermost open list; infinite while none is open. */
@@ -66,13 +66,23 @@ export class JsonScan implements JsonShape {
   /** Where the colon after its name is, until the next string has been read. */
   #wantedColon = -1
   #wantedValue: Uint8Array | undefined
-  readonly #seen: Uint32Array | undefined
+  #seen: Uint32Array | undefined
 
   /** `wanted` is the name, in its quotes, of a member of the outermost object whose string value is to be kept. */
   constructor(bytes: Uint8Array, wanted: Uint8Array = nothing) {
     this.#bytes = bytes
     this.#wanted = wanted
     if (bytes.length >= namedFromBytes) this.#seen = new Uint32Array((1 << nameBitsLog) / 32)
+  }
+
+  /** Counts another text on top of those before, its names with theirs. */
+  goOn(bytes: Uint8Array): void {
+    this.#bytes = bytes
+    this.#at = 0
+    this.#level = 0
+    this.#listLevel = Number.POSITIVE_INFINITY
+    this.#wantedColon = -1
+    this.#seen ??= new Uint32Array((1 << nameBitsLog) / 32)
   }
 
   get isDone(): boolean {

@@ -90,7 +90,8 @@ function parsed(text: string, shape: JsonShape): ParsedJson {
   }
 }
 
-function checkShape(shape: JsonShape, limits: JsonLimits): void {
+/** Throws JsonFault (limit) for a text that is made of more than it may be. */
+export function checkShape(shape: JsonShape, limits: JsonLimits): void {
   if (shape.depth > limits.depth)
     throw new JsonFault('limit', `is nested too deeply: it may have ${limits.depth} levels of lists and objects`)
   if (shape.containers > limits.containers)

@@ -4,7 +4,7 @@ import { addMedia, textsOf } from '../dialects/event-tally.ts'
 import type { Reply } from '../dialects/reply.ts'
 import { replyEvents } from '../dialects/reply-events.ts'
 import { type MediaTokens, SaidMedia } from '../dialects/said-media.ts'
-import { isObject, tryParse } from '../lib/json.ts'
+import { isObject, stringify, tryParse } from '../lib/json.ts'
 import { isEventStream } from '../lib/sse.ts'
 import { forgetBody } from './check-usage.ts'
 import { countingDecoder, countingMeter } from './counting.ts'
@@ -71,7 +71,7 @@ async function deliverWhole(
   if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
   if (!open.call.facts.stream) {
     const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
-    const said = madeOf(() => JSON.stringify(told), status)
+    const said = madeOf(() => stringify(told), status)
     keeperOf(deps.keptItems, open.call)?.(told)
     return settleWhole(deps, open, response, said, measured, handOver, true)
   }

@@ -3,22 +3,20 @@ import { inTime } from '../lib/body-time.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { countPlainMembers, findTwice } from '../lib/json-edit.ts'
 import type { JsonShape } from '../lib/json-scan.ts'
-import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
+import { JsonFault, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import type { Turns } from '../lib/turns.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import type { JsonBody } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { jsonLimits } from './json-limits.ts'
 import { shuttingDown } from './shutting-down.ts'
 
 /** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024
 
 type Watch = Pick<RelayDeps, 'idleWatch'>
-
-/** What a body may be made of: far more than any model reads, and little enough to be read in a moment. */
-const jsonLimits: JsonLimits = { values: 500_000, containers: 100_000, names: 5_000, depth: 200 }
 
 const modelMember = new TextEncoder().encode('"model"')
 

@@ -16,7 +16,9 @@ import type { ChatEndpoint, HeadersInBody } from '../providers/provider.ts'
 import { conversationOf, type RelayCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import { droppedNames } from './dropped-names.ts'
+import { refuseHeavyInputs } from './heavy-inputs.ts'
 import { inlineMedia, namesAddresses } from './inline-media.ts'
+import { translatedLimits } from './json-limits.ts'
 import { refuseUnknown } from './kept-items.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
@@ -47,17 +49,15 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   return prepared
 }
 
-/** The most that is translated at once: 15 to 50 ms of work. */
-const mostTranslated = 20_000
-
 /** The conversation, unless it has more parts than may be read and written anew. Throws AttemptFailed, GatewayError. */
 function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call
-  if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= mostTranslated) return conversationOf(call)
+  if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
+    return conversationOf(call)
   throw unsent(
     new GatewayError(
       'request_too_complex',
-      `the request holds too many lists and objects to be translated for the channel: it may have ${mostTranslated}`,
+      `the request holds too many lists and objects to be translated for the channel: it may have ${translatedLimits.containers}`,
     ),
   )
 }
@@ -115,6 +115,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   if (endpoint.wantsBytes)
     call.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
   const asked = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
+  await refuseHeavyInputs(asked, endpoint.dialect.name, { limits: translatedLimits, turns: deps.turns })
   const systemPromptReset = channel.systemPrompt !== ''
   const conversation: Conversation = {
     ...asked,

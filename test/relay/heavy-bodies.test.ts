@@ -115,6 +115,56 @@ describe('what has many parts', () => {
   })
 })
 
+describe('JSON within the strings of a request, which is parsed for a channel that has objects there,', () => {
+  const call = (id: number, input: string) =>
+    `{"role":"assistant","tool_calls":[{"id":"c${id}","type":"function","function":{"name":"f","arguments":${JSON.stringify(input)}}}]},{"role":"tool","tool_call_id":"c${id}","content":"ok"}`
+  const withCalls = (...inputs: string[]) =>
+    `{"model":"c","messages":[{"role":"user","content":"Hi"},${inputs.map((input, at) => call(at, input)).join(',')}]}`
+  const names = (count: number, prefix: string) => `{${list(count, (at) => `"${prefix}${at}":0`).slice(1, -1)}}`
+
+  test.each<[what: string, inputs: string[], words: string]>([
+    ['lists in one input', [`{"x":${list(30_000, () => '[]')}}`], 'too many lists and objects'],
+    ['lists in many inputs', Array.from({ length: 30 }, () => `{"x":${list(1_000, () => '[]')}}`), 'too many lists'],
+    [
+      'names in many inputs',
+      Array.from({ length: 20 }, (_, at) => names(400, `n${at}_`)),
+      'too many different member names',
+    ],
+    ['lists behind a quote that is never closed', ['"', `{"x":${list(30_000, () => '[]')}}`], 'too many lists'],
+    ['levels', [`{"x":${'['.repeat(90_000)}`], 'nested too deeply'],
+  ])('is refused with too many %s', async (_, inputs, words) => {
+    const caller = await bench.caller()
+    const seen = await see(bench.gateway.post(chatPath, '', caller.token, { body: withCalls(...inputs) }))
+    expectError(seen, 400, 'request_too_complex')
+    expect(seen.error?.message).toContain(words)
+  })
+
+  test('is passed on where it is not parsed', async () => {
+    const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
+    const body = withCalls(`{"x":${list(30_000, () => '[]')}}`).replace('"model":"c"', '"model":"m"')
+    expect((await see(bench.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
+  })
+
+  test('is no envelope of ours where it holds anything but a few texts', async () => {
+    const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
+    const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
+    const signature = Buffer.from(inside).toString('base64')
+    const content = [
+      { type: 'thinking', thinking: 'Hm', signature },
+      { type: 'text', text: 'Hi' },
+    ]
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content },
+      { role: 'user', content: 'Go on' },
+    ]
+    expect(
+      (await see(bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))).status,
+    ).toBe(200)
+    expect(bench.upstream.requests.at(-1)?.text).not.toContain(signature.slice(0, 40))
+  })
+})
+
 test('200 levels of lists and objects are not too many', async () => {
   const caller = await bench.caller()
   const body = `{"model":"m",${said},"x":${'['.repeat(199)}${']'.repeat(199)}}`

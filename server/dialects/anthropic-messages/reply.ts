@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import type { Part } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseList, looseText } from '../fields.ts'
@@ -56,7 +56,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
         type: 'tool-call',
         id: looseText(block['id']),
         name: looseText(block['name']),
-        input: JSON.stringify(input),
+        input: stringify(input),
         ...(Object.keys(rest).length > 0 && { native: { dialect, fields: rest } }),
       }
     }

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import type { Citation, ReasoningPart, Seal } from '../conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../reply.ts'
@@ -22,7 +22,7 @@ function blockIn(block: JsonObject): ReplyPart[] {
   if (isObject(toolUse)) {
     // What the service ran itself is answered already.
     if (toolUse['type'] === 'server_tool_use') return []
-    const input = JSON.stringify(isObject(toolUse['input']) ? toolUse['input'] : {})
+    const input = stringify(isObject(toolUse['input']) ? toolUse['input'] : {})
     return [{ type: 'tool-call', id: looseText(toolUse['toolUseId']), name: looseText(toolUse['name']), input }]
   }
   if (isObject(reasoningContent)) return [thoughtIn(reasoningContent)]

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../conversation.ts'
+import { longestParsedResult } from '../limits.ts'
 import type { Losses } from '../losses.ts'
 import { guessedType, unusualDetail } from '../media.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
@@ -113,6 +114,6 @@ function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
 /** The object that an answer must be: its own where it is one, else under Google's name for it. */
 function responseOut(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
-  const value = tryParse(text)
+  const value = text.length <= longestParsedResult ? tryParse(text) : undefined
   return isObject(value) ? value : { output: text }
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import type { Citation, Part, Seal } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
@@ -112,7 +112,7 @@ export function replyPartIn(part: JsonObject, id: string): ReplyPart {
   }
   const call = part['functionCall']
   if (isObject(call)) {
-    const input = JSON.stringify(isObject(call['args']) ? call['args'] : {})
+    const input = stringify(isObject(call['args']) ? call['args'] : {})
     return { type: 'tool-call', id: looseText(call['id']) || id, name: looseText(call['name']), input, ...seal }
   }
   return { type: 'native', dialect, value: part }

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
 import type { Reply, ReplyPart, Stop } from '../reply.ts'
 
@@ -43,7 +43,7 @@ export function callsIn(
       type: 'tool-call',
       id: looseText(call['id']) || `call_${idSeed}_${before + index}`,
       name: looseText(called['name']),
-      input: isObject(input) ? JSON.stringify(input) : looseText(input) || '{}',
+      input: isObject(input) ? stringify(input) : looseText(input) || '{}',
     }
   })
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import type { Citation, NativePart, ReasoningPart, Seal, ToolCallPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
@@ -128,7 +128,7 @@ function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>
     return { type: 'tool-call', id, name: looseText(custom['name']), input: looseText(custom['input']), freeform: true }
   }
   const called = looseObject(call['function'])
-  const input = isObject(called['arguments']) ? JSON.stringify(called['arguments']) : looseText(called['arguments'])
+  const input = isObject(called['arguments']) ? stringify(called['arguments']) : looseText(called['arguments'])
   return { type: 'tool-call', id, name: looseText(called['name']), input, ...(seal && { seal }) }
 }
 

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/usage.ts'
-import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
@@ -250,7 +250,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
       if (!state.begunById.has(id)) state.begunById.set(id, known)
     }
     const whole = called['arguments'] ?? called['input']
-    const text = isObject(whole) ? JSON.stringify(whole) : looseText(whole)
+    const text = isObject(whole) ? stringify(whole) : looseText(whole)
     if (text === '') return
     known.input.add(text)
     events.push({ type: 'delta', choice, index: known.index, text })

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
 import type { SaidText } from '../said-text.ts'
 import { thoughtOf } from './reasoning.ts'
@@ -64,6 +64,6 @@ function restOfCall(call: JsonObject, at: number, told: readonly ToldCall[]): Js
   if (!known) return [{ ...call, index: Math.max(-1, ...told.map(({ number }) => number)) + 1 + at }]
   const called = looseObject(call['function'] ?? call['custom'])
   const whole = called['arguments'] ?? called['input']
-  const rest = restOfText(isObject(whole) ? JSON.stringify(whole) : looseText(whole), known.input)
+  const rest = restOfText(isObject(whole) ? stringify(whole) : looseText(whole), known.input)
   return rest === '' ? [] : [{ index: known.number, function: { arguments: rest } }]
 }
