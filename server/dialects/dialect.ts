@@ -60,7 +60,7 @@ export interface StreamMeter {
   readonly reported?: Usage | undefined
   /** It came with the answer's head, before anything was generated. */
   readonly isReportEarly?: boolean
-  /** False while only the answer's head has come, where the dialect has one; absent = every event says something. */
+  /** False while nothing of the answer has come but its head, empty texts or what filters found; absent = every event says something. */
   readonly speaks?: boolean
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
   output(): string

@@ -131,7 +131,11 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
   if (signal === 'error') throw failureInStream(meter, status, key)
   // The last event of some dialects holds the whole answer.
-  if (signal === 'done' && !meter.speaks) throw emptyStream(status)
+  // Nor is one empty that ended with a report of what it used.
+  if (signal === 'done') {
+    if (!meter.speaks && meter.usage === undefined) throw emptyStream(status)
+    return true
+  }
   return meter.speaks ?? true
 }
 
@@ -139,13 +143,19 @@ const eventEnd = Buffer.from('}\n\n')
 const blankLine = Buffer.from('\n\n')
 const choice = Buffer.from('"choices":[{')
 const errorField = Buffer.from('"error"')
+/** Longest first event that is looked through. */
+const shortEvent = 1024
+const someText = /"(?:content|reasoning_content|reasoning|text)": ?"[^"]/
 
 /**
- * The common case without a second parse: a whole event of an answer, and nothing in sight that could be an error. What
- * is not sure is looked at closely.
+ * The common case without a second parse: a whole event of an answer that holds some text, and nothing in sight that could
+ * be an error. What is not sure is looked at closely.
  */
 function surelySpeaks(bytes: Uint8Array): boolean {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = view.indexOf(eventEnd)
-  return end > 0 && end === view.indexOf(blankLine) - 1 && view.includes(choice) && !view.includes(errorField)
+  const isWhole = end > 0 && end < shortEvent && end === view.indexOf(blankLine) - 1
+  return (
+    isWhole && view.includes(choice) && !view.includes(errorField) && someText.test(view.toString('latin1', 0, end))
+  )
 }

@@ -35,6 +35,11 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
   }
 
+  /** The role alone, empty texts and what filters found say nothing. */
+  get speaks(): boolean {
+    return this.characters > 0 || this.media !== undefined || this.#endedCount > 0
+  }
+
   get characters(): number {
     return this.#said.length
   }

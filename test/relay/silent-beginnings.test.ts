@@ -1,0 +1,126 @@
+// An event that says nothing is no beginning: a fault after it goes to the next channel, and costs nothing.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chargedUnits, chat, eventsOf, see, startBench } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '1', AutomaticDisableChannelEnabled: 'false' }))
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const calls = {
+  chat: { path: '/v1/chat/completions', body: { ...chat, stream: true } },
+  responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi', stream: true } },
+  messages: { path: '/v1/messages', body: { ...chat, max_tokens: 10, stream: true } },
+  gemini: { path: '/v1beta/models/m:streamGenerateContent?alt=sse', body: { contents } },
+} as const
+const callers = Object.keys(calls) as (keyof typeof calls)[]
+
+const chunk = (delta: object, more: object = {}) => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: null }],
+  ...more,
+})
+const start = {
+  type: 'message_start',
+  message: {
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    model: 'm',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  },
+}
+const silent: readonly (readonly [name: string, type: number, events: readonly object[]])[] = [
+  ['a role with an empty text', 1, [chunk({ role: 'assistant', content: '' })]],
+  ['a role with no text', 1, [chunk({ role: 'assistant', content: null })]],
+  ['an empty object', 1, [{}]],
+  ['an empty delta', 1, [chunk({})]],
+  [
+    'what a filter found',
+    1,
+    [{ choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }],
+  ],
+  ['an empty thought', 1, [chunk({ role: 'assistant', content: null, reasoning_content: '' })]],
+  [
+    'usage of the prompt',
+    1,
+    [chunk({ role: 'assistant', content: '' }, { usage: { prompt_tokens: 10, completion_tokens: 0 } })],
+  ],
+  ['several of them', 1, [{ choices: [] }, chunk({ role: 'assistant' }), chunk({ content: '' })]],
+  [
+    'an empty block',
+    14,
+    [start, { type: 'ping' }, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }],
+  ],
+  ['an empty part', 24, [{ candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, index: 0 }] }]],
+]
+const faults: readonly (readonly [name: string, run: (exchange: fake.Exchange) => Promise<void> | void])[] = [
+  ['ends', (exchange) => exchange.end()],
+  [
+    'tells an error',
+    async (exchange) => {
+      const error = { message: 'It broke.', type: 'api_error', code: 500, status: 'INTERNAL' }
+      await exchange.write(`data: ${JSON.stringify({ type: 'error', error })}\n\n`)
+      exchange.end()
+    },
+  ],
+  [
+    'sends what cannot be read',
+    async (exchange) => {
+      await exchange.write('data: {"choices":[{"del\n\n')
+      exchange.end()
+    },
+  ],
+]
+
+describe.each(silent)('after %s', (_, type, events) => {
+  test.each(faults)('a stream that %s is asked for at the next channel', async (_name, fault) => {
+    // Mistral speaks chat alone, whoever asks.
+    await bench.channel({ type: type === 1 ? 28 : type, key: 'key-a', priority: 1 })
+    await bench.channel({ type: 28, key: 'key-b' })
+    bench.upstream.forKey(
+      'key-a',
+      ...callers.map(() =>
+        fake.behaviour('begins without a word', async (exchange) => {
+          exchange.head(200, [['content-type', 'text/event-stream']])
+          await exchange.write(events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''))
+          await fault(exchange)
+        }),
+      ),
+    )
+    bench.upstream.forKey('key-b', ...callers.map(() => fake.okStream({ text: 'Hello there' })))
+    for (const caller of callers) {
+      const account = await bench.caller()
+      const { path, body } = calls[caller]
+      const seen = await see(bench.gateway.post(path, body, account.token))
+      expect([caller, seen.status, seen.text.includes('there'), seen.error]).toEqual([caller, 200, true, undefined])
+      expect((await chargedUnits(bench, account)).rows).toMatchObject([{ outcome: 'complete' }])
+    }
+  })
+})
+
+test('an answer without a word that ends as it should is one', async () => {
+  await bench.channel()
+  const events = [
+    chunk({ role: 'assistant', content: '' }),
+    { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  ]
+  bench.upstream.next(
+    fake.behaviour('says nothing', async (exchange) => {
+      exchange.head(200, [['content-type', 'text/event-stream']])
+      await exchange.write(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)
+      exchange.end()
+    }),
+  )
+  const seen = await see(bench.gateway.post('/v1/chat/completions', calls.chat.body))
+  expect(seen.status).toBe(200)
+  expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+})
