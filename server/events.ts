@@ -3,6 +3,9 @@ import type { CallMode } from '../contract/relay-modes.ts'
 /** How a relayed call ended. */
 export type Outcome = 'complete' | 'aborted' | 'interrupted'
 
+/** What a look at the SQLite database found. `unknown`: it took too long, or could not be made. */
+export type DatabaseState = 'sound' | 'damaged' | 'unknown'
+
 /** What happened to one relayed call, for machines. Never holds content or keys. */
 export interface CallEvent {
   requestId: string

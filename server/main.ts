@@ -5,6 +5,8 @@ import { type Config, ConfigError, type Launch, loadCommandConfig, loadConfig, r
 import { type Context, createContext } from './context.ts'
 import { loadConsoleFiles } from './http/console-files.ts'
 import { upgradeOf, webSockets } from './http/web-sockets.ts'
+import { checkDatabase } from './jobs/database-check.ts'
+import { isPostgresUrl } from './lib/database-url.ts'
 import type { SocketSession } from './lib/socket-session.ts'
 import { createLogger, type Logger, standardOutput } from './log.ts'
 import { describeFault } from './relay/describe-fault.ts'
@@ -12,6 +14,7 @@ import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
 
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
+const databaseCheckMs = 10_000
 /** Signals that come so soon after the first are the same one: a group gets it, and each process in it passes it on. */
 const sameSignalMs = 2000
 /** How long callers have to read what their calls ended with. */
@@ -108,6 +111,20 @@ async function serve(config: Config): Promise<void> {
   // Before it says that it serves: whoever hears that may ask it to end.
   endGracefully(config, log, { context, server: door.server, claim })
   log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
+  if (!isPostgresUrl(config.databaseUrl)) lookAtDatabase(log, context)
+}
+
+function lookAtDatabase(log: Logger, { metrics }: Context): void {
+  checkDatabase({
+    program: process.argv[1] ?? '',
+    timeMs: databaseCheckMs,
+    report(state, detail) {
+      metrics.databaseChecked(state)
+      if (state === 'sound') log.info('the database is sound')
+      else if (state === 'damaged') log.error(`the database is damaged, restore it from a backup: ${detail}`)
+      else log.warn(`whether the database is sound is not known: ${detail}; run the command audit`)
+    },
+  })
 }
 
 /**

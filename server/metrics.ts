@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
-import type { Events, Outcome } from './events.ts'
+import type { DatabaseState, Events, Outcome } from './events.ts'
 import { ModeHistogram } from './lib/mode-histogram.ts'
 import type { Logger } from './log.ts'
 
@@ -18,6 +18,8 @@ export interface Metrics {
   bind(gauges: Gauges): void
   /** Counts failed calls that no log row tells of. */
   failedCallsLost(calls: number): void
+  /** What the look at the SQLite database beside the start found. */
+  databaseChecked(state: DatabaseState): void
 }
 
 const callBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -36,8 +38,20 @@ export function createMetrics(log: Logger): Metrics {
     },
     bind: (gauges) => bindGauges(registry, gauges),
     failedCallsLost: lostCounter(registry),
+    databaseChecked: stateGauge(registry),
     events: { callEnded, ...rareEvents(registry, log) },
   }
+}
+
+/** Shown once it is known: PostgreSQL looks after itself. */
+function stateGauge(registry: Registry): Metrics['databaseChecked'] {
+  const figures = { sound: 1, damaged: 0, unknown: -1 } as const
+  return (state) =>
+    new Gauge({
+      name: 'tollgate_database_sound',
+      help: 'SQLite quick check at the start: 1 sound, 0 damaged, -1 not known',
+      registers: [registry],
+    }).set(figures[state])
 }
 
 function bindGauges(registry: Registry, gauges: Gauges): void {

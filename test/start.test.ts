@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -135,6 +135,23 @@ test('the first password is taken as it stands, up to the longest that logs in',
     expect(await response.json()).toMatchObject({ success: true })
     expect(await gateway.stop()).toBe(0)
   }
+}, 120_000)
+
+test('a SQLite database is looked at beside the start, and what was found is told', async () => {
+  await using installation = new Installation()
+  const gateway = await installation.start()
+  const metrics = () => fetch(`${gateway.url}/metrics`).then((response) => response.text())
+  let told = await metrics()
+  while (!told.includes('tollgate_database_sound')) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    told = await metrics()
+  }
+  expect(told).toContain('\ntollgate_database_sound 1\n')
+  expect(await gateway.stop()).toBe(0)
+  expect((await installation.run('quick-check')).code).toBe(0)
+  const size = statSync(installation.databaseUrl).size
+  writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
+  expect((await installation.run('quick-check')).code).toBe(3)
 }, 120_000)
 
 test('a folder that is not there is made, also when the secret key comes from elsewhere', async () => {

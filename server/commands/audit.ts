@@ -1,15 +1,18 @@
 import { balanceFaults } from '../store/balance-check.ts'
+import { fileFaults } from '../store/file-check.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * Proves on a live database that balances, used quota, open holds and log rows agree, and names every account where
+ * Proves on a live database that the file is whole, and that balances, used quota, open holds and log rows agree, and names every account where
  * they do not. Returns 0 when all agree, 1 otherwise.
  */
 export async function audit(store: Store, print: (line: string) => void): Promise<number> {
+  const damage = await fileFaults(store)
+  for (const fault of damage) print(`database: ${fault}`)
   const { faults, checked, openHolds } = await balanceFaults(store)
   for (const fault of faults) print(`${fault.kind} ${fault.id}: ${fault.text}`)
   print(
-    `${checked.users} users, ${checked.tokens} tokens, ${checked.channels} channels checked; ${openHolds} holds open; ${faults.length} faults.`,
+    `${checked.users} users, ${checked.tokens} tokens, ${checked.channels} channels checked; ${openHolds} holds open; ${faults.length + damage.length} faults.`,
   )
-  return faults.length === 0 ? 0 : 1
+  return faults.length + damage.length === 0 ? 0 : 1
 }

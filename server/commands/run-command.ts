@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { CommandConfig } from '../config.ts'
+import { quickCheckCommand } from '../jobs/database-check.ts'
 import { isPostgresUrl } from '../lib/database-url.ts'
 import { isMigrated } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
+import { quickCheck } from '../store/quick-check-sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { audit } from './audit.ts'
 import { resetPassword } from './reset-password.ts'
@@ -15,6 +17,13 @@ const commands: Readonly<Record<string, (store: Store, args: readonly string[], 
   'reset-password': (store, args, print) => resetPassword(store, args[0] ?? 'root', print),
 }
 
+/** Prints what is wrong with a SQLite database; 3 = something is. */
+function check(databaseUrl: string): number {
+  const faults = quickCheck(databaseUrl)
+  process.stdout.write(faults.map((fault) => `${fault}\n`).join(''))
+  return faults.length === 0 ? 0 : 3
+}
+
 /** Runs a command of the command line and returns the exit code. Throws a sentence for the operator. */
 export async function runCommand(
   name: string,
@@ -22,7 +31,7 @@ export async function runCommand(
   readConfig: () => CommandConfig,
 ): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) {
+  if (!command && name !== quickCheckCommand) {
     process.stderr.write(
       `Unknown command ${name}. Commands: audit, reset-password [user]. Without a command the server starts.\n`,
     )
@@ -32,11 +41,13 @@ export async function runCommand(
   // Opening a SQLite database makes it: where there is none, nothing may come to be.
   if (!isPostgresUrl(config.databaseUrl) && !existsSync(config.databaseUrl))
     throw new Error(`There is no installation: ${config.databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
+  // For the server's own use: it opens nothing for writing.
+  if (name === quickCheckCommand) return check(config.databaseUrl)
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
   try {
     if (!(await isMigrated(store)))
       throw new Error('The database holds no installation, or one that this version has not been started on yet.')
-    return await command(store, args, (line) => void process.stdout.write(`${line}\n`))
+    return (await command?.(store, args, (line) => void process.stdout.write(`${line}\n`))) ?? 1
   } finally {
     await store.close()
   }

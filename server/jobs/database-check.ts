@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import type { DatabaseState } from '../events.ts'
+
+interface Check {
+  /** This program's file; a process of its own looks, so that the server's is not held up. */
+  program: string
+  /** How long it may look. */
+  timeMs: number
+  /** Told once. */
+  report(state: DatabaseState, detail: string): void
+}
+
+/** The command that the other process is started with. */
+export const quickCheckCommand = 'quick-check'
+
+/** Has the SQLite database looked at beside the start. The process is ended with this one, and when its time is over. */
+export function checkDatabase({ program, timeMs, report }: Check): void {
+  const child = spawn(process.execPath, [program, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  let isLate = false
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      if (said.length < 2000) said += chunk.toString()
+    })
+  const timer = setTimeout(() => {
+    isLate = true
+    child.kill('SIGKILL')
+  }, timeMs)
+  timer.unref()
+  const end = () => child.kill('SIGKILL')
+  process.once('exit', end)
+  child.once('error', (error) => {
+    said += String(error)
+  })
+  child.once('close', (code) => {
+    clearTimeout(timer)
+    process.off('exit', end)
+    if (isLate) report('unknown', `it was not done in ${timeMs / 1000} seconds`)
+    else report(code === 0 ? 'sound' : code === 3 ? 'damaged' : 'unknown', said.trim())
+  })
+}

@@ -1,0 +1,37 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { quickCheck } from './quick-check-sqlite.ts'
+
+let folder: string
+let file: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+  file = join(folder, 'a.db')
+  const database = new Database(file)
+  database.run('PRAGMA page_size = 4096')
+  database.run('CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)')
+  for (let at = 0; at < 500; at++) database.run('INSERT INTO t (b) VALUES (?)', ['x'.repeat(200)])
+  database.close()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test('a sound database has no faults', () => {
+  expect(quickCheck(file)).toEqual([])
+})
+
+test('a page that was written over is found', () => {
+  writeSync(openSync(file, 'r+'), Buffer.alloc(4096, 0xff), 0, 4096, 4096 * 10)
+  expect(quickCheck(file).length).toBeGreaterThan(0)
+})
+
+test('what is no database, or not there, is a fault, and nothing is made', () => {
+  writeFileSync(file, 'no database at all '.repeat(400))
+  expect(quickCheck(file).length).toBe(1)
+  const missing = join(folder, 'missing.db')
+  expect(quickCheck(missing).length).toBe(1)
+  expect(quickCheck(missing).length).toBe(1)
+})
