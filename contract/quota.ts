@@ -1,8 +1,19 @@
 /** Quota units that make one currency unit unless the option QuotaPerUnit says otherwise. */
 export const defaultQuotaPerUnit = 500_000
 
-/** Quota units → currency text, e.g. 250000 at 500000 per unit with 2 decimals → "$0.50". */
+/**
+ * Quota units → currency text with the thousands grouped, e.g. 250000 at 500000 per unit with 2 decimals → "$0.50". What is
+ * too little to show has no sign.
+ */
 export function quotaToCurrency(quota: number, quotaPerUnit: number, decimals = 2): string {
-  const amount = quota / quotaPerUnit
-  return `${amount < 0 ? '-' : ''}$${Math.abs(amount).toFixed(decimals)}`
+  return currencyText('$', quota / quotaPerUnit, decimals)
+}
+
+/** An amount of a currency with the thousands grouped; an amount that is rounded to nothing has no sign. */
+export function currencyText(sign: string, amount: number, decimals = 2): string {
+  const digits = Math.abs(amount).toFixed(decimals)
+  const [whole = '', rest] = digits.split('.')
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  const isNegative = amount < 0 && Number(digits) !== 0
+  return `${isNegative ? '-' : ''}${sign}${grouped}${rest === undefined ? '' : `.${rest}`}`
 }

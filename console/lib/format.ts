@@ -40,9 +40,10 @@ export function formatPercent(share: number, decimals = 1, signDisplay: 'auto' |
 
 /** From 10 000 on as 10.0k, 1.0M, 1.0B; below as it is. */
 export function formatNumber(value: number): string {
-  if (value >= 1e9) return `${(value / 1e9).toFixed(1)}B`
-  if (value >= 1e6) return `${(value / 1e6).toFixed(1)}M`
-  if (value >= 1e4) return `${(value / 1e3).toFixed(1)}k`
+  const size = Math.abs(value)
+  if (size >= 1e9) return `${(value / 1e9).toFixed(1)}B`
+  if (size >= 1e6) return `${(value / 1e6).toFixed(1)}M`
+  if (size >= 1e4) return `${(value / 1e3).toFixed(1)}k`
   return String(value)
 }
 
@@ -57,9 +58,15 @@ export function showsCurrency(): boolean {
   return serverStatus().display_in_currency !== false
 }
 
+/** Decimals that even a cheap call's price has a place in. */
+const callDecimals = 6
+
 /** Quota as the server wants it shown: dollars, or the number in short. */
 export function formatQuota(quota: number, decimals = 2): string {
-  return showsCurrency() ? quotaToCurrency(quota, quotaPerUnit(), decimals) : formatNumber(quota)
+  if (!showsCurrency()) return formatNumber(quota)
+  const text = quotaToCurrency(quota, quotaPerUnit(), decimals)
+  // Little below zero is still below zero.
+  return quota < 0 && !text.startsWith('-') ? quotaToCurrency(quota, quotaPerUnit(), callDecimals) : text
 }
 
 /** Decimals that tell amounts of this size apart: small ones need more. */
@@ -69,7 +76,7 @@ export function quotaDecimals(largest: number): number {
 
 /** A sum as `formatQuota`; one below a cent with as many decimals as a call's, so that little is not taken for nothing. */
 export function formatSum(quota: number): string {
-  return formatQuota(quota, Math.abs(quota) < quotaPerUnit() / 100 && quota !== 0 ? 6 : 2)
+  return formatQuota(quota, Math.abs(quota) < quotaPerUnit() / 100 && quota !== 0 ? callDecimals : 2)
 }
 
 /** `formatQuota` for components: they are drawn again when the server's settings change. */

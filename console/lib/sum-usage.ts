@@ -1,5 +1,5 @@
 import type { Log } from '../../contract/api/log.ts'
-import type { Usage, UsageFiguresView } from '../../contract/api/usage.ts'
+import type { Usage, UsageFiguresView, UsageMetric } from '../../contract/api/usage.ts'
 import type { UsageQuery } from './known-usage.ts'
 
 function figuresOf(rows: readonly Log[]): UsageFiguresView {
@@ -63,7 +63,7 @@ export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
   const buckets: number[] = []
   for (let [at, next] = bucketOf(start, rollup, offset); at < end; [at, next] = bucketOf(next, rollup, offset))
     buckets.push(at)
-  const metric = (query.metric ?? 'quota') as keyof UsageFiguresView
+  const metric = (query.metric ?? 'quota') as UsageMetric
   const valuesOf = (some: readonly Log[]) => {
     const parts = new Map<number, Log[]>()
     for (const row of some) {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, keywordQuery, mediaEndpoint } from './endpoint.ts'
-import { listQuery } from './list-query.ts'
+import { listQuery, numberFilter } from './list-query.ts'
 import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
 /** A log row. Fields from `token_id` on are ours; `channel`, `attempts` and `upstream_message` are empty for people who are not admins. */
@@ -57,7 +57,12 @@ export const logSortColumns = [
   'first_byte_time',
 ] as const
 
-const list = listQuery(logSortColumns)
+/** One row by its number, as an address names it; the other filters then mean nothing. */
+const oneRow = {
+  id: numberFilter(Number.MAX_SAFE_INTEGER, 'The row with this number alone, wherever it stands; 0 = all.'),
+}
+
+const list = z.extend(listQuery(logSortColumns), oneRow)
 const stat = z.object({ quota: z.int(), token: z.int() })
 
 const histogramShape = {

@@ -44,6 +44,9 @@ export const usageFiguresSchema = z.object({
   failed: sum(
     'Calls that broke off, other than by the caller; of channels also attempts that failed there, whether or not another channel rescued the call.',
   ),
+  failed_attempts: z.optional(
+    sum('Of channels: how many of `failed` are attempts that failed there and are none of its `requests`; absent = 0.'),
+  ),
   duration: mean('Mean milliseconds from request to the end of the answer.'),
   first_byte: mean('Mean milliseconds to the first byte, of the answers that had one.'),
 })

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Trx } from './store.ts'
+import type { Db, Trx } from './store.ts'
 import type { ChannelFailuresTable } from './tables.ts'
 import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
 
@@ -40,3 +40,26 @@ export function failuresFor(
 
 /** The dimensions that the hours keep apart. */
 const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
+
+/** Failed attempts of a question about channels: of each group, and in all. */
+export interface FailedAttempts {
+  total: number
+  of(group: string | number): number
+}
+
+/** The failed attempts that `failed` holds in the answer to such a question; none for other questions. */
+export async function failedAttempts(
+  db: Db,
+  ask: { filter: RowFilter; group: Dimension | undefined; range: HourRange },
+): Promise<FailedAttempts> {
+  const failures = failuresFor(ask.filter, ask.group, ask.range)
+  if (!failures) return { total: 0, of: () => 0 }
+  const group = ask.group === undefined ? sql`0` : sql.ref(`f.${ask.group}`)
+  const { rows } = await sql<{ g: string | number; attempts: number }>`
+    select ${group} as g, cast(sum(f.attempts) as bigint) as attempts from ${failures} group by 1`.execute(db)
+  const byGroup = new Map(rows.map((row) => [row.g, row.attempts]))
+  return {
+    total: rows.reduce((sum, row) => sum + row.attempts, 0),
+    of: (key) => byGroup.get(key) ?? 0,
+  }
+}

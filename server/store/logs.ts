@@ -36,6 +36,16 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
   return [...byId.values()].sort((a, b) => b.id - a.id).slice(0, searchLimit)
 }
 
+/** The row with that number, if it is there and, where a user is given, that user's. */
+export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> {
+  return db
+    .selectFrom('logs')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
+    .execute()
+}
+
 /** What log rows that are no calls have nothing to say of. */
 export const noCall = {
   token_name: '',

@@ -46,11 +46,10 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
         className={`sm:contents ${open ? 'flex basis-full flex-wrap items-center gap-2' : 'max-sm:hidden'}`}
       >
         {children}
-        {active > 0 && (
-          <Button look="quiet" onClick={clear}>
-            {t('table.filters.clear')}
-          </Button>
-        )}
+        {/* It keeps its place while there is nothing to clear, so that a choice moves nothing. */}
+        <Button look="quiet" onClick={clear} className={active > 0 ? '' : 'invisible max-sm:hidden'}>
+          {t('table.filters.clear')}
+        </Button>
       </div>
     </div>
   )

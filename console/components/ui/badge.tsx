@@ -25,6 +25,22 @@ export function Status({ color, children, title }: { color: DotColor; children: 
   )
 }
 
+/**
+ * Takes as much room as the longest of the texts would, so that a column does not grow with what comes later. The text that
+ * keeps the room open is neither seen nor read out.
+ */
+export function Room({ texts, children }: { texts: readonly string[]; children: ReactNode }) {
+  const longest = texts.reduce((long, text) => (text.length > long.length ? text : long), '')
+  return (
+    <span
+      data-room={longest}
+      className="inline-block before:invisible before:block before:h-0 before:overflow-hidden before:pe-4 before:whitespace-nowrap before:content-[attr(data-room)]"
+    >
+      {children}
+    </span>
+  )
+}
+
 /** A small label, such as a group or a type; the dot is left out without a colour. */
 export function Badge({ color, children, title }: { color?: DotColor; children: ReactNode; title?: string }) {
   return (

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { balanceUnits } from '../../../contract/balance-units.ts'
+import { currencyText } from '../../../contract/quota.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
 import { formatNumber, formatTime } from '../../lib/format.ts'
@@ -76,24 +78,20 @@ export function ResponseTime({ channel }: { channel: Channel }) {
   )
 }
 
-/** Types whose upstream can be asked what is left; their balances are in the currency of the upstream. */
-const dollars = new Set([1, 8])
-const yuan = new Set([4, 12])
-const numbers = new Set([10, 13])
 const azure = 3
-const openaiSb = 5
 
 /** Whether the balance of a type can be asked for. */
 export function hasBalance(type: number): boolean {
-  return type !== azure && (dollars.has(type) || yuan.has(type) || numbers.has(type) || type === openaiSb)
+  return balanceUnits[type] !== undefined
 }
 
 /** A balance as it is written for its type. */
 export function balanceText({ type, balance }: Channel, t: Text): string {
-  if (dollars.has(type)) return `$${balance.toFixed(2)}`
-  if (yuan.has(type)) return `¥${balance.toFixed(2)}`
-  if (type === openaiSb) return `¥${(balance / 10_000).toFixed(2)}`
-  if (numbers.has(type)) return formatNumber(balance)
+  const unit = balanceUnits[type]
+  if (unit === 'dollar') return currencyText('$', balance)
+  if (unit === 'yuan') return currencyText('¥', balance)
+  if (unit === 'yuan/10000') return currencyText('¥', balance / 10_000)
+  if (unit === 'number') return formatNumber(balance)
   return type === azure ? t('channel.balance.azure') : t('channel.balance.unsupported')
 }
 

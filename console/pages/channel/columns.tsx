@@ -1,7 +1,9 @@
 import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import type { Channel } from '../../../contract/api/channel.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
 import type { Column } from '../../components/data-table/types.ts'
+import { Room } from '../../components/ui/badge.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
@@ -17,6 +19,8 @@ import {
   statusText,
   TypeBadge,
 } from './channel-parts.tsx'
+
+const allStatuses = Object.values(channelStatus)
 
 /** The columns of the list; `typeName` names the types for sorting and export. */
 export function channelColumns(t: Text, typeName: (type: number) => string): Column<Channel>[] {
@@ -59,7 +63,11 @@ export function channelColumns(t: Text, typeName: (type: number) => string): Col
     {
       id: 'status',
       header: t('channel.status'),
-      cell: (channel) => <ChannelStatus channel={channel} />,
+      cell: (channel) => (
+        <Room texts={allStatuses.map((status) => statusText(status, t))}>
+          <ChannelStatus channel={channel} />
+        </Room>
+      ),
       value: (channel) => statusText(channel.status, t),
       sortable: true,
       card: 'badge',
@@ -68,7 +76,11 @@ export function channelColumns(t: Text, typeName: (type: number) => string): Col
     {
       id: 'response_time',
       header: t('channel.responseTime'),
-      cell: (channel) => <ResponseTime channel={channel} />,
+      cell: (channel) => (
+        <Room texts={[t('channel.testFailed'), t('channel.untested'), t('channel.seconds', { seconds: '99.99' })]}>
+          <ResponseTime channel={channel} />
+        </Room>
+      ),
       value: (channel) => channel.response_time,
       sortable: true,
       skeleton: 'w-16',

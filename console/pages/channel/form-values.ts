@@ -152,6 +152,20 @@ function configText(values: ChannelValues, before: Channel | undefined): string 
   return JSON.stringify(config)
 }
 
+/**
+ * The models after a change of the type. `filled`: those that were filled in for the type before, and then those that are
+ * filled in for this one.
+ */
+export function modelsOfType(
+  models: readonly string[],
+  filled: readonly string[],
+  ofType: readonly string[] = [],
+): { models: readonly string[]; filled: readonly string[] } {
+  const byHand = models.filter((model) => !filled.includes(model))
+  if (byHand.length > 0) return { models: byHand, filled: [] }
+  return { models: ofType, filled: ofType }
+}
+
 /** What is sent. Untouched secrets are left out, and nothing of the form is changed. */
 export function channelBody(values: ChannelValues, before?: Channel) {
   const type = Number(values.type)

@@ -7,7 +7,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
-import { type ChannelValues, channelType } from './form-values.ts'
+import { type ChannelValues, channelType, modelsOfType } from './form-values.ts'
 import { typesQuery } from './queries.ts'
 
 /** Type, name and groups. Another type brings its models when none were chosen. */
@@ -45,16 +45,20 @@ export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }
   )
 }
 
-/** Fills in the models of a type that was just chosen, unless some are chosen. */
+/**
+ * Another type takes back the models that the type before filled in, and fills in its own where nobody has chosen any. What
+ * was chosen by hand stays.
+ */
 function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
   const types = useQuery(typesQuery)
   const before = useRef(type)
+  const filled = useRef<readonly string[]>([])
   useEffect(() => {
     if (before.current === type || !types.data) return
     before.current = type
-    const entry = types.data.find((each) => String(each.type) === type)
-    if (entry && entry.models.length > 0 && form.getValues('models').length === 0) {
-      form.setValue('models', [...entry.models], { shouldDirty: true })
-    }
+    const ofType = types.data.find((each) => String(each.type) === type)?.models
+    const next = modelsOfType(form.getValues('models'), filled.current, ofType)
+    filled.current = next.filled
+    form.setValue('models', [...next.models], { shouldDirty: true })
   }, [form, type, types.data])
 }

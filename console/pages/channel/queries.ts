@@ -8,8 +8,10 @@ import {
 } from '../../../contract/api/channel.ts'
 import type { batchBody } from '../../../contract/api/channel-operations.ts'
 import { optionApi } from '../../../contract/api/option.ts'
+import type { UsageFiguresView } from '../../../contract/api/usage.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { CallError, call, callFull } from '../../lib/call.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { readUsage } from '../../lib/read-usage.ts'
@@ -80,25 +82,32 @@ export const keysQuery = (id: number) =>
     queryFn: ({ signal }) => call(channelApi.keys, { params: { id } }, { signal, quiet: true }),
   })
 
-const weekSeconds = 7 * 86_400
 /** Channels that the use is told of. */
 const mostUsed = 50
 
-/** What went through each channel in the last 7 days: id → share of all calls, and of its own that did not break off. */
+/** What went through each channel in the last 7 days: id → share of all calls, and of its own attempts that did not fail. */
 export const trafficQuery = queryOptions({
   queryKey: ['channel', 'traffic'],
   queryFn: async ({ signal }) => {
-    const start_timestamp = nowSeconds() - weekSeconds
+    const start_timestamp = sinceDays(7)
     const range = { metric: 'requests', group_by: 'channel', rollup: 'day', start_timestamp, top: mostUsed }
     const { total, groups } = await readUsage(range, signal)
     return new Map(
       groups.map(({ key, total: own }) => [
         Number(key),
-        { share: own.requests / Math.max(1, total.requests), succeeded: 1 - own.failed / Math.max(1, own.requests) },
+        { share: own.requests / Math.max(1, total.requests), succeeded: succeededOf(own) },
       ]),
     )
   },
 })
+
+/**
+ * The share of a channel's attempts that succeeded. Attempts that failed are none of its requests: their calls have rows of
+ * other channels, or none that is charged.
+ */
+function succeededOf({ requests, failed, failed_attempts = 0 }: UsageFiguresView): number {
+  return 1 - failed / Math.max(1, requests + failed_attempts)
+}
 
 /** Models of the channels that have no price; servers that do not tell count as having one for all. */
 export const unpricedQuery = queryOptions({

@@ -7,10 +7,11 @@ import { Card } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatRelative, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
+import { rowIdOf } from '../log/log-parts.tsx'
 import { latestQuery, latestRows } from './queries.ts'
 
 const quotaDecimals = 6
-const isCall = (log: Log) => log.type === logType.consume || log.type === logType.test
+const isCall = (log: Log) => log.type === logType.consume || log.type === logType.error
 
 /** The newest rows of the log. */
 export function Latest({ everybody }: { everybody: boolean }) {
@@ -76,10 +77,13 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
               </td>
               {everybody && <td className="max-w-28 truncate pr-4 max-sm:hidden">{log.username}</td>}
               <td className="w-full max-w-0 truncate" title={isCall(log) ? log.model_name : log.content}>
-                {isCall(log) ? log.model_name : log.content}
+                <Link to="/log" search={{ peek: rowIdOf(log) }} className="hover:underline">
+                  {isCall(log) ? log.model_name || log.code : log.content}
+                </Link>
+                {log.type === logType.error && <span className="text-bad"> · {log.code}</span>}
               </td>
               <td className="num pl-4 text-end whitespace-nowrap max-sm:hidden">
-                {isCall(log) && formatCount(log.prompt_tokens + log.completion_tokens)}
+                {log.type === logType.consume && formatCount(log.prompt_tokens + log.completion_tokens)}
               </td>
               <td className="num pl-4 text-end whitespace-nowrap">
                 {log.quota !== 0 && formatQuota(log.quota, quotaDecimals)}

@@ -5,7 +5,9 @@ import { optionApi } from '../../../contract/api/option.ts'
 import { tokenApi } from '../../../contract/api/token.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { readUsage } from '../../lib/read-usage.ts'
+import { rowIdOf } from '../log/log-parts.tsx'
 
 /** Days that the line of the start page shows, today included. */
 export const spendDays = 14
@@ -28,15 +30,21 @@ const topModels = 4
  * administrators unless `username` is given.
  */
 export const usageQuery = (days: number, username: string | undefined) =>
+  usageSince(`${days} whole days`, () => dayStart(days - 1), username)
+
+/** The same of the last 7 days, as other pages mean them: those begin within a day. */
+export const weekQuery = (username: string | undefined) => usageSince('7 days', () => sinceDays(7), username)
+
+const usageSince = (name: string, since: () => number, username: string | undefined) =>
   queryOptions({
-    queryKey: ['usage', 'start', days, username],
+    queryKey: ['usage', 'start', name, username],
     queryFn: ({ signal }) => {
       const query = {
         metric: 'quota',
         group_by: 'model',
         rollup: 'day',
         top: topModels,
-        start_timestamp: dayStart(days - 1),
+        start_timestamp: since(),
         utc_offset: -new Date().getTimezoneOffset(),
         username,
       }
@@ -45,14 +53,19 @@ export const usageQuery = (days: number, username: string | undefined) =>
     placeholderData: keepPreviousData,
   })
 
-/** The newest rows of the log, everybody's or the own ones. */
+/** The newest rows of the log, everybody's or the own ones, but for tests of channels, of which there may be very many. */
 export const latestQuery = (everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'latest', everybody],
     queryFn: async ({ signal }) => {
-      const query = { p: 0, size: latestRows }
-      const rows = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
-      return rows.slice(0, latestRows)
+      const newest = (type: number) => {
+        const query = { p: 0, size: latestRows, ...(type !== 0 && { type }) }
+        return call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
+      }
+      // Where all of the newest are tests, calls stand behind them.
+      const found = (await Promise.all([0, logType.consume, logType.error].map(newest))).flat()
+      const rows = new Map(found.filter(({ type }) => type !== logType.test).map((log) => [rowIdOf(log), log]))
+      return [...rows.values()].sort((a, b) => b.created_at - a.created_at || b.id - a.id).slice(0, latestRows)
     },
     placeholderData: keepPreviousData,
   })

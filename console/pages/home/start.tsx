@@ -14,10 +14,9 @@ import { useText } from '../../lib/text.ts'
 import { oneOf, type RawSearch, useUrlState } from '../../lib/url-state.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { Latest } from './latest.tsx'
-import { spendDays, usageQuery } from './queries.ts'
+import { spendDays, usageQuery, weekQuery } from './queries.ts'
 
 const scopes = ['all', 'own'] as const
-const weekDays = 7
 
 /** The start page keeps whose figures it shows; everybody's is left out. */
 const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
@@ -59,7 +58,7 @@ function Figures({ username }: { username: string | undefined }) {
   const t = useText()
   const formatSum = useFormatSum()
   const self = useQuery(selfQuery)
-  const week = useQuery(usageQuery(weekDays, username))
+  const week = useQuery(weekQuery(username))
   const failed = self.error ?? week.error
   if (failed) {
     const retry = () => void Promise.all([self.refetch(), week.refetch()])

@@ -8,8 +8,9 @@ import { Select } from '../../components/ui/input.tsx'
 import { Segmented } from '../../components/ui/segmented.tsx'
 import { useText } from '../../lib/text.ts'
 import type { SetSearch } from '../../lib/url-state.ts'
-import { isFiltered, noFilters, type Span, spanOf } from './filters.ts'
+import { isFiltered, noFilters } from './filters.ts'
 import { shownTypes, typeText } from './log-parts.tsx'
+import { type Span, spanOf } from './range.ts'
 import type { LogSearch } from './search.ts'
 
 interface FilterBarProps {
@@ -117,18 +118,18 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
         ))}
         <Button type="submit">{t('log.filter.query')}</Button>
       </div>
-      {isFiltered(search) && (
-        <Button
-          look="quiet"
-          onClick={(event) => {
-            // The button goes with the filters.
-            focusFirst(event.currentTarget.form)
-            setSearch(noFilters)
-          }}
-        >
-          {t('log.filter.clear')}
-        </Button>
-      )}
+      {/* It keeps its place while there is nothing to clear, so that a choice moves nothing. */}
+      <Button
+        look="quiet"
+        className={isFiltered(search) ? '' : 'invisible max-sm:hidden'}
+        onClick={(event) => {
+          // The button goes with the filters.
+          focusFirst(event.currentTarget.form)
+          setSearch(noFilters)
+        }}
+      >
+        {t('log.filter.clear')}
+      </Button>
     </form>
   )
 }

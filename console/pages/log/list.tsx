@@ -169,6 +169,7 @@ function Drawers({ search: { peek, request }, setSearch, list, everybody, admin 
         <LogPeek
           id={peek}
           log={list.rows.find((log) => rowIdOf(log) === peek)}
+          listed={!list.loading}
           steps={peekSteps({ list, rowId: rowIdOf, peek, setSearch })}
           everybody={everybody}
           onClose={() => setSearch({ peek: undefined })}

@@ -12,7 +12,7 @@ import { formatCount, formatTime, useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { Attempts, ChannelLink } from './attempts.tsx'
 import { LogTypeLabel, outcomeText, rowIdOf } from './log-parts.tsx'
-import { requestQuery } from './queries.ts'
+import { requestQuery, rowQuery } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
 const aroundSeconds = 300
@@ -22,6 +22,8 @@ interface LogPeekProps {
   id: string
   /** Undefined: the row is not, or not any more, on the page that is shown. */
   log: Log | undefined
+  /** The rows of the page are known, so that it is known whether this one is among them. */
+  listed: boolean
   steps: DrawerSteps | undefined
   everybody: boolean
   onClose(): void
@@ -29,19 +31,24 @@ interface LogPeekProps {
 }
 
 /** The drawer of a log row: how its price came about, and ways to rows like it. */
-export function LogPeek({ id, log: found, steps, everybody, onClose, onSearch }: LogPeekProps) {
+export function LogPeek({ id, log: found, listed, steps, everybody, onClose, onSearch }: LogPeekProps) {
   const t = useText()
   // New rows push it off the page; who reads it keeps it.
   const [last, setLast] = useState(found)
   if (found && found !== last) setLast(found)
-  const log = found ?? (last && rowIdOf(last) === id ? last : undefined)
+  const kept = found ?? (last && rowIdOf(last) === id ? last : undefined)
+  // A link leads here however far the row has gone down the list.
+  const asked = useQuery({ ...rowQuery(id, everybody), enabled: listed && !kept })
+  const log = kept ?? asked.data ?? undefined
+  const isGone = asked.data === null
   return (
     <LogDrawer log={log} steps={steps} onClose={onClose}>
-      {log ? (
-        <Details log={log} everybody={everybody} onSearch={onSearch} />
-      ) : (
-        <EmptyState title={t('log.peek.gone')} />
+      {log && <Details log={log} everybody={everybody} onSearch={onSearch} />}
+      {!log && isGone && <EmptyState title={t('log.peek.gone')} text={t('log.peek.gone.text')} />}
+      {!log && asked.error && (
+        <ErrorState title={t('log.peek.failed')} text={asked.error.message} onRetry={() => void asked.refetch()} />
       )}
+      {!log && !isGone && !asked.error && <Skeleton className="h-40 w-full" />}
     </LogDrawer>
   )
 }

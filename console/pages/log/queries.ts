@@ -5,6 +5,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { addressOf, CallError, call } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
 import type { filterOf } from './filters.ts'
+import { rowIdOf } from './log-parts.tsx'
 
 export type LogFilter = ReturnType<typeof filterOf>
 
@@ -70,6 +71,18 @@ export const requestQuery = (request: string, everybody: boolean) =>
         : call(logApi.selfSearch, { query }, options))
       const own = found.find((log) => log.request_id === request)
       return own ?? found.find((log) => log.type === logType.error && log.left_out > 0) ?? null
+    },
+  })
+
+/** The row of a number, wherever in the log it stands; null when there is none. */
+export const rowQuery = (id: string, everybody: boolean) =>
+  queryOptions({
+    queryKey: ['log row', everybody, id],
+    queryFn: async ({ signal }) => {
+      const query = { p: 0, id }
+      const found = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
+      // Other servers do not know the question and answer with their newest rows.
+      return found.find((log) => rowIdOf(log) === id) ?? null
     },
   })
 

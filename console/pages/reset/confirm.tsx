@@ -43,7 +43,7 @@ export function ResetConfirmPage() {
             <Banner kind="good" live>
               {t('reset.confirm.made')}
             </Banner>
-            <CopyField label={t('reset.confirm.password')} value={password} masked={'•'.repeat(password.length)} />
+            <CopyField label={t('reset.confirm.password')} value={password} />
             <Link to="/login" className={linkLook}>
               {t('reset.confirm.login')}
             </Link>

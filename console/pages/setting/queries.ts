@@ -4,6 +4,7 @@ import { authApi } from '../../../contract/api/auth.ts'
 import { type OptionDefinitionEntry, optionApi } from '../../../contract/api/option.ts'
 import { userApi } from '../../../contract/api/user.ts'
 import { CallError, call } from '../../lib/call.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { readUsage } from '../../lib/read-usage.ts'
@@ -75,7 +76,6 @@ export const pricesQuery = queryOptions({
   staleTime: 60_000,
 })
 
-const weekSeconds = 7 * 86_400
 /** As many models as the server names. */
 const mostModels = 50
 
@@ -83,8 +83,7 @@ const mostModels = 50
 export const weekQuery = queryOptions({
   queryKey: ['usage', 'week of models'],
   queryFn: ({ signal }) => {
-    const start_timestamp = Math.floor(Date.now() / 1000) - weekSeconds
-    const query = { start_timestamp, group_by: 'model', top: mostModels }
+    const query = { start_timestamp: sinceDays(7), group_by: 'model', top: mostModels }
     return readUsage(query, signal)
   },
   staleTime: 60_000,

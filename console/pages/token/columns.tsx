@@ -6,7 +6,7 @@ import { IconButton } from '../../components/ui/icon-button.tsx'
 import { formatQuota } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
-import { Expiry, Moment, nameOf, Remaining, statusText, TokenStatus } from './token-parts.tsx'
+import { Expiry, Moment, nameOf, Remaining, statusOf, statusText, TokenStatus } from './token-parts.tsx'
 
 /** The columns of the list; `copy` puts a key on the clipboard. */
 export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>): Column<Token>[] {
@@ -25,7 +25,7 @@ export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>):
       id: 'status',
       header: t('token.status'),
       cell: (token) => <TokenStatus token={token} />,
-      value: (token) => statusText(token.status, t),
+      value: (token) => statusText(statusOf(token), t),
       sortable: true,
       card: 'badge',
       skeleton: 'w-16',

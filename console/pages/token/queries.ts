@@ -4,6 +4,7 @@ import { type Token, tokenApi } from '../../../contract/api/token.ts'
 import { userApi } from '../../../contract/api/user.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call, callFull } from '../../lib/call.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import type { TokenValues } from './form-values.ts'
@@ -65,15 +66,12 @@ export async function updateToken(id: number, values: TokenValues): Promise<void
   await tokens.refresh()
 }
 
-const daySeconds = 86_400
-
 /** What a token spent in the last 7 days. */
 export const tokenSpentQuery = (name: string) =>
   queryOptions({
     queryKey: ['token', 'spent', name],
     queryFn: ({ signal }) => {
-      const now = Math.floor(Date.now() / 1000)
-      const query = { type: logType.consume, token_name: name, start_timestamp: now - 7 * daySeconds }
+      const query = { type: logType.consume, token_name: name, start_timestamp: sinceDays(7) }
       return call(logApi.selfStat, { query }, { signal, quiet: true })
     },
   })

@@ -39,12 +39,20 @@ export function blockedReason(status: number, t: Text): string | undefined {
   return status === tokenStatus.exhausted ? t('token.status.4.why') : undefined
 }
 
+/** The status as the next call would find it: the server notes that a token is expired or empty only when it is used. */
+export function statusOf(token: Token, nowSeconds = Date.now() / 1000): number {
+  if (token.status !== tokenStatus.enabled) return token.status
+  if (token.expired_time !== -1 && token.expired_time < nowSeconds) return tokenStatus.expired
+  return !token.unlimited_quota && token.remain_quota <= 0 ? tokenStatus.exhausted : token.status
+}
+
 export function TokenStatus({ token }: { token: Token }) {
   const t = useText()
-  const why = blockedReason(token.status, t)
+  const status = statusOf(token)
+  const why = blockedReason(status, t)
   return (
-    <Status color={colors[token.status] ?? 'grey'} {...(why !== undefined && { title: why })}>
-      {statusText(token.status, t)}
+    <Status color={colors[status] ?? 'grey'} {...(why !== undefined && { title: why })}>
+      {statusText(status, t)}
     </Status>
   )
 }

@@ -4,18 +4,16 @@ import { redemptionApi } from '../../../contract/api/redemption.ts'
 import type { User } from '../../../contract/api/user.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { selfQuery } from '../../lib/self.ts'
-
-const daySeconds = 86_400
 
 /** Quota spent in the last days. */
 export const spentQuery = (days: number) =>
   queryOptions({
     queryKey: ['topup', 'spent', days],
     queryFn: async ({ signal }) => {
-      const start_timestamp = Math.floor(Date.now() / 1000) - days * daySeconds
-      const query = { type: logType.consume, start_timestamp }
+      const query = { type: logType.consume, start_timestamp: sinceDays(days) }
       return (await call(logApi.selfStat, { query }, { signal, quiet: true })).quota
     },
   })

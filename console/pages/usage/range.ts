@@ -1,4 +1,5 @@
 import { maxUsageBuckets } from '../../../contract/api/usage.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { wholeNumber } from '../../lib/url-state.ts'
 import { shownRollups, type UsageSearch } from './search.ts'
 
@@ -32,7 +33,7 @@ const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
  */
 export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: number; to: number } | undefined {
   const now = Math.ceil(nowSeconds / hourSeconds) * hourSeconds
-  if (of.range !== 'custom') return { from: now - rangeDays[of.range] * daySeconds, to: now }
+  if (of.range !== 'custom') return { from: sinceDays(rangeDays[of.range], nowSeconds), to: now }
   const to = of.to === '' ? now : Number(of.to)
   const from = of.from === '' ? to - rangeDays['30d'] * daySeconds : Number(of.from)
   return from < to ? { from: Math.max(0, from), to } : undefined

@@ -10,6 +10,7 @@ import {
 } from '../../../contract/api/user.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
+import { sinceDays } from '../../lib/days.ts'
 import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { selfQuery } from '../../lib/self.ts'
@@ -25,15 +26,12 @@ export const userQuery = (id: string) =>
     queryFn: ({ signal }) => call(userApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-const daySeconds = 86_400
-
 /** Quota that a user spent in the last 7 days. */
 export const userSpentQuery = (username: string) =>
   queryOptions({
     queryKey: ['user', 'spent', username],
     queryFn: async ({ signal }) => {
-      const start_timestamp = Math.floor(Date.now() / 1000) - 7 * daySeconds
-      const query = { type: logType.consume, username, start_timestamp }
+      const query = { type: logType.consume, username, start_timestamp: sinceDays(7) }
       return (await call(logApi.stat, { query }, { signal, quiet: true })).quota
     },
   })

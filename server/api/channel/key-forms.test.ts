@@ -40,6 +40,8 @@ forEachDatabase((_, openFresh) => {
     for (const { type, key, form } of forms) {
       const refused = await create({ type, key: wrong })
       expect({ type, ...refused }).toMatchObject({ type, success: false })
+      // One sentence for all types.
+      expect(refused.message).toMatch(/^The key must be .*\.$/)
       expect(refused.message).toContain(form)
       expect(refused.message).not.toContain('sk-just-one')
       expect((await create({ type, key })).success).toBe(true)

@@ -66,6 +66,16 @@ forEachDatabase((_, openFresh) => {
     expect(await get('self/search?keyword=ratio', bob)).toHaveLength(1)
   })
 
+  test('a row is found by its number, one of somebody else by admins alone', async () => {
+    await add(ada, { upstream_message: 'said', model_name: 'm' })
+    await add(bob)
+    const [, { id }] = await get('')
+    expect((await get(`?id=${id}`)).map((row: { id: number }) => row.id)).toEqual([id])
+    expect((await get(`self?id=${id}`, ada))[0]).toMatchObject({ id, upstream_message: '' })
+    expect(await get(`self?id=${id}`, bob)).toEqual([])
+    expect(await get('?id=999999')).toEqual([])
+  })
+
   test('filters are exact and can be combined; a cleared box does not filter', async () => {
     await add(ada, { token_name: 't1', model_name: 'gpt-4', created_at: 100 })
     await add(ada, { token_name: 't2', model_name: 'gpt-4', created_at: 200, channel_id: 3 })

@@ -7,10 +7,12 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { requestSeconds } from '../../lib/ids.ts'
 import { recordAudit } from '../../store/audit.ts'
 import type { LogFilter } from '../../store/log-hours.ts'
-import { listLogs } from '../../store/log-pages.ts'
+import { type LogRow, listLogs } from '../../store/log-pages.ts'
 import { purgeLogs } from '../../store/log-purge.ts'
 import { logsOfRequest, rowsForLeftOut } from '../../store/log-request.ts'
-import { searchLogs } from '../../store/logs.ts'
+import { logById, searchLogs } from '../../store/logs.ts'
+import type { Listed } from '../../store/page.ts'
+import type { Db } from '../../store/store.ts'
 import { sumCalls, usageByDay } from '../../store/usage-query.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -38,17 +40,24 @@ function own<Query extends object>(query: Query, person: Person): Query & { user
   return { ...query, userId: person.id }
 }
 
+/** The page that is asked for, or the one row. */
+async function rowsFor(db: Db, query: PersonCall<typeof api.log.list>['query'] | OwnQuery): Promise<Listed<LogRow>> {
+  if (query.id === 0) return listLogs(db, query, pageOf(query))
+  const rows = await logById(db, query.id, 'userId' in query ? query.userId : undefined)
+  return { rows, total: rows.length }
+}
+
+type OwnQuery = PersonCall<typeof api.log.self>['query'] & { userId: number }
+
 function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   const { read } = store
   const sum = (filter: LogFilter) => sumCalls(read, filter, filter.start_timestamp, filter.end_timestamp)
   const histogram = (query: PersonCall<typeof api.log.selfHistogram>['query'], filter: LogFilter) =>
     histogramOf(read, { filter, buckets: query.buckets, utcOffset: query.utc_offset, now: epochSeconds(clock) })
 
-  serve(router, api.log.list, async ({ query, context }) =>
-    listed(context, await listLogs(read, query, pageOf(query))).map(fullView),
-  )
+  serve(router, api.log.list, async ({ query, context }) => listed(context, await rowsFor(read, query)).map(fullView))
   serve(router, api.log.self, async ({ query, person, context }) =>
-    listed(context, await listLogs(read, own(query, person), pageOf(query))).map(ownView),
+    listed(context, await rowsFor(read, own(query, person))).map(ownView),
   )
   serve(router, api.log.stat, ({ query }) => sum(query))
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))

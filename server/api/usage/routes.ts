@@ -6,6 +6,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import type { Person } from '../../http/app-env.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { type Clock, epochSeconds } from '../../lib/clock.ts'
+import { failedAttempts } from '../../store/channel-failures.ts'
 import type { Db } from '../../store/store.ts'
 import {
   type BucketFigures,
@@ -71,11 +72,14 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
   const earlier = { from: Math.max(0, 2 * range.from - range.to), to: range.from }
   const isCompared = query.compare !== undefined && query.start_timestamp !== 0
   // None needs what the others find: on PostgreSQL they run side by side.
-  const [before, buckets, names] = await Promise.all([
+  const [before, buckets, names, attempts, attemptsBefore] = await Promise.all([
     isCompared ? rankUsage(db, { ...ask, range: earlier, limit, only: keys }) : undefined,
     usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }),
     namesOf(db, query.group_by, keys),
+    failedAttempts(db, { filter, group, range: read }),
+    isCompared ? failedAttempts(db, { filter, group, range: earlier }) : undefined,
   ])
+  const attemptsOfTop = keys.reduce<number>((sum, key) => sum + attempts.of(key), 0)
   const curves = curvesOf(buckets, plan)
   const others = ranking.count - ranking.top.length
   const total = curves.get(null)
@@ -83,21 +87,23 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
     start: range.from * 3600,
     end: range.to * 3600,
     buckets: plan.starts,
-    total: viewOf(ranking.total),
-    previous: before ? viewOf(before.total) : null,
+    total: viewOf(ranking.total, attempts.total),
+    previous: before ? viewOf(before.total, attemptsBefore?.total) : null,
     values: valuesOf(total, metric, plan),
     groups: ranking.top.map((each) => ({
       key: String(each.g),
       name: names.get(each.g) ?? String(each.g),
-      total: viewOf(each),
-      previous: before ? viewOf(before.top.find(({ g }) => g === each.g) ?? noFigures) : null,
+      total: viewOf(each, attempts.of(each.g)),
+      previous: before
+        ? viewOf(before.top.find(({ g }) => g === each.g) ?? noFigures, attemptsBefore?.of(each.g))
+        : null,
       values: valuesOf(curves.get(each.g), metric, plan),
     })),
     other:
       others > 0
         ? {
             groups: others,
-            total: viewOf(without(ranking.total, ranking.top)),
+            total: viewOf(without(ranking.total, ranking.top), attempts.total - attemptsOfTop),
             values: valuesOf(
               rest(
                 total,
@@ -146,7 +152,7 @@ function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): 
 
 const mean = (sum: number, count: number) => (count === 0 ? 0 : Math.round(sum / count))
 
-function viewOf(figures: UsageFigures): UsageFiguresView {
+function viewOf(figures: UsageFigures, failedAttempts = 0): UsageFiguresView {
   const { requests, quota, prompt_tokens, completion_tokens, cached_tokens, failed } = figures
   return {
     requests,
@@ -156,6 +162,7 @@ function viewOf(figures: UsageFigures): UsageFiguresView {
     tokens: prompt_tokens + completion_tokens,
     cached_tokens,
     failed,
+    ...(failedAttempts > 0 && { failed_attempts: failedAttempts }),
     duration: mean(figures.elapsed_time, requests),
     first_byte: mean(figures.first_byte_time, figures.first_byte_count),
   }

@@ -23,7 +23,7 @@ export function keyFault(key: string): string | undefined {
   const pieces = piecesOf(key)
   const isWhole = pieces.length >= 2 && pieces.length <= 4 && pieces.every((piece) => piece !== '')
   const region = pieces[pieces.length === 2 ? 1 : 2] ?? ''
-  return isWhole && /^[a-z]{2,}(?:-[a-z]+)+-\d+$/.test(region) ? undefined : `the key must be ${keyForm}`
+  return isWhole && /^[a-z]{2,}(?:-[a-z]+)+-\d+$/.test(region) ? undefined : `The key must be ${keyForm}.`
 }
 
 /** The account of a channel: its key, else the config that one-api keeps it in. Throws GatewayError when it has none. */

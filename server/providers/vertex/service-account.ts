@@ -34,7 +34,7 @@ function piecesOf(key: string): { region: string; project: string; json: string 
 export function keyFault(key: string): string | undefined {
   const json = tryParse(piecesOf(key).json)
   const isWhole = isObject(json) && typeof json['client_email'] === 'string' && typeof json['private_key'] === 'string'
-  return isWhole ? undefined : `the key must be ${keyForm}`
+  return isWhole ? undefined : `The key must be ${keyForm}.`
 }
 
 /** The account of a channel: its key, else the config that one-api keeps it in. Throws GatewayError when it has none. */

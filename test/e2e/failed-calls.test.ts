@@ -1,0 +1,286 @@
+// Calls that failed in the log and on the start page; figures, statuses and places that say the same everywhere.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { Channel } from '../../contract/api/channel.ts'
+import type { Log } from '../../contract/api/log.ts'
+import { type FakeUpstream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
+import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+import { rowsOf } from './support/lists.ts'
+import { logWriter } from './support/log-rows.ts'
+
+const site = openConsole()
+let upstream: FakeUpstream
+let caller: Account
+let channel = 0
+/** Id of the request that failed. */
+let request = ''
+
+const now = () => Math.floor(Date.now() / 1000)
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream()
+  upstream.always(status(400, { message: 'your prompt is odd' }))
+  const [id] = await site.api<number[]>('POST', '/api/channel/', {
+    name: 'refusing',
+    type: 8,
+    key: 'sk-x',
+    models: 'gpt-4o',
+    group: 'default',
+    base_url: upstream.url,
+  })
+  channel = id ?? 0
+  caller = await site.addUser('caller', { quota: 10_000_000 })
+  const fields = { name: 'laptop', remain_quota: 0, unlimited_quota: true, expired_time: -1 }
+  const { key } = await site.apiAs<{ key: string }>(caller, 'POST', '/api/token/', fields)
+  const response = await fetch(`${site.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer sk-${key}` },
+    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  expect(response.status).toBe(400)
+  request = response.headers.get('x-oneapi-request-id') ?? ''
+  const rows = () => site.api<Log[]>('GET', `/api/log/search?keyword=${request}`)
+  await eventually(async () => (await rows()).length).toBe(1)
+})
+afterAll(() => upstream[Symbol.asyncDispose]())
+
+const drawer = (page: Page) => page.getByRole('dialog')
+
+describe('a call that failed', () => {
+  test('is found by type and by its id, and tells admins what the upstream said', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/log')
+    await page.getByRole('combobox', { name: 'Type' }).selectOption('error')
+    await page.waitForURL((url) => url.searchParams.get('type') === '6')
+    const row = rowsOf(page).filter({ hasText: 'laptop' })
+    await row.getByText('400 bad_response_status_code').waitFor()
+    await row.click()
+    const failure = drawer(page).getByRole('region', { name: 'Failure' })
+    await failure.getByText('the upstream answered with status 400').waitFor()
+    await failure.getByText('/v1/chat/completions').waitFor()
+    await failure.getByText('your prompt is odd').waitFor()
+    await drawer(page).getByRole('link', { name: 'refusing' }).first().waitFor()
+    await visit.open(`/log?request=${request}`)
+    await failure.getByText('bad_response_status_code').waitFor()
+  })
+
+  test('tells its caller why, and nothing of the channel', async () => {
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open(`/log?request=${request}`)
+    await drawer(page).getByText('the upstream answered with status 400').waitFor()
+    expect(await page.getByText('your prompt is odd').count()).toBe(0)
+    expect(await page.getByText('refusing').count()).toBe(0)
+  })
+
+  test('says so where another row stands for it', async () => {
+    const left = `${request.slice(0, -8)}00000000`
+    using database = openDatabase(site)
+    database.run('update logs set left_out = 41, left_out_since = created_at - 1 where request_id = ?', [request])
+    await using visit = await site.visit({ as: caller })
+    const { page } = visit
+    await visit.open(`/log?request=${left}`)
+    await drawer(page).getByText('This request has no row of its own').waitFor()
+    await drawer(page).getByText('41 other calls failed in the same way').waitFor()
+  })
+
+  test('stands on the start page, where tests of channels do not, and leads to its row', async () => {
+    using database = openDatabase(site)
+    const insert = logWriter(database)
+    for (let each = 0; each < 8; each++)
+      insert({
+        type: 5,
+        created_at: now(),
+        user_id: 0,
+        username: '',
+        content: 'channel refusing passed its test',
+        model_name: 'tested',
+      })
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/')
+    const latest = page.getByRole('region', { name: 'Latest log entries' })
+    await latest.getByText('bad_response_status_code').waitFor()
+    expect(await latest.getByText('tested').count()).toBe(0)
+    await latest.getByRole('link', { name: 'gpt-4o' }).click()
+    await drawer(page).getByText('bad_response_status_code').waitFor()
+  })
+})
+
+describe('a link to a row', () => {
+  test('opens it, however many rows were written since; not that of somebody else', async () => {
+    using database = openDatabase(site)
+    const insert = logWriter(database)
+    insert({ created_at: now() - 7200, model_name: 'far-away', content: 'ratio: 1 × 1 × 1' })
+    const { id } = database.query('select max(id) as id from logs').get() as { id: number }
+    for (let each = 0; each < 30; each++) insert({ created_at: now(), model_name: 'nearer' })
+    {
+      await using visit = await site.visit({ as: rootAccount })
+      await visit.open(`/log?peek=${id}`)
+      await drawer(visit.page).getByText('far-away').first().waitFor()
+    }
+    await using visit = await site.visit({ as: caller })
+    await visit.open(`/log?peek=${id}`)
+    await drawer(visit.page).getByText('This row does not exist').waitFor()
+  })
+})
+
+describe('what is shown', () => {
+  test('tokens that are past their time or empty are shown as such before anybody calls', async () => {
+    const owner = await site.addUser('owner', { quota: 1_000 })
+    const make = (name: string, fields: object) =>
+      site.apiAs(owner, 'POST', '/api/token/', {
+        name,
+        remain_quota: 500,
+        unlimited_quota: false,
+        expired_time: -1,
+        ...fields,
+      })
+    for (const name of ['good one', 'old one', 'empty one']) await make(name, {})
+    using database = openDatabase(site)
+    database.run("update tokens set expired_time = 1 where name = 'old one'")
+    database.run("update tokens set remain_quota = 0, granted_quota = 0 where name = 'empty one'")
+    await using visit = await site.visit({ as: owner })
+    const { page } = visit
+    await visit.open('/token')
+    const row = (name: string) => rowsOf(page).filter({ hasText: name })
+    await row('good one').getByText('enabled').waitFor()
+    await row('old one').getByText('expired').waitFor()
+    await row('empty one').getByText('exhausted').waitFor()
+  })
+
+  test('7 days mean the same on the start page and where one tops up', async () => {
+    const person = await site.addUser('weekly', { quota: 10_000_000 })
+    using database = openDatabase(site)
+    const { id } = database.query("select id from users where username = 'weekly'").get() as { id: number }
+    const insert = logWriter(database)
+    const day = 86_400
+    for (const [ago, quota] of [
+      [60, 500_000],
+      [6.9 * day, 1_000_000],
+      [7.1 * day, 8_000_000],
+    ] as const)
+      insert({ user_id: id, username: 'weekly', created_at: Math.floor(now() - ago), quota, model_name: 'gpt-4o' })
+    await using visit = await site.visit({ as: person })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByText('$3.00 in 7 days').waitFor()
+    await visit.open('/topup')
+    await page.getByText('$3.00', { exact: true }).first().waitFor()
+  })
+
+  test('large amounts are grouped, and little below zero is no zero with a sign', async () => {
+    const rich = await site.addUser('rich', { quota: 100_000_000_000 })
+    await site.addUser('below', { quota: 1 })
+    using database = openDatabase(site)
+    database.run("update users set quota = -1200 where username = 'below'")
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/user?q=below')
+    await rowsOf(page).filter({ hasText: 'below' }).getByText('-$0.002400').waitFor()
+    await visit.open('/user?q=rich')
+    await rowsOf(page).filter({ hasText: rich.username }).getByText('$200,000.00').waitFor()
+    database.run("update users set quota = 1 where username = 'below'")
+  })
+})
+
+describe('what keeps its place', () => {
+  test('a filter that is chosen moves nothing', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    for (const [address, label, choice] of [
+      ['/log', 'Type', 'consumption'],
+      ['/channel', 'Status', 'enabled'],
+    ] as const) {
+      await visit.open(address)
+      await rowsOf(page).first().waitFor()
+      const top = async () =>
+        (
+          await page
+            .getByRole('combobox', { name: label })
+            .locator('xpath=ancestor::*[self::form or @role="group"][1]')
+            .boundingBox()
+        )?.height
+      const before = await top()
+      await page.getByRole('combobox', { name: label }).first().selectOption(choice)
+      await page.getByRole('button', { name: 'Clear filters' }).first().waitFor()
+      expect(await top()).toBe(before ?? 0)
+    }
+  })
+
+  test('the columns of channels keep their widths when tests fail and channels are switched off', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    const widths = async () => {
+      await visit.open('/channel')
+      await rowsOf(page).first().waitFor()
+      return Promise.all(
+        (await page.getByRole('columnheader').all()).map(async (head) => (await head.boundingBox())?.width),
+      )
+    }
+    using database = openDatabase(site)
+    const before = await widths()
+    database.run('update channels set status = 3, response_time = 12340, test_time = 1')
+    database.run(
+      "insert into channel_tests (channel_id, created_at, model, ok, elapsed_time, message) values (?, 1, 'm', 0, 9, 'no')",
+      [channel],
+    )
+    expect(await widths()).toEqual(before)
+    database.run('delete from channel_tests')
+  })
+})
+
+describe('the form and the drawer of a channel', () => {
+  test('another type takes back what it filled in, and leaves what was chosen by hand', async () => {
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/channel/add')
+    const types = await site.api<{ label: string; models: string[] }[]>('GET', '/api/channel/types')
+    const [first, second] = types.filter(({ models }) => models.length > 1 && models.length < 12)
+    if (!first || !second) throw new Error('no types with few models')
+    const choose = async (label: string) => {
+      await page.getByLabel('Type', { exact: true }).fill(label)
+      await page.getByRole('option', { name: label, exact: true }).click()
+    }
+    const has = (model: string) => page.getByRole('button', { name: `Remove ${model}`, exact: true })
+    await choose(first.label)
+    await has(first.models[0] ?? '').waitFor()
+    await choose(second.label)
+    await has(second.models[0] ?? '').waitFor()
+    expect(await has(first.models[0] ?? '').count()).toBe(0)
+    const models = page.getByLabel('Models', { exact: true })
+    await models.fill('own-model')
+    await models.press('Enter')
+    await models.press('Escape')
+    await has('own-model').waitFor()
+    await choose(first.label)
+    await eventually(() => has(second.models[0] ?? '').count()).toBe(0)
+    await has('own-model').waitFor()
+    expect(await has(first.models[0] ?? '').count()).toBe(0)
+  })
+
+  test('the drawer says what the gateway did with the channel, and how much failed there', async () => {
+    using database = openDatabase(site)
+    database.run('update channels set status = 3, status_reason = ?, status_time = ? where id = ?', [
+      'status 401: This key is closed.',
+      now() - 60,
+      channel,
+    ])
+    database.run('insert into channel_failures (channel_id, model_name, slot, attempts) values (?, ?, ?, 7)', [
+      channel,
+      'gpt-4o',
+      Math.floor(now() / 3600),
+    ])
+    expect((await site.api<Channel>('GET', `/api/channel/${channel}`)).status).toBe(3)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open(`/channel?peek=${channel}`)
+    await drawer(page).getByText('status 401: This key is closed.').waitFor()
+    await drawer(page).getByText('7 attempts failed here.').waitFor()
+    await visit.open('/channel?view=board')
+    await page.getByText('0.0% succeeded').waitFor()
+  })
+})
