@@ -6,8 +6,8 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { formatCount, formatRelative, formatTime, useFormatQuota } from '../../lib/format.ts'
+import { rowIdOf } from '../../lib/log-row.ts'
 import { useText } from '../../lib/text.ts'
-import { rowIdOf } from '../log/log-parts.tsx'
 import { latestQuery, latestRows } from './queries.ts'
 
 const quotaDecimals = 6

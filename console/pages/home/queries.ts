@@ -6,8 +6,8 @@ import { tokenApi } from '../../../contract/api/token.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { call } from '../../lib/call.ts'
 import { sinceDays } from '../../lib/days.ts'
+import { rowIdOf } from '../../lib/log-row.ts'
 import { readUsage } from '../../lib/read-usage.ts'
-import { rowIdOf } from '../log/log-parts.tsx'
 
 /** Days that the line of the start page shows, today included. */
 export const spendDays = 14

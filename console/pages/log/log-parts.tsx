@@ -64,8 +64,3 @@ export function outcomeText(outcome: string, t: Text): string {
 export function isCutShort(log: Log): boolean {
   return log.outcome === 'aborted' || log.outcome === 'interrupted'
 }
-
-/** A row's place in the address: rows of some servers all have the id 0. */
-export function rowIdOf(log: Log): string {
-  return log.id > 0 ? String(log.id) : `${log.created_at}.${log.model_name}.${log.quota}.${log.prompt_tokens}`
-}

@@ -4,8 +4,8 @@ import { type Log, logApi } from '../../../contract/api/log.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { addressOf, CallError, call } from '../../lib/call.ts'
 import { listSourceOf } from '../../lib/list-source.ts'
+import { rowIdOf } from '../../lib/log-row.ts'
 import type { filterOf } from './filters.ts'
-import { rowIdOf } from './log-parts.tsx'
 
 export type LogFilter = ReturnType<typeof filterOf>
 
