@@ -11,12 +11,12 @@ import {
   upstreamCallOf,
 } from './call-upstream.ts'
 import type { RelayDeps } from './deps.ts'
-import { withoutKey } from './error-answer.ts'
 import { addressVerdict, isOfficial } from './no-such-address.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { readErrorAnswer } from './read-answer.ts'
 import type { Channel } from './routing-table.ts'
+import { withoutKey } from './without-key.ts'
 
 /** A call at one channel, before the place there is chosen. */
 export type Question = Omit<Attempting, 'endpoint' | 'upstreamCall'>

@@ -95,6 +95,8 @@ async function deliverOpenAi(
     throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   open.tools?.take(body)
+  // OpenAI's libraries read the usage of every answer with vectors; not every service tells it.
+  if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
   const told = translation ? madeOf(() => JSON.stringify(body), status) : text
   const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside: besideUsage(mode, body) }
   return settleWhole(deps, open, response, told, answer, handOver, true)
@@ -143,6 +145,12 @@ function heard(text: string) {
   return { usage: undefined, output: () => said, beside: { cueSeconds: seconds } }
 }
 
+/** The tokens of what was embedded, as they are counted here. */
+async function embeddingUsage(deps: RelayDeps, { call: { facts } }: OpenCall): Promise<JsonObject> {
+  const tokens = await deps.counter.count(facts.model, facts.prompt, deps.settings().ApproximateTokenEnabled)
+  return { prompt_tokens: tokens, total_tokens: tokens }
+}
+
 /** A browser would run what is in a page; an answer is never one. */
 function isPage(type: string): boolean {
   return /html|xml|svg/.test(type)
@@ -179,7 +187,7 @@ async function deliverStream(
   })
   return new Response(await stream.body(), {
     status: 200,
-    headers: streamHeaders(response.headers, open.call.requestId),
+    headers: streamHeaders(response.headers, open.call.requestId, open.channel.upstream.key),
   })
 }
 
@@ -201,6 +209,6 @@ async function deliverSound(
   const reported = response instanceof SoundResponse ? response.usage : undefined
   return new Response(new BinaryStream(deps, open, from, first, reported) as unknown as ReadableStream, {
     status: 200,
-    headers: answerHeaders(response.headers, open.call.requestId),
+    headers: answerHeaders(response.headers, open.call.requestId, open.channel.upstream.key),
   })
 }

@@ -7,35 +7,7 @@ import type { Failure } from '../dialects/reply.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
-
-/** Shorter parts of a key are words that a message may hold by chance. */
-const shortestSecret = 8
-
-/**
- * A text of the upstream without the channel's key, which some services repeat in their error messages; in JSON that is
- * not parsed yet it may be escaped.
- */
-export function withoutKey(text: string, key: string): string {
-  let clean = text
-  for (const part of [key, ...key.split(/[|\r\n]+/)]) {
-    if (part.length >= shortestSecret) clean = clean.replace(inAnySpelling(part), '[key]')
-  }
-  return clean
-}
-
-/** A text as it is, or with any of its characters escaped as JSON may (RFC 8259, section 7). */
-function inAnySpelling(text: string): RegExp {
-  const spellings = Array.from({ length: text.length }, (_, index) => {
-    const code = text.charCodeAt(index).toString(16).padStart(4, '0')
-    return `(?:\\\\?\\u${code}|\\\\u${hexDigits(code)})`
-  })
-  return new RegExp(spellings.join(''), 'g')
-}
-
-/** Hexadecimal digits in either case. */
-function hexDigits(code: string): string {
-  return code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
-}
+import { withoutKey } from './without-key.ts'
 
 /** A failure by the gateway's own judgement of what came, or did not come, from the upstream. */
 export function failedAttempt(error: GatewayError, status: number): AttemptFailed {

@@ -33,7 +33,12 @@ export function errorResponse(
   const body = isOpenAi(dialect)
     ? openAiBody(known, attempt, requestId)
     : (sameDialect(attempt, dialect) ?? otherBody(known, attempt?.failure, requestId, dialect))
-  return new Response(body, { status: lasts ? refusalStatus(known.status) : known.status, headers })
+  return new Response(body, { status: lasts ? refusalStatus(known.status) : statusFor(known.status, dialect), headers })
+}
+
+/** 529 is a number of Anthropic's own; other programs know it as 503. */
+function statusFor(status: number, dialect: DialectName): number {
+  return status === 529 && dialect !== 'anthropic-messages' ? 503 : status
 }
 
 /** Own refusals whose status says that they may pass, and which do not. */
@@ -83,5 +88,6 @@ function otherBody(known: GatewayError, failure: Failure | undefined, requestId:
     ...(failure ?? { ...failureOf(known), message: known.message }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
-  return JSON.stringify(callerDialects[dialect].encodeFailure(told, requestId))
+  const status = statusFor(told.status, dialect)
+  return JSON.stringify(callerDialects[dialect].encodeFailure({ ...told, status }, requestId))
 }

@@ -2,6 +2,7 @@ import type { DialectName } from '../dialects/conversation.ts'
 import { requestIdHeader } from '../lib/ids.ts'
 import { droppedHeader } from './dropped-names.ts'
 import { viaHeader } from './via.ts'
+import { withoutKey } from './without-key.ts'
 
 /** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
@@ -28,7 +29,15 @@ export function forwardedHeaders(headers: Headers, dialect: DialectName): Record
 }
 
 /** What a page of another site may read beside the body. */
-const exposed = `${requestIdHeader}, ${droppedHeader}`
+export const exposedHeaders = [
+  requestIdHeader,
+  droppedHeader,
+  'x-request-id',
+  'request-id',
+  'retry-after',
+  'x-should-retry',
+]
+const exposed = exposedHeaders.join(', ')
 
 /**
  * Headers of every relayed answer: its id, and that pages of other sites may have it. They may call with a token; cookies
@@ -42,14 +51,16 @@ export function ownHeaders(requestId: string): Record<string, string> {
   }
 }
 
-/** Headers of a whole answer. */
-export function answerHeaders(headers: Headers, requestId: string): Record<string, string> {
-  return Object.assign(pick(headers, toCaller), ownHeaders(requestId))
+/** Headers of a whole answer; the channel's `key` may not be among them. */
+export function answerHeaders(headers: Headers, requestId: string, key: string): Record<string, string> {
+  const picked = pick(headers, toCaller)
+  for (const name in picked) picked[name] = withoutKey(picked[name] ?? '', key)
+  return Object.assign(picked, ownHeaders(requestId))
 }
 
 /** Headers of a streamed answer; the last one keeps nginx from collecting it. */
-export function streamHeaders(headers: Headers, requestId: string): Record<string, string> {
-  const told = answerHeaders(headers, requestId)
+export function streamHeaders(headers: Headers, requestId: string, key: string): Record<string, string> {
+  const told = answerHeaders(headers, requestId, key)
   told['content-type'] = 'text/event-stream; charset=utf-8'
   told['cache-control'] = 'no-cache'
   told['x-accel-buffering'] = 'no'

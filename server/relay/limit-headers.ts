@@ -7,9 +7,8 @@ const kinds = [
   { name: 'tokens', field: 'tpm_limit', used: 'tokens', reset: 'tokensReset' },
 ] as const satisfies { name: string; field: LimitField; used: keyof Minute; reset: keyof Minute }[]
 
-/** What a browser that calls with a token may read: the headers of `limitHeaders`, and when to try again. */
+/** What a browser that calls with a token may read: the headers of `limitHeaders`. */
 export const limitHeaderNames = [
-  'retry-after',
   ...kinds.flatMap(({ name }) => ['limit', 'remaining', 'reset'].map((part) => `x-ratelimit-${part}-${name}`)),
 ]
 

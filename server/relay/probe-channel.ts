@@ -11,11 +11,12 @@ import { endpointsOf } from './call-upstream.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
-import { errorWithin, failureInAnswer, failureWithin, statusFailure, withoutKey } from './error-answer.ts'
+import { errorWithin, failureInAnswer, failureWithin, statusFailure } from './error-answer.ts'
 import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
 import { type Channel, mappedModel } from './routing-table.ts'
+import { withoutKey } from './without-key.ts'
 
 /** How a test call went. */
 export interface Probe {

@@ -10,7 +10,7 @@ import { chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
-import { forCaller, withoutKey } from './error-answer.ts'
+import { forCaller } from './error-answer.ts'
 import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
@@ -23,6 +23,7 @@ import { type OpenCall, settle } from './settlement.ts'
 import { isAboutThoughts } from './thoughts-refused.ts'
 import { keeperOf, threadPlace } from './thread-calls.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from './usage-refused.ts'
+import { withoutKey } from './without-key.ts'
 
 /**
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when

@@ -7,13 +7,12 @@ import type { AppContext, AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
-import { requestIdHeader } from '../lib/ids.ts'
 import { tokenHasQuota } from '../store/callers.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
-import { droppedHeader } from './dropped-names.ts'
 import { errorResponse } from './error-response.ts'
+import { exposedHeaders } from './headers.ts'
 import { limitHeaderNames } from './limit-headers.ts'
 import { modelList, modelsFor, oneModel } from './models.ts'
 import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
@@ -29,7 +28,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   const allowAll = cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    exposeHeaders: [requestIdHeader, droppedHeader, ...limitHeaderNames],
+    exposeHeaders: [...exposedHeaders, ...limitHeaderNames],
   })
   for (const prefix of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/dashboard/*']) {
     app.use(prefix, allowAll)

@@ -78,6 +78,9 @@ export async function serveCaller(
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   }
+  // Programs show a person the id that they find under the name of their own service.
+  const idHeader = dialect === 'anthropic-messages' ? 'request-id' : 'x-request-id'
+  if (!response.headers.has(idHeader)) response.headers.set(idHeader, requestId)
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
   return response
 }

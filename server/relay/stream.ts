@@ -5,7 +5,7 @@ import { joined } from '../lib/joined.ts'
 import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
-import { failureInStream, withoutKey } from './error-answer.ts'
+import { failureInStream } from './error-answer.ts'
 import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { readLate } from './late-usage.ts'
@@ -17,6 +17,7 @@ import { endings, faultIn, ownErrorAfter, unreadablePart } from './stream-ending
 import type { StreamPiece, StreamReader } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
+import { withoutKey } from './without-key.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

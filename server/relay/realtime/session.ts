@@ -13,10 +13,10 @@ import type { CrashRow } from '../../store/ledger-store.ts'
 import type { SessionCall } from '../call.ts'
 import { usageFault } from '../check-usage.ts'
 import type { RelayDeps } from '../deps.ts'
-import { withoutKey } from '../error-answer.ts'
 import type { IdleWait } from '../idle-watch.ts'
 import { noteHealth } from '../note-health.ts'
 import { type OpenCall, settle } from '../settlement.ts'
+import { withoutKey } from '../without-key.ts'
 import {
   callerClosed,
   type Ending,

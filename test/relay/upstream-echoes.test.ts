@@ -1,0 +1,84 @@
+// What of an upstream's answer reaches callers beside what was asked for: no part of a key, an id under the caller's own name.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, chat, chatStream, see, startBench } from './setup.ts'
+
+let bench: Bench
+const key = 'sk-proj-Zq81LmW3vRx0TnB7cYd5HsK2fGjA9eUo4PiX6'
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"text-embedding-004":1}' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const calls = {
+  chat: ['/v1/chat/completions', chat, 'x-request-id'],
+  responses: ['/v1/responses', { model: 'm', input: 'Hi' }, 'x-request-id'],
+  messages: ['/v1/messages', { ...chat, max_tokens: 10 }, 'request-id'],
+  gemini: ['/v1beta/models/m:generateContent', { contents }, 'x-request-id'],
+} as const
+
+test('neither errors nor headers hold a part of the key of the channel, or its base64', async () => {
+  await bench.channel({ key })
+  const echoes = [key.slice(0, 20), Buffer.from(key).toString('base64'), Buffer.from(`:${key}`).toString('base64url')]
+  for (const echo of echoes) {
+    const message = `The request with ${echo} failed.`
+    for (const [path, body] of Object.values(calls)) {
+      bench.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
+      const seen = await see(bench.gateway.post(path, body))
+      expect(seen.status).toBe(400)
+      // At most a few characters of base64 stand before, which say next to nothing.
+      expect(seen.text).toMatch(/The request with \S{0,4}\[key\]/)
+      expect(seen.text + JSON.stringify([...seen.headers])).not.toContain(echo.slice(0, 16))
+    }
+    for (const body of [chat, chatStream]) {
+      bench.upstream.always(fake.withHeaders([['openai-model', echo]], fake.ok()))
+      const seen = await see(bench.gateway.post('/v1/chat/completions', body))
+      expect([seen.status, seen.headers.get('openai-model')?.startsWith('[key]')]).toEqual([200, true])
+    }
+  }
+})
+
+test('every answer carries the id of its request under the name that the caller’s library reads', async () => {
+  await bench.channel({ type: 28 })
+  for (const reply of [fake.ok(), fake.status(500), fake.status(401)]) {
+    bench.upstream.always(reply)
+    for (const [path, body, name] of Object.values(calls)) {
+      const seen = await see(bench.gateway.post(path, body))
+      // The service's own id stays where it told one.
+      const own = [seen.headers.get('x-oneapi-request-id'), ...(seen.status === 200 ? ['req_fake'] : [])]
+      expect(own).toContain(seen.headers.get(name))
+    }
+  }
+  const list = await see(
+    fetch(`${bench.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${bench.gateway.token}` } }),
+  )
+  expect(list.headers.get('x-request-id')).toBe(list.headers.get('x-oneapi-request-id'))
+})
+
+test('529 is a number of Anthropic’s: other callers get 503', async () => {
+  await bench.channel()
+  bench.upstream.always(fake.status(529))
+  for (const [name, [path, body]] of Object.entries(calls)) {
+    const seen = await see(bench.gateway.post(path, body))
+    expect([name, seen.status]).toEqual([name, name === 'messages' ? 529 : 503])
+    if (name === 'gemini') expect(JSON.parse(seen.text)).toMatchObject({ error: { code: 503, status: 'UNAVAILABLE' } })
+  }
+})
+
+test('vectors of a Gemini channel come with usage, which the service does not tell', async () => {
+  await bench.channel({ type: 24, models: 'text-embedding-004' })
+  bench.upstream.always(
+    fake.behaviour('embeds', async (exchange) => {
+      exchange.head(200, [['content-type', 'application/json']])
+      await exchange.write('{"embeddings":[{"values":[1,2]}]}')
+      exchange.end()
+    }),
+  )
+  const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'text-embedding-004', input: 'One two three' }))
+  const { usage } = JSON.parse(seen.text) as { usage: { prompt_tokens: number; total_tokens: number } }
+  expect(usage.prompt_tokens).toBeGreaterThan(0)
+  expect(usage.total_tokens).toBe(usage.prompt_tokens)
+})
