@@ -104,6 +104,8 @@ export interface EncodeOptions {
   readonly cacheControl?: boolean
   /** OpenAI's chat: the service takes tools whose input is free text. */
   readonly freeformTools?: boolean
+  /** OpenAI's chat: models that think refuse `max_tokens` for `max_completion_tokens`. */
+  readonly wantsNewLimit?: boolean
   /** OpenAI's chat: `web_search_options` is understood whatever the model. */
   readonly webSearch?: boolean
   /** Ids of calls and names of tools as this service takes them, where it differs from others of its dialect. */

@@ -1,10 +1,27 @@
 import type { Conversation, MediaPart, Message, Part, TextPart } from './conversation.ts'
 
-/** A conversation in which parts that only another dialect has stand as texts and media, where they can. */
+/**
+ * A conversation in which parts that only another dialect has stand as texts and media, where they can, and without what
+ * Claude Code tells Anthropic alone.
+ */
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
-  const { from, messages } = conversation
-  if (from === dialect || !messages.some(({ parts }) => parts.some(isSpelled))) return conversation
-  return { ...conversation, messages: messages.map(plainMessage) }
+  const { from, messages, system } = conversation
+  const isNoted = dialect !== 'anthropic-messages' && system.some(({ text }) => text.includes(accountNote))
+  const told = isNoted ? { ...conversation, system: system.flatMap(withoutNote) } : conversation
+  if (from === dialect || !messages.some(({ parts }) => parts.some(isSpelled))) return told
+  return { ...told, messages: messages.map(plainMessage) }
+}
+
+/**
+ * The first line of Claude Code's system prompt says for the account what made the call. It changes with each call, so that
+ * no other service would find the prompt in its cache, and means nothing to a model.
+ */
+const accountNote = 'x-anthropic-billing-header:'
+const noteLine = new RegExp(`^${accountNote}[^\\n]*(?:\\n|$)`, 'gm')
+
+function withoutNote(part: TextPart): TextPart[] {
+  const text = part.text.replace(noteLine, '')
+  return text.trim() === '' && part.text !== text ? [] : [{ ...part, text }]
 }
 
 function isSpelled(part: Part): boolean {

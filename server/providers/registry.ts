@@ -61,7 +61,7 @@ export const providers: readonly Provider[] = [
     defaultBaseUrl: 'https://api.openai.com',
     models: openaiModels,
     balance: dashboardBalance,
-    chat: { options: { freeformTools: true } },
+    chat: { options: { freeformTools: true, wantsNewLimit: true } },
     also: ['responses'],
     realtime: true,
   }),

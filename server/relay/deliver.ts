@@ -56,7 +56,8 @@ export async function deliver(
     throw await unread(response, 'the upstream sent an empty answer')
   if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
   const answer = await deliverOpenAi(deps, open, response, prepared, sentAtMs, handOver)
-  if (prepared.dropped) answer.headers.set(droppedHeader, droppedNames(prepared.dropped))
+  const { dropped = [], renamed = [] } = prepared
+  if (dropped.length + renamed.length > 0) answer.headers.set(droppedHeader, droppedNames([...renamed, ...dropped]))
   return answer
 }
 

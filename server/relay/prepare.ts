@@ -31,6 +31,8 @@ export interface Prepared {
   systemPromptReset: boolean
   /** The service tier that was asked for is not in what is sent. */
   tierLost?: boolean
+  /** Fields that the service was told under another name. */
+  renamed?: readonly string[]
   /** Names of what a service of OpenAI's form could not be told; a codec has its own. */
   dropped?: readonly string[]
   /** Absent = both sides speak OpenAI's form. */
@@ -92,15 +94,32 @@ export function prepare(attempting: Attempting): Prepared {
   const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request
   const dropped = new Set<string>()
   const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
+  const renamed = refusesMaxTokens(attempting, json) && withNewLimit({ ...json, ...edits })
   return {
-    body: rewrite ? written(rewrite({ ...json, ...edits }, upstreamCall, lose)) : edited(text, json, edits),
+    body: renamed
+      ? written(renamed)
+      : rewrite
+        ? written(rewrite({ ...json, ...edits }, upstreamCall, lose))
+        : edited(text, json, edits),
     ...(dropped.size > 0 && { dropped: [...dropped] }),
+    ...(renamed && { renamed: ['max_tokens'] }),
     contentLength: undefined,
     contentType: 'application/json',
     askedForUsage,
     systemPromptReset,
     ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, json) } }),
   }
+}
+
+/** OpenAI's own models that think refuse the older name of a limit; other services may know no other. */
+function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_tokens: limit }: JsonObject): boolean {
+  if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))
+    return false
+  return 'dialect' in endpoint && endpoint.options?.wantsNewLimit === true
+}
+
+function withNewLimit({ max_tokens: limit, ...body }: JsonObject): JsonObject {
+  return { ...body, max_completion_tokens: body['max_completion_tokens'] ?? limit }
 }
 
 /** The text of a body. Throws GatewayError (400). */

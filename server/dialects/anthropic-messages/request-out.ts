@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { withCacheMarks } from '../cache-marks.ts'
 import { type ModelTraits, modelTraits, usualMaxTokens } from '../claude-model.ts'
 import type { Conversation, Message, Part, Tool, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../dialect.ts'
@@ -15,7 +16,7 @@ const dialect = 'anthropic-messages'
 
 /** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
-  const conversation = spelledOut(given, dialect)
+  const conversation = withCacheMarks(spelledOut(given, dialect))
   const losses = new Losses(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { withCacheMarks } from '../cache-marks.ts'
 import type { Conversation, Tool, ToolCallPart, ToolChoice } from '../conversation.ts'
 import type { EncodedRequest } from '../dialect.ts'
 import { Losses } from '../losses.ts'
@@ -15,9 +16,11 @@ import { thinkingOut } from './thinking.ts'
  * GatewayError for what cannot be said.
  */
 export function encodeRequest(given: Conversation): EncodedRequest {
-  const conversation = spelledOut(given, 'bedrock-converse')
+  const traits = modelTraits(given.model)
+  const told = spelledOut(given, 'bedrock-converse')
+  const conversation = traits.caches ? withCacheMarks(told) : told
   const losses = new Losses(conversation, 'bedrock-converse')
-  const context: BlockContext = { losses, traits: modelTraits(conversation.model) }
+  const context: BlockContext = { losses, traits }
   const thinking = thinkingOut(conversation, context)
   const system = blocksOut(conversation.system, context)
   const toolConfig = toolConfigOut(conversation, context)

@@ -53,7 +53,7 @@ const endpoint: ModeEndpoint = { target: (upstream, call) => address(upstream, c
 
 const chat: ChatEndpoint = {
   dialect: openaiChat,
-  options: { freeformTools: true },
+  options: { freeformTools: true, wantsNewLimit: true },
   target: (upstream, call) => address(upstream, '/v1/chat/completions', call.model),
 }
 

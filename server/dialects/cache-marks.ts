@@ -1,0 +1,46 @@
+import type { CacheMark, Conversation, Message, Part } from './conversation.ts'
+
+/**
+ * A conversation of a caller of OpenAI's with the marks that Claude wants for its cache. OpenAI's dialects have none; a
+ * caller who names a `prompt_cache_key` says that its requests begin alike. Marked are the end of what is the same in all of
+ * them (the system prompt, else the tools) and the end of what was said so far.
+ */
+export function withCacheMarks(conversation: Conversation): Conversation {
+  const { from, cacheKey, cacheRetention } = conversation
+  const isOpenAi = from === 'openai-chat' || from === 'openai-responses'
+  if (!isOpenAi || cacheKey === undefined || hasMarks(conversation)) return conversation
+  const cache: CacheMark = { ttl: cacheRetention === '24h' ? '1h' : '' }
+  const { cacheKey: _key, cacheRetention: _retention, ...rest } = conversation
+  return { ...rest, ...markedStart(conversation, cache), messages: markedEnd(conversation.messages, cache) }
+}
+
+function hasMarks({ cache, system, tools, messages }: Conversation): boolean {
+  const isMarked = (part: object) => 'cache' in part && part.cache !== undefined
+  return (
+    cache !== undefined ||
+    system.some(isMarked) ||
+    tools.some(isMarked) ||
+    messages.some(({ parts }) => parts.some(isMarked))
+  )
+}
+
+function markedStart({ system, tools }: Conversation, cache: CacheMark): Pick<Conversation, 'system' | 'tools'> {
+  const last = system.at(-1)
+  if (last && last.text !== '') return { system: [...system.slice(0, -1), { ...last, cache }], tools }
+  const at = tools.findLastIndex(({ type }) => type === 'function')
+  return { system, tools: tools.map((tool, index) => (index === at ? { ...tool, cache } : tool)) }
+}
+
+/** The last part that can bear a mark, of the last turn of the user. */
+function markedEnd(messages: readonly Message[], cache: CacheMark): readonly Message[] {
+  const turn = messages.findLastIndex(({ role }) => role === 'user')
+  const parts = messages[turn]?.parts ?? []
+  const at = parts.findLastIndex(canBear)
+  if (at < 0) return messages
+  const marked = parts.map((part, index) => (index === at ? ({ ...part, cache } as Part) : part))
+  return messages.map((message, index) => (index === turn ? { ...message, parts: marked } : message))
+}
+
+function canBear(part: Part): boolean {
+  return part.type === 'tool-result' || part.type === 'media' || (part.type === 'text' && part.text.trim() !== '')
+}

@@ -1,0 +1,128 @@
+// What lets a service find a prompt in its cache, and what would keep it from finding it.
+import { describe, expect, test } from 'bun:test'
+import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
+import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
+import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { UpstreamDialect } from '../../server/dialects/dialect.ts'
+import { ernie } from '../../server/dialects/ernie/index.ts'
+import { ollamaChat } from '../../server/dialects/ollama-chat/index.ts'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { dialects } from '../helpers/dialects.ts'
+
+function moved(from: DialectName, wire: JsonObject, to: UpstreamDialect) {
+  const conversation = dialects[from].decodeRequest(wire)
+  const { body, dropped } = to.encodeRequest({ ...conversation, model: 'anthropic.claude-sonnet-4-5' })
+  return { body: JSON.parse(JSON.stringify(body)) as JsonObject, dropped }
+}
+
+const { 'anthropic-messages': messages, 'openai-chat': chat, 'openai-responses': responses, gemini } = dialects
+
+describe('what Claude Code tells for the account', () => {
+  const note = 'x-anthropic-billing-header: cc_version=2.1.119.abc; cc_entrypoint=cli; cch=12345;'
+  const ask = (system: unknown) => ({
+    model: 'm',
+    max_tokens: 100,
+    system,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  const text = (value: string) => ({ type: 'text', text: value })
+
+  test.each([
+    ['first', [text(note), text('You are Claude Code.')]],
+    ['later', [text('You are Claude Code.'), text(note)]],
+    ['as the first line of the whole prompt', `${note}\nYou are Claude Code.`],
+    ['as a line of a block', [text(`You are Claude Code.\n${note}`)]],
+  ])('is told to no other service when it stands %s', (_, system) => {
+    for (const to of [chat, responses, gemini, bedrockConverse, cohereChat, ollamaChat, ernie]) {
+      const { body, dropped } = moved('anthropic-messages', ask(system), to)
+      const sent = JSON.stringify(body)
+      expect([to.name, sent.includes('x-anthropic'), sent.includes('You are Claude Code.')]).toEqual([
+        to.name,
+        false,
+        true,
+      ])
+      expect(dropped).toEqual([])
+    }
+  })
+
+  test('is kept for Anthropic, and where a user speaks of it', () => {
+    const system = [text(note), text('You are Claude Code.')]
+    expect(moved('anthropic-messages', ask(system), messages).body['system']).toEqual(system)
+    const asked = { ...ask('Be brief.'), messages: [{ role: 'user', content: `What is ${note}` }] }
+    expect(JSON.stringify(moved('anthropic-messages', asked, chat).body)).toContain('x-anthropic-billing-header')
+  })
+})
+
+describe("Claude's cache for callers of OpenAI's dialects", () => {
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+  const asked = {
+    model: 'm',
+    prompt_cache_key: 'project-1',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'And?' },
+    ],
+    tools,
+  }
+  const mark = { type: 'ephemeral' }
+
+  test('is marked at the end of the system prompt and of what was said, where a key says that requests begin alike', () => {
+    const { body, dropped } = moved('openai-chat', asked, messages)
+    expect(body['system']).toEqual([{ type: 'text', text: 'Be brief.', cache_control: mark }])
+    expect((body['messages'] as JsonObject[]).map(({ content }) => content)).toEqual([
+      'Hi',
+      'Hello',
+      [{ type: 'text', text: 'And?', cache_control: mark }],
+    ])
+    expect(dropped).toEqual([])
+  })
+
+  test('is marked for an hour where the caller wants it kept longer', () => {
+    const { body } = moved('openai-chat', { ...asked, prompt_cache_retention: '24h' }, messages)
+    expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}')
+  })
+
+  test('is marked at the last tool where there is no system prompt, and at a result that was said last', () => {
+    const input = [
+      { role: 'user', content: 'Look' },
+      { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'It.' },
+    ]
+    const declared = [
+      { type: 'function', name: 'look', parameters: { type: 'object' } },
+      { type: 'function', name: 'find', parameters: { type: 'object' } },
+    ]
+    const { body } = moved('openai-responses', { model: 'm', prompt_cache_key: 'k', input, tools: declared }, messages)
+    expect((body['tools'] as JsonObject[]).map(({ cache_control }) => cache_control)).toEqual([undefined, mark])
+    expect((body['messages'] as JsonObject[]).at(-1)?.['content']).toMatchObject([
+      { type: 'tool_result', cache_control: mark },
+    ])
+  })
+
+  test('is marked on Bedrock as that has it', () => {
+    const { body } = moved('openai-chat', asked, bedrockConverse)
+    expect(body['system']).toEqual([{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }])
+  })
+
+  test('is left alone without a key, and where the caller marked it', () => {
+    const { prompt_cache_key: _key, ...plain } = asked
+    expect(JSON.stringify(moved('openai-chat', plain, messages).body)).not.toContain('cache_control')
+    const own = { type: 'text', text: 'Hi', cache_control: mark }
+    const marked = {
+      ...asked,
+      messages: [
+        { role: 'user', content: [own] },
+        { role: 'user', content: 'And?' },
+      ],
+    }
+    expect(JSON.stringify(moved('openai-chat', marked, messages).body).match(/cache_control/g)).toHaveLength(1)
+  })
+
+  test('is marked four times at most, however much was said', () => {
+    const long = Array.from({ length: 9 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: `Turn ${at}` }))
+    const { body } = moved('openai-chat', { ...asked, messages: long }, messages)
+    expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,60 @@
+// The limit of an answer under the name that the model takes.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { okChat } from '../helpers/fake-upstream.ts'
+import { type Bench, startBench } from './setup.ts'
+
+const models = ['gpt-5.2', 'o3-mini', 'gpt-4o']
+let bench: Bench
+
+beforeAll(async () => {
+  const ratios = JSON.stringify(Object.fromEntries(models.map((model) => [model, 1])))
+  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await bench.clear({ RetryTimes: '0' })
+  bench.upstream.always(okChat({ text: 'Hi', ignoreMaxTokens: true }))
+})
+
+/** What the service is sent, and what the answer names. */
+async function asked(fields: object): Promise<JsonObject> {
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const answer = await bench.gateway.post('/v1/chat/completions', { messages, ...fields })
+  expect(answer.status).toBe(200)
+  const { max_tokens, max_completion_tokens } = bench.upstream.last.fields as JsonObject
+  const sent = { max_tokens, max_completion_tokens, named: answer.headers.get('x-tollgate-dropped') }
+  return JSON.parse(JSON.stringify(sent)) as JsonObject
+}
+
+test.each([1, 3])(
+  'models of OpenAI that think are told it by the newer name, which the answer says: type %i',
+  async (type) => {
+    await bench.channel({ type, models: models.join(','), other: '2024-10-21' })
+    for (const model of ['gpt-5.2', 'o3-mini'])
+      expect(await asked({ model, max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
+    expect(await asked({ model: 'gpt-5.2', max_completion_tokens: 40 })).toEqual({
+      max_completion_tokens: 40,
+      named: null,
+    })
+    expect(await asked({ model: 'gpt-5.2' })).toEqual({ named: null })
+    expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
+  },
+)
+
+test('by the name of the model that the channel has for it', async () => {
+  await bench.channel({ models: 'gpt-4o', model_mapping: '{"gpt-4o":"gpt-5.2"}' })
+  expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
+})
+
+test('a strict gateway takes the newer name for what it is: the same limit', async () => {
+  await bench.channel({ models: models.join(',') })
+  await bench.gateway.setOption('StrictTranslationEnabled', 'true')
+  expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toMatchObject({ max_completion_tokens: 50 })
+  await bench.gateway.setOption('StrictTranslationEnabled', 'false')
+})
+
+test('other services are asked as the caller asks', async () => {
+  await bench.channel({ type: 8, models: models.join(',') })
+  expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
+})
