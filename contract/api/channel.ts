@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { channelOperations, keyMode } from './channel-operations.ts'
-import { endpoint, idParams, keywordQuery } from './endpoint.ts'
+import { endpoint, idParams } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 import { listQuery, numberFilter } from './list-query.ts'
 
@@ -150,7 +150,12 @@ const modelEntry = z.object({
   parent: z.null(),
 })
 
-const testAnswer = z.object({ time: z.number() })
+const testAnswer = z.object({
+  time: z.number(),
+  modelName: z.optional(
+    z.string().check(z.describe('Where a model was named: the one asked; `message` has what it said.')),
+  ),
+})
 
 export const channelApi = {
   list: endpoint({
@@ -165,9 +170,12 @@ export const channelApi = {
     method: 'GET',
     path: '/api/channel/search',
     access: 'admin',
-    query: z.extend(listQuery(channelSortColumns, 100), { ...keywordQuery.shape, ...filters }),
+    query: z.extend(listQuery(channelSortColumns, 100), {
+      keyword: z._default(z.string().check(z.trim(), z.maxLength(5000), z.describe('What to look for.')), ''),
+      ...filters,
+    }),
     data: z.array(channelSchema),
-    summary: 'Channels with that id or whose name begins with the keyword',
+    summary: 'Channels with that id or key, or whose name begins with the keyword',
   }),
   models: endpoint({
     method: 'GET',

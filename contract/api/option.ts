@@ -65,7 +65,11 @@ export const optionApi = {
     badBodyStatus: 400,
     body: z.object({
       key: z.string().check(z.maxLength(100)),
-      value: z.string().check(z.describe('Text, whatever the kind: "true", "2", the text of a JSON object.')),
+      value: z
+        .union([z.number(), z.boolean(), z.string()])
+        .check(
+          z.describe('Text, whatever the kind: "true", "2", the text of a JSON object; or a number, true or false.'),
+        ),
     }),
     summary: 'Change one option; some only root may change',
   }),

@@ -15,6 +15,9 @@ export interface ChannelTest {
   timeMs: number
   /** Why it failed; empty when it did not. */
   message: string
+  /** The model that was asked, and what it said. */
+  model: string
+  reply: string
 }
 
 /** An answer of an upstream, or why there is none. */

@@ -28,7 +28,9 @@ test('a page load is what no script asks for', () => {
   expect(pageLoad(script)).toBe(false)
   expect(pageLoad({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(pageLoad({ ...script, accept: 'text/html' })).toBe(false)
-  expect(pageLoad({ ...script, 'sec-fetch-site': 'none' })).toBe(true)
+  // A script of an extension of the browser, and an address that somebody typed.
+  expect(pageLoad({ ...script, 'sec-fetch-site': 'none' })).toBe(false)
+  expect(pageLoad({ ...script, 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' })).toBe(true)
   expect(pageLoad({ ...script, 'sec-fetch-dest': 'image' })).toBe(true)
   expect(pageLoad({ ...script, 'sec-fetch-mode': 'navigate' })).toBe(true)
   expect(pageLoad({})).toBe(false)

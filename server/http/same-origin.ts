@@ -19,10 +19,10 @@ export function isCrossSite(request: Request): boolean {
  */
 export function isPageLoad(request: Request): boolean {
   const header = (name: string) => request.headers.get(name)
-  const site = header('sec-fetch-site')
-  if (site !== null) {
+  if (header('sec-fetch-site') !== null) {
+    // Scripts of extensions belong to no site, and ask as scripts do.
     const mode = header('sec-fetch-mode') ?? 'cors'
-    return site === 'none' || (header('sec-fetch-dest') ?? 'empty') !== 'empty' || !/^(cors|same-origin)$/.test(mode)
+    return (header('sec-fetch-dest') ?? 'empty') !== 'empty' || !/^(cors|same-origin)$/.test(mode)
   }
   return /text\/html|text\/css|application\/xhtml|image\//i.test(header('accept') ?? '')
 }

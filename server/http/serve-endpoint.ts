@@ -179,8 +179,8 @@ async function parseBody<E extends Endpoint>(
 
 function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
   if (endpoint.envelope === 'bare') return c.json(data as object)
-  if (endpoint.envelope === 'flat') return c.json({ success: true, message: '', ...(data as object) })
   const message = c.get('successMessage') ?? ''
+  if (endpoint.envelope === 'flat') return c.json({ success: true, message, ...(data as object) })
   return c.json(data === undefined ? { success: true, message } : { success: true, message, data })
 }
 

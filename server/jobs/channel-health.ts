@@ -23,7 +23,7 @@ export interface ChannelHealthDeps {
 
 /** Tests channels, and switches them off and on by the results. */
 export interface ChannelHealth {
-  test(id: number, model?: string): Promise<{ ok: boolean; timeMs: number; message: string }>
+  test(id: number, model?: string): Promise<Pick<Probe, 'ok' | 'timeMs' | 'message' | 'model' | 'reply'>>
   /** Starts a run over all channels; false when one is under way, on this node or another. */
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
   /** Starts a run when the option ChannelTestFrequency says that one is due. */
@@ -42,6 +42,7 @@ const absent: Probe = {
   timeMs: 0,
   model: '',
   message: 'the channel does not exist or its type is not served',
+  reply: '',
   verdict: undefined,
 }
 
@@ -142,8 +143,8 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
       // Whoever has just saved a channel tests what was saved.
       await routing.reload()
       const channel = channelOf(id)
-      const { ok, timeMs, message } = channel ? await testOne(channel, model) : absent
-      return { ok, timeMs, message }
+      const { ok, timeMs, message, model: asked, reply } = channel ? await testOne(channel, model) : absent
+      return { ok, timeMs, message, model: asked, reply }
     },
     testAll: (scope) => start(scope, 0),
     async testIfDue() {

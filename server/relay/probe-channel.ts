@@ -1,5 +1,6 @@
 import { isChatModel, modeOfModel } from '../../contract/model-kinds.ts'
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import { textsOf } from '../dialects/event-tally.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
@@ -24,6 +25,8 @@ export interface Probe {
   timeMs: number
   model: string
   message: string
+  /** What the model said; '' where it said nothing, or failed. */
+  reply: string
   verdict: Verdict | undefined
 }
 
@@ -38,10 +41,11 @@ const tooLate = 'the upstream did not finish its answer in time'
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
   const startedAtMs = deps.clock.nowMs()
   const asked = model ?? probeModel(channel)
-  const done = (ok: boolean, message: string, verdict?: Verdict): Probe => ({
+  const done = (ok: boolean, message: string, verdict?: Verdict, reply = ''): Probe => ({
     ok,
     message: message || (ok ? '' : 'the test failed'),
     verdict,
+    reply,
     model: asked,
     timeMs: Math.round(deps.clock.nowMs() - startedAtMs),
   })
@@ -68,7 +72,8 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     const body = tryParse(text)
     if (!isObject(body)) return done(false, 'the upstream answered with something that is not JSON')
     const failed = errorOf(call.mode, body, prepared, response.status, key)
-    return failed ? done(false, failed.message, failed.verdict) : done(true, '')
+    if (failed) return done(false, failed.message, failed.verdict)
+    return done(true, '', undefined, replyIn(call.mode, body, prepared))
   } catch (error) {
     if (signal.aborted) return done(false, tooLate)
     if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
@@ -79,6 +84,20 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   } finally {
     end()
   }
+}
+
+/** A reply to one word is short; what is longer is not shown. */
+const shownReply = 500
+
+/** What the model said. */
+function replyIn(mode: RelayMode, body: JsonObject, { codec, translation }: Prepared): string {
+  const said = codec
+    ? codec.from
+        .decodeReply(body, 'test')
+        .choices.flatMap(({ parts }) => parts.flatMap(textsOf))
+        .join('')
+    : readReply(mode, translation ? translation.reply(body) : body).output
+  return said.slice(0, shownReply).toWellFormed()
 }
 
 /** The error in an answer of status 200. */

@@ -65,6 +65,8 @@ function counted(row: CountedRow): ListedChannel {
 /** Which channels are listed; 0 and '' mean any. */
 export interface ChannelFilter {
   keyword?: string
+  /** Channels that the keyword finds by something else than their rows show. */
+  withKey?: readonly number[]
   type: number
   status: number
   group: string
@@ -73,12 +75,18 @@ export interface ChannelFilter {
 export async function listChannels(
   db: Db,
   page: Page<keyof ChannelRow>,
-  { keyword = '', type, status, group }: ChannelFilter,
+  { keyword = '', withKey = [], type, status, group }: ChannelFilter,
 ): Promise<Listed<ListedChannel>> {
   const matching = db
     .selectFrom('channels')
     .$if(keyword !== '', (query) =>
-      query.where((eb) => eb.or([eb('id', '=', idOf(keyword)), startsWith(eb.ref('name'), keyword)])),
+      query.where((eb) =>
+        eb.or([
+          eb('id', '=', idOf(keyword)),
+          startsWith(eb.ref('name'), keyword),
+          ...(withKey.length > 0 ? [eb('id', 'in', [...withKey])] : []),
+        ]),
+      ),
     )
     .$if(type !== 0, (query) => query.where('type', '=', type))
     .$if(status !== 0, (query) => query.where('status', '=', status))
@@ -90,6 +98,11 @@ export async function listChannels(
     page,
   )
   return { rows: rows.map(counted), total }
+}
+
+/** The sealed keys of all channels. */
+export function sealedChannelKeys(db: Db): Promise<{ id: number; key: string }[]> {
+  return db.selectFrom('channels').select(['id', 'key']).orderBy('id').execute()
 }
 
 export async function channelById(db: Db, id: number): Promise<ListedChannel | undefined> {

@@ -51,7 +51,6 @@ const pageLoads: Record<string, string>[] = [
     'sec-fetch-dest': 'document',
     accept: 'text/html,*/*;q=0.8',
   },
-  { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image', accept: 'image/avif,*/*' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
@@ -67,6 +66,8 @@ const pageLoads: Record<string, string>[] = [
 /** What the console's own script, and programs, say. */
 const scripts: Record<string, string>[] = [
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'application/json' },
+  // An extension of the browser, which has the cookies and belongs to no site.
+  { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: '*/*' },
   { accept: 'application/json', referer: 'http://localhost/' },
   { accept: '*/*' },
   { accept: 'application/json, text/plain, */*' },

@@ -36,6 +36,17 @@ forEachDatabaseUrl((_, freshUrl) => {
   const progress = () => bench.gateway.api<Progress>('GET', '/api/channel/test/progress')
   const finished = () => bench.until(async () => (await progress()).finished_at > 0)
 
+  test('a test that names its model says which was asked, and what it said', async () => {
+    const id = await bench.channel({ models: 'gpt-4o,gpt-4o-mini' })
+    bench.upstream.always(okChat({ text: 'Hello there.' }))
+    expect(await bench.raw('GET', `/api/channel/test/${id}?model=gpt-4o-mini`)).toEqual({
+      success: true,
+      message: 'Hello there.',
+      time: expect.any(Number),
+      modelName: 'gpt-4o-mini',
+    })
+  })
+
   test('the last twenty tests are kept, newest first, for each channel its own', async () => {
     const id = await bench.channel({ key })
     const other = await bench.channel({ key })

@@ -75,7 +75,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     version: '0.0.0-test',
     startTime: 1_600_000_000,
     catalogue: () => testCatalogue,
-    testChannel: async () => ({ ok: true, timeMs: 1234, message: '' }),
+    testChannel: async () => ({ ok: true, timeMs: 1234, message: '', model: 'gpt-4', reply: 'Hello.' }),
     testAllChannels: async () => true,
     updateBalance: async () => ({ ok: true, value: 12.5 }),
     updateAllBalances: async () => true,

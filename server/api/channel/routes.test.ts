@@ -296,7 +296,21 @@ forEachDatabase((_, openFresh) => {
     const last = (await get('search?keyword=c10')).data
     expect(last).toHaveLength(1)
     expect((await get(`search?keyword=${last[0].id}`)).data[0].name).toBe('c10')
-    expect((await get(`search?keyword=${secret}`)).data).toEqual([])
+    expect((await get(`search?keyword=${secret.slice(0, -1)}`)).data).toEqual([])
+  })
+
+  test('a search finds the channels of a whole key, one of several too, and shows none of it', async () => {
+    const [one] = (await create({ name: 'one', key: 'sk-one-1234567890' })).data
+    const [several] = (
+      await create({ name: 'several', key: 'sk-two-1234567890\nsk-one-1234567890', key_mode: 'multi' })
+    ).data
+    const found = async (keyword: string) => (await get(`search?keyword=${encodeURIComponent(keyword)}`)).data
+    const ids = (rows: { id: number }[]) => rows.map(({ id }) => id).sort()
+    expect(ids(await found('sk-one-1234567890'))).toEqual([one, several].sort())
+    expect(ids(await found('sk-two-1234567890'))).toEqual([several])
+    expect(JSON.stringify(await found('sk-two-1234567890'))).not.toContain('1234567890')
+    for (const part of ['sk-one-123456789', 'k-one-1234567890', 'sk-one-%', 'sk-one'])
+      expect(await found(part)).toEqual([])
   })
 
   test('the list and a search are narrowed to a type, a status and a group, exactly', async () => {
@@ -367,16 +381,27 @@ forEachDatabase((_, openFresh) => {
   test('a test answers the seconds beside success, in failure too', async () => {
     const id = (await create()).data[0]
     expect(await get(`test/${id}/`)).toEqual({ success: true, message: '', time: 1.234 })
+    expect(await get(`test/${id}/?model=`)).toEqual({
+      success: true,
+      message: 'Hello.',
+      time: 1.234,
+      modelName: 'gpt-4',
+    })
     const calls: unknown[] = []
     const failing = await createTestApi(api.store, {
       testChannel: async (...given) => {
         calls.push(given)
-        return { ok: false, timeMs: 500, message: 'refused' }
+        return { ok: false, timeMs: 500, message: 'refused', model: 'gpt-4', reply: '' }
       },
       testAllChannels: async (scope) => scope === 'disabled',
     })
     const test = (path: string) => failing.call('GET', `/api/channel/test${path}`, { as: admin.token })
-    expect((await test(`/${id}?model=gpt-4`)).json).toEqual({ success: false, message: 'refused', time: 0.5 })
+    expect((await test(`/${id}?model=gpt-4`)).json).toEqual({
+      success: false,
+      message: 'refused',
+      time: 0.5,
+      modelName: 'gpt-4',
+    })
     expect(calls).toEqual([[id, 'gpt-4']])
     expect((await test('/99999')).json).toEqual({ success: false, message: 'This channel does not exist.', time: 0 })
     expect((await test('?scope=disabled')).json.success).toBe(true)

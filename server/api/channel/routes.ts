@@ -12,13 +12,14 @@ import {
   removeDisabledChannels,
   saveChannel,
 } from './change-channels.ts'
+import { channelsWithKey } from './find-key.ts'
 import { modelList } from './model-list.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 
 type ChannelDeps = ChannelChangeDeps &
   Pick<
     ApiDeps,
-    'testChannel' | 'testAllChannels' | 'missingAt' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'
+    'turns' | 'testChannel' | 'testAllChannels' | 'missingAt' | 'updateBalance' | 'updateAllBalances' | 'upstreamModels'
   > & {
     announce: Announce
   }
@@ -31,9 +32,10 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
     listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row)),
   )
 
-  serve(router, api.channel.search, async ({ query, context }) =>
-    listed(context, await listChannels(store.read, pageOf(query), query)).map((row) => channelView(row)),
-  )
+  serve(router, api.channel.search, async ({ query, context }) => {
+    const filter = { ...query, withKey: await channelsWithKey(deps, query.keyword) }
+    return listed(context, await listChannels(store.read, pageOf(query), filter)).map((row) => channelView(row))
+  })
 
   // The fixed paths come before /api/channel/{id}, which would take them for an id.
   serve(router, api.channel.models, () => modelList(catalogue()))
@@ -81,13 +83,17 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
     if (!(await testAllChannels(query.scope))) throw new ApiFailure('A test of the channels is already running.')
   })
 
-  serve(router, api.channel.test, async ({ params, query }) => {
-    const failed = (message: string, time: number) => new ApiFailure(message, 200, { extra: { time } })
-    if (!(await channelById(store.read, params.id))) throw failed('This channel does not exist.', 0)
+  serve(router, api.channel.test, async ({ params, query, context }) => {
+    // Clients that name a model know the answer of one-api 0.6.10, which tells the model and what it said.
+    const named = (modelName: string) => (query.model === undefined ? undefined : { modelName })
+    const failed = (message: string, time: number, model: string) =>
+      new ApiFailure(message, 200, { extra: { time, ...named(model) } })
+    if (!(await channelById(store.read, params.id))) throw failed('This channel does not exist.', 0, query.model ?? '')
     const result = await testChannel(params.id, query.model || undefined)
     const time = result.timeMs / 1000
-    if (!result.ok) throw failed(result.message, time)
-    return { time }
+    if (!result.ok) throw failed(result.message, time, result.model)
+    if (query.model !== undefined) context.set('successMessage', result.reply)
+    return { time, ...named(result.model) }
   })
 }
 

@@ -76,6 +76,26 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
+  test('numbers and booleans are taken as their text', async () => {
+    expect((await put('RetryTimes', 3)).json.success).toBe(true)
+    expect((await put('LogConsumeEnabled', false)).json.success).toBe(true)
+    expect((await put('HoldWaitTime', 0.5)).json.success).toBe(true)
+    expect(await list()).toMatchObject({ RetryTimes: '3', LogConsumeEnabled: 'false', HoldWaitTime: '0.5' })
+    for (const [key, value] of [
+      ['RetryTimes', 1.5],
+      ['RetryTimes', true],
+      ['LogConsumeEnabled', 1],
+      ['RetryTimes', null],
+      ['ModelRatio', { m: 1 }],
+    ] as const)
+      expect({ key, value, success: (await put(key, value)).json.success }).toEqual({ key, value, success: false })
+  })
+
+  test("one-api's theme is accepted and ignored", async () => {
+    expect((await put('Theme', 'berry')).json).toEqual({ success: true, message: '' })
+    expect(await list()).not.toHaveProperty('Theme')
+  })
+
   test('the slice of a stream may be 0', async () => {
     expect((await put('PreConsumedQuota', '0')).json).toEqual({ success: true, message: '' })
     expect((await list()).PreConsumedQuota).toBe('0')
@@ -120,8 +140,8 @@ forEachDatabase((_, openFresh) => {
   })
 
   test('a body that cannot be decoded is 400', async () => {
-    expect((await put('RetryTimes', 3)).status).toBe(400)
-    expect((await put('RegisterEnabled', true)).status).toBe(400)
+    expect((await put('RetryTimes', [3])).status).toBe(400)
+    expect((await put('RegisterEnabled', {})).status).toBe(400)
     expect((await api.call('PUT', '/api/option/', { as: root.token, body: '{' })).status).toBe(400)
     expect((await api.call('PUT', '/api/option/', { as: root.token })).status).toBe(400)
   })

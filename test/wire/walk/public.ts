@@ -36,7 +36,7 @@ export async function walkOptions(walk: Walk): Promise<void> {
   const after = (await walk.ok('GET /api/option/', {}, undefined, walk.root)) as { key: string; value: string }[]
   expect(after.find(({ key }) => key === 'RetryTimes')?.value).toBe('3')
   await walk.setOptions({ RetryTimes: '0' })
-  await walk.refused('PUT /api/option/', {}, { key: 'RetryTimes', value: 3 }, walk.root, 400)
+  await walk.refused('PUT /api/option/', {}, { key: 'RetryTimes', value: [3] }, walk.root, 400)
   await walk.refused('PUT /api/option/', {}, { key: 'NoSuchOption', value: '3' }, walk.root)
   await walk.refused('PUT /api/option/', {}, { key: 'ModelRatio', value: '{' }, walk.root)
   expect(await walk.ok('GET /api/group/', {}, undefined, walk.root)).toEqual(['default', 'svip', 'vip'])

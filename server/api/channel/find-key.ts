@@ -1,0 +1,32 @@
+import { keyLines } from '../../lib/key-lines.ts'
+import { sealedChannelKeys } from '../../store/channels.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** What is shorter is no key: it would be worth guessing. */
+const leastCharacters = 12
+const keysPerTurn = 200
+
+/** The channels that have this very key. Keys are stored sealed, so each is opened and compared by its keyed hash. */
+export async function channelsWithKey(
+  { store, secrets, turns }: Pick<ApiDeps, 'store' | 'secrets' | 'turns'>,
+  keyword: string,
+): Promise<number[]> {
+  if (keyword.length < leastCharacters) return []
+  const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
+  const wanted = hashOf(keyword)
+  const found: number[] = []
+  for (const [at, { id, key }] of (await sealedChannelKeys(store.read)).entries()) {
+    if (at % keysPerTurn === 0) await turns.next()
+    if (opened(secrets, key).some((line) => hashOf(line) === wanted)) found.push(id)
+  }
+  return found
+}
+
+/** One that was sealed under another key has none that could be found. */
+function opened(secrets: ApiDeps['secrets'], sealed: string): string[] {
+  try {
+    return keyLines(secrets.open(sealed, 'channel'))
+  } catch {
+    return []
+  }
+}
