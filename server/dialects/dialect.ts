@@ -129,6 +129,8 @@ export interface Frame {
   readonly createdAtSeconds: number
   /** The time, for answers that tell when they were complete. */
   readonly nowSeconds: () => number
+  /** The prompt as far as it can be told before the upstream does; absent = nobody has counted. */
+  readonly promptTokens?: number
   readonly request: Conversation
 }
 

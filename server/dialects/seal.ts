@@ -65,6 +65,8 @@ export function readThought(thought: ReasoningPart, opaque: string, dialect: Dia
   const { seal, owner } = open(opaque, dialect)
   if (owner === 'next' || owner === 'before')
     return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
+  // It tells only that the thought was made elsewhere.
+  if (seal.value === '') return thought
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'
   return { ...rest, ...(isHidden && { redacted: true }), seal }

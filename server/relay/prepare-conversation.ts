@@ -149,6 +149,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     model: call.facts.model,
     createdAtSeconds: nowSeconds(),
     nowSeconds,
+    promptTokens: call.promptGuess,
     // What was asked is told back by some dialects; the messages are not, and would stay in memory.
     request: { ...told, messages: [] },
   }

@@ -40,10 +40,12 @@ export class MessageStreamEncoder implements StreamEncoder {
   readonly #waiting = new WaitingParts()
   readonly #closed = new Set<number>()
   #stop: Stop = { reason: 'stop' }
-  #usage: Usage = { promptTokens: 0, completionTokens: 0 }
+  #usage: Usage
 
   constructor(frame: Frame) {
     this.#frame = frame
+    // Programs show by this how full the context is, long before the service tells.
+    this.#usage = { promptTokens: frame.promptTokens ?? 0, completionTokens: 0 }
   }
 
   push(event: StreamEvent): string {

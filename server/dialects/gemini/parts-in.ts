@@ -3,6 +3,7 @@ import type { MediaPart, MediaSource, NativePart, Part, Seal, TextPart, ToolResu
 import { type Fields, missingField } from '../fields.ts'
 import { mediaOf } from '../media.ts'
 import { attachSeals, type LooseSeal, readSeal, readThought } from '../seal.ts'
+import { unsignedCall } from './model.ts'
 import { protoEach, protoMember } from './proto.ts'
 
 const dialect = 'gemini'
@@ -58,7 +59,8 @@ export function partsIn(content: Fields, ids: CallIds): Part[] {
 
 function partIn(part: Fields, ids: CallIds): Part | LooseSeal {
   const signature = part.text('thoughtSignature')
-  const seal = signature === undefined ? {} : { seal: readSeal(signature, dialect) }
+  // The word for having no signature is none.
+  const seal = signature === undefined || signature === unsignedCall ? {} : { seal: readSeal(signature, dialect) }
   const text = part.text('text')
   if (text !== undefined) return textIn(part, text, signature, seal)
   const inline = protoMember(part, 'inlineData')

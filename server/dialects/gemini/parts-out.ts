@@ -46,7 +46,7 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
       const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
       // Only the first of several calls at once carries a signature.
       const own = part.seal?.from === dialect ? signature(part.seal) : {}
-      const needed = traits.signedCalls && isFirstCall && losses.isForeign ? { thoughtSignature: unsignedCall } : {}
+      const needed = traits.signedCalls && isFirstCall ? { thoughtSignature: unsignedCall } : {}
       const native = losses.native(part.native)
       return [{ functionCall: { ...idOut(part.id, losses), name: part.name, args }, ...needed, ...own, ...native }]
     }

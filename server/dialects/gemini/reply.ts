@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
-import type { Citation, Part, Seal } from '../conversation.ts'
+import type { Citation, Part, Seal, ToolCallPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseList, looseObject, looseText } from '../fields.ts'
 import { mediaOf } from '../media.ts'
@@ -8,6 +8,7 @@ import { readSeal, writeSeal } from '../seal.ts'
 import { inputObject } from '../tool-input.ts'
 import { citationsIn, groundingOut, withinPart } from './grounding.ts'
 import { logprobsIn, logprobsOut } from './logprobs.ts'
+import { unsignedCall } from './model.ts'
 import { blockedStop, stopIn, stopOut } from './stop.ts'
 import { usageIn, usageOut } from './usage.ts'
 import type { WireAnswer, WireCandidate } from './wire.ts'
@@ -98,7 +99,8 @@ function cite(parts: ReplyPart[], candidate: JsonObject): void {
 /** One part of an answer; `id` names a call without one. */
 export function replyPartIn(part: JsonObject, id: string): ReplyPart {
   const signature = looseText(part['thoughtSignature'])
-  const seal = signature ? { seal: readSeal(signature, dialect) } : {}
+  // The word for having no signature is none.
+  const seal = signature && signature !== unsignedCall ? { seal: readSeal(signature, dialect) } : {}
   if (typeof part['text'] === 'string') {
     const { text } = part
     if (part['thought'] === true) return { type: 'reasoning', text, ...seal }
@@ -125,7 +127,7 @@ export function encodeReply(reply: Reply, frame: Frame): WireAnswer {
       const text = choice.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       const grounding = groundingOut(citationsOf(choice.parts), text)
       return {
-        content: { role: 'model', parts: choice.parts.flatMap(replyPartOut) },
+        content: { role: 'model', parts: markedCalls(choice.parts).flatMap(replyPartOut) },
         finishReason: stopOut(choice.stop),
         ...finishMessage(choice.stop),
         index,
@@ -163,6 +165,17 @@ function citationsOf(parts: readonly ReplyPart[]): Citation[] {
     before += part.text.length
   }
   return out
+}
+
+/** Parts of which the first call has a signature, or Google's word for having none: its programs bring back no other. */
+function markedCalls(parts: readonly ReplyPart[]): ReplyPart[] {
+  const first = parts.findIndex(({ type }) => type === 'tool-call')
+  return parts.map((part, at) => (at === first && part.type === 'tool-call' ? marked(part) : part))
+}
+
+/** A call with a signature, or the word for having none. */
+export function marked(call: ToolCallPart): ToolCallPart {
+  return { ...call, seal: call.seal ?? { from: dialect, value: unsignedCall } }
 }
 
 /** The wire parts of one part; none for what the dialect cannot show. */

@@ -6,7 +6,7 @@ import type { PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
 import { encodeFailure } from './failure.ts'
 import { groundingOut } from './grounding.ts'
 import { logprobsOut } from './logprobs.ts'
-import { type AnswerNames, answerNames, finishMessage, replyPartOut } from './reply.ts'
+import { type AnswerNames, answerNames, finishMessage, marked, replyPartOut } from './reply.ts'
 import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireAnswer, WireCandidate } from './wire.ts'
@@ -28,6 +28,8 @@ export class ContentStreamEncoder implements StreamEncoder {
   /** Text of each choice so far, and the citations in it. */
   readonly #texts = new Map<number, { text: string; citations: Citation[] }>()
   readonly #stops = new Map<number, Stop>()
+  /** Choices that have made a call. */
+  readonly #called = new Set<number>()
   #names: AnswerNames
   #usage: Usage | undefined
 
@@ -134,10 +136,11 @@ export class ContentStreamEncoder implements StreamEncoder {
       const last = head.type === 'reasoning' ? { ...head, text: '', seal } : ({ type: 'text', text: '', seal } as const)
       return this.#chunk(choice, replyPartOut(last))
     }
-    return this.#chunk(
-      choice,
-      replyPartOut(head.type === 'tool-call' ? { ...head, input: text, seal } : withData(head, text)),
-    )
+    if (head.type !== 'tool-call') return this.#chunk(choice, replyPartOut(withData(head, text)))
+    const call = { ...head, input: text, seal }
+    const isFirst = !this.#called.has(choice)
+    this.#called.add(choice)
+    return this.#chunk(choice, replyPartOut(isFirst ? marked(call) : call))
   }
 
   #chunk(choice: number, parts: JsonObject[]): string {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Part, ReasoningPart, Seal, TextPart } from '../conversation.ts'
+import type { Conversation, Part, ReasoningPart, Seal, TextPart } from '../conversation.ts'
 import type { Frame } from '../dialect.ts'
 import { looseCount, looseList, looseText } from '../fields.ts'
 import { wholeLogprob } from '../logprobs.ts'
@@ -115,7 +115,7 @@ function reasoningIn(item: JsonObject): ReasoningPart {
 export function encodeReply(reply: Reply, frame: Frame): WireResponse {
   const [choice] = reply.choices
   const freeform = freeformNames(frame.request)
-  const names = new ItemNames(frame.id)
+  const names = new ItemNames(frame)
   const output = (choice?.parts ?? []).flatMap((part) => itemsOf(part, names, freeform))
   const response = { ...skeleton(frame, reply.id, reply.model, reply.createdAtSeconds), output }
   return finished(response, stopOut(choice?.stop ?? { reason: 'stop' }), reply, frame)
@@ -123,11 +123,14 @@ export function encodeReply(reply: Reply, frame: Frame): WireResponse {
 
 /** Gives every item of an answer a name of its own. */
 export class ItemNames {
+  /** Thoughts have a sealed form, whoever made them. */
+  readonly sealsThoughts: boolean
   readonly #id: string
   #count = 0
 
-  constructor(id: string) {
+  constructor({ id, request }: Frame) {
     this.#id = id
+    this.sealsThoughts = wantsSealed(request)
   }
 
   next(prefix: 'msg' | 'fc' | 'ctc' | 'rs' | 'ig'): string {
@@ -144,7 +147,7 @@ export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<stri
     case 'refusal':
       return [messageItem(names.next('msg'), refusalContent(part.text))]
     case 'reasoning':
-      return [thoughtItem(part, names.next('rs'))]
+      return [thoughtItem(part, names.next('rs'), names.sealsThoughts)]
     case 'tool-call':
       return [...sealItems(part.seal, names), replyCall(part, names, freeform)]
     case 'media':
@@ -181,9 +184,18 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
+/** What stands in the sealed form of a thought that its maker has not sealed: nothing but whose it is. */
+const unsealed: Seal = { from: 'openai-chat', value: '' }
+
+/** True where the caller asked for the sealed form of thoughts, and goes on only with items that have one. */
+function wantsSealed({ native }: Conversation): boolean {
+  const include = native?.dialect === dialect ? native.fields['include'] : undefined
+  return Array.isArray(include) && include.includes('reasoning.encrypted_content')
+}
+
 /** A thought as an item. */
-export function thoughtItem(part: ReasoningPart, id: string): WireReasoning {
-  const { text, full, seal, redacted } = part
+export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean): WireReasoning {
+  const { text, full, redacted, seal = isSealed ? unsealed : undefined } = part
   const sealed = seal && writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return {
     id,

@@ -63,7 +63,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   constructor(frame: Frame) {
     this.#frame = frame
     this.#freeform = freeformNames(frame.request)
-    this.#names = new ItemNames(frame.id)
+    this.#names = new ItemNames(frame)
   }
 
   push(event: StreamEvent): string {
@@ -151,7 +151,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       const begun = { ...item, status: 'in_progress' } as const
       return begun.type === 'custom_tool_call' ? { ...begun, input: '' } : { ...begun, arguments: '' }
     }
-    if (part.type === 'reasoning') return thoughtItem({ type: 'reasoning', text: '' }, this.#names.next('rs'))
+    if (part.type === 'reasoning') return thoughtItem({ type: 'reasoning', text: '' }, this.#names.next('rs'), false)
     const id = this.#names.next('msg')
     return { id, type: 'message', status: 'in_progress', role: 'assistant', content: [], ...phaseIn(part) }
   }
@@ -268,7 +268,9 @@ export class ResponseStreamEncoder implements StreamEncoder {
   #closed(open: OpenItem): WireItem {
     const { id, part } = open
     if (part.type === 'tool-call') return this.#call(id, part)
-    return part.type === 'reasoning' ? thoughtItem(part, id) : messageItem(id, contentOf(open), phaseIn(part))
+    return part.type === 'reasoning'
+      ? thoughtItem(part, id, this.#names.sealsThoughts)
+      : messageItem(id, contentOf(open), phaseIn(part))
   }
 
   #call(id: string, part: ToolCallPart): WireCall {
