@@ -2,6 +2,7 @@ import type { StreamDecoder, StreamSignal, UpstreamDialect } from './dialect.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
 import { decoded, unreadable } from './failure.ts'
+import type { Failure } from './reply.ts'
 
 /** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
 export class DecodingMeter extends EventMeter {
@@ -22,6 +23,10 @@ export class DecodingMeter extends EventMeter {
 
   get speaks(): boolean {
     return this.tally.pieces > 0 || this.media !== undefined || this.tally.stopped || this.tally.ended
+  }
+
+  failedEnd(failure: Failure, requestId: string): string {
+    return this.#decoder.failedEnd?.(failure, requestId) ?? ''
   }
 
   feed(data: string): StreamSignal {

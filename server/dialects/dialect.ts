@@ -86,6 +86,8 @@ export interface StreamMeter {
   readonly error: JsonObject | undefined
   /** The same where it has been read already. */
   readonly failure?: Failure | undefined
+  /** The events by which a caller of the same dialect is told that the stream breaks off here; '' where there is no such form. */
+  failedEnd?(failure: Failure, requestId: string): string
 }
 
 /** What of a request stands in its address and not in its body. */
@@ -139,6 +141,8 @@ export interface StreamDecoder {
   push(data: string): StreamEvent[]
   /** No more comes: the end where the answer is complete without one, else an error. */
   finish(): StreamEvent[]
+  /** The events by which a caller of the same dialect is told that the stream breaks off here; '' where there is no such form. */
+  failedEnd?(failure: Failure, requestId: string): string
 }
 
 /** Writes one stream for a caller: every event becomes none, one or several events of its dialect. */

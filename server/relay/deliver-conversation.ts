@@ -20,7 +20,7 @@ import type { OpenCall } from './settlement.ts'
 import { RelayStream } from './stream.ts'
 import { openStream } from './stream-opening.ts'
 import { isThreaded } from './thread-calls.ts'
-import { TranslatingReader } from './translating-reader.ts'
+import { endOf, TranslatingReader } from './translating-reader.ts'
 import { WholeReader } from './whole-reader.ts'
 
 /**
@@ -77,10 +77,11 @@ async function deliverWhole(
   }
   const encoder = encoderFor(deps, open, to)
   const events = replyEvents(from.billsPromptAlone ? silent(reply) : reply)
-  const told = madeOf(() => replyEvents(reply).map((event) => encoder.push(event)), status).join('')
+  const before = replyEvents(reply).filter(({ type }) => type !== 'end')
+  const told = madeOf(() => before.map((event) => encoder.push(event)), status).join('')
   handOver()
   forgetBody(open.call)
-  const reader = new WholeReader(events, told)
+  const reader = new WholeReader(events, told, endOf(encoder))
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
 }
 

@@ -1,3 +1,4 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/dialect.ts'
 import type { RelayDeps } from './deps.ts'
 import { type Measured, measure, nothingCame, promptReport } from './measure.ts'
@@ -12,13 +13,22 @@ interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> 
   delivered: Delivered | undefined
 }
 
-/** Charges what a stream has delivered. Rejects where that cannot be known; then the quota has been given back. */
+/** The usage that a stream was charged for, and whether it was counted here. */
+export interface ChargedUsage {
+  readonly usage: Usage
+  readonly isCounted: boolean
+}
+
+/**
+ * Charges what a stream has delivered, and tells what that was. Rejects where that cannot be known; then the quota has been
+ * given back.
+ */
 export async function settleStream(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
   { isOverdue, delivered, ...ending }: StreamEnding,
-): Promise<void> {
+): Promise<ChargedUsage> {
   const measuring = orRelease(open, () => measured(deps, open, meter, { ...ending, delivered }))
   const found = measuring instanceof Promise ? await measuring : measuring
   const images = meter.images ?? 0
@@ -31,6 +41,7 @@ export async function settleStream(
     measure: { ...found.measure, ...(ending.outcome !== 'aborted' && end) },
     ...(found.note && { note: found.note }),
   })
+  return { usage: found.measure.usage, isCounted: found.measure.estimated }
 }
 
 type Ended = Omit<StreamEnding, 'isOverdue'>

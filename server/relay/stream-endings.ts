@@ -1,9 +1,15 @@
 import type { DialectName } from '../dialects/conversation.ts'
+import type { StreamMeter } from '../dialects/dialect.ts'
+import { failureOf } from '../dialects/failure.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { sseData } from '../lib/sse.ts'
+import type { RelayCall } from './call.ts'
 import { forCaller } from './error-answer.ts'
+import { errorEventFor } from './error-response.ts'
 import type { AttemptFailed } from './retry-policy.ts'
+import type { ChargedUsage } from './settle-stream.ts'
+import type { StreamReader } from './stream-reader.ts'
 
 /** What the caller is told when the upstream's answer ends before it is complete. */
 export const endings = {
@@ -23,6 +29,23 @@ export function unreadablePart(): GatewayError {
 export function faultIn(fault: unknown): GatewayError {
   if (fault instanceof RangeError) return unreadablePart()
   return new GatewayError('internal_error', 'the answer ended by a fault of the gateway', { cause: fault })
+}
+
+/** The last events of a stream that breaks off; programs of the Responses API wait for an end that goes on from what was written. */
+export function failedEnd(
+  { requestId, dialect }: Pick<RelayCall, 'requestId' | 'dialect'>,
+  reader: StreamReader,
+  meter: StreamMeter,
+  error: GatewayError,
+  { usage }: ChargedUsage,
+): string {
+  const failure = failureOf(error)
+  const isCharged = usage.promptTokens + usage.completionTokens > 0
+  const own =
+    dialect === 'openai-responses'
+      ? (reader.failed?.(failure, isCharged ? usage : undefined) ?? meter.failedEnd?.(failure, requestId))
+      : undefined
+  return own || errorEventFor(error, requestId, dialect)
 }
 
 /** The error of ours that goes with an upstream's error event: in its place where that speaks of the operator's account. */

@@ -6,15 +6,14 @@ import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { failureInStream } from './error-answer.ts'
-import { errorEventFor } from './error-response.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { readLate } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
-import { settleStream } from './settle-stream.ts'
+import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
-import { endings, faultIn, ownErrorAfter, unreadablePart } from './stream-endings.ts'
-import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import { endings, failedEnd, faultIn, ownErrorAfter, unreadablePart } from './stream-endings.ts'
+import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
 import { withoutKey } from './without-key.ts'
@@ -67,7 +66,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   /** The first step, when it was made before the runtime asked for it. */
   #begun: Promise<Step> | undefined
   /** What is sent after the charge is durable. */
-  #settling: Promise<void> | undefined
+  #settling: Promise<ChargedUsage> | undefined
   /** When there was something of the answer for the caller; 0 = not yet. */
   #firstByteMs = 0
   /** The limit for the whole call, which is ours, ended it. */
@@ -222,7 +221,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
         this.#begins(piece.bytes)
         return this.#cost.needsMore() ? this.#extend(piece.bytes) : piece.bytes
       case 'last':
-        return this.#lastPiece(piece.bytes, piece.outcome)
+        return this.#lastPiece(piece)
       case 'quiet':
         return this.#splitter.partlySent ? undefined : keepAlive
       case 'fault':
@@ -265,9 +264,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return this.#cost.needsMore() ? this.#extend(out) : out
   }
 
-  #lastPiece(bytes: Uint8Array, outcome: 'done' | 'error' | 'garbage'): Promise<Bytes> {
-    if (outcome === 'done') return this.#complete(bytes, '')
-    if (outcome === 'error') return this.#upstreamError(undefined, decoder.decode(bytes))
+  #lastPiece(piece: StreamPiece & { kind: 'last' }): Promise<Bytes> {
+    if (piece.outcome === 'done') return this.#complete(piece.bytes, '', piece.end)
+    if (piece.outcome === 'error') return this.#upstreamError(undefined, decoder.decode(piece.bytes))
     return this.#fail(unreadablePart())
   }
 
@@ -310,16 +309,18 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return isEmpty ? this.#fail(new GatewayError(...endings.end)) : this.#complete(before, last)
   }
 
-  async #complete(before: Bytes, last: string): Promise<Uint8Array> {
+  /** `end` writes what comes behind all else, once it is known what is charged. */
+  async #complete(before: Bytes, last: string, end?: WriteEnd): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
     const shortage = this.#cost.hasUndelivered ? await this.#shortageAtEnd() : undefined
     if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array
-    this.#begins(out)
-    this.#lastLength = out.length
-    await this.#settle('complete', '')
-    return out
+    this.#begins(out, end !== undefined)
+    // The end of some dialects repeats the whole answer.
+    this.#lastLength = out.length + (end ? this.#meter.characters + this.#meter.extraBytes : 0)
+    const { usage, isCounted } = await this.#settle('complete', '')
+    return end ? (joined(out, encoder.encode(end(isCounted ? usage : undefined))) as Uint8Array) : out
   }
 
   /**
@@ -334,10 +335,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     // Its status is that of the head, which was a success.
     const failed = failureInStream(this.#meter, 200, key)
     noteHealth(this.#deps, this.#open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
-    await this.#settle('interrupted', 'upstream_stream_error')
+    const charged = await this.#settle('interrupted', 'upstream_stream_error')
     const own = ownErrorAfter(event, failed, this.#open.call.dialect)
     const passed = failed.verdict.account ? '' : withoutKey(event, key)
-    return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own) : ''))) as Uint8Array
+    return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
 
   /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */
@@ -369,22 +370,21 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     // The limit for the whole call is ours; an upstream that keeps on sending is not broken.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteHealth(this.#deps, open, isFaulty ? 'faulty' : 'undecided')
-    await this.#settle('interrupted', error.code, delivered)
-    const event = this.#errorEvent(error)
+    const event = this.#errorEvent(error, await this.#settle('interrupted', error.code, delivered))
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
   }
 
-  #errorEvent(error: GatewayError): string {
-    return errorEventFor(error, this.#open.call.requestId, this.#open.call.dialect)
+  #errorEvent(error: GatewayError, charged: ChargedUsage): string {
+    return failedEnd(this.#open.call, this.#reader, this.#meter, error, charged)
   }
 
   /** Charges what was delivered, once. */
-  #settle(outcome: Outcome, code: string, delivered?: Delivered): Promise<void> {
+  #settle(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
     this.#settling ??= this.#settleOnce(outcome, code, delivered)
     return this.#settling
   }
 
-  async #settleOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<void> {
+  async #settleOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
     const deps = this.#deps
     const open = this.#open
     open.call.leaving.close()
@@ -393,14 +393,14 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {
-      await settleStream(deps, open, this.#meter, ending)
+      return await settleStream(deps, open, this.#meter, ending)
     } finally {
       open.call.leaving.answered(this.#lastLength)
     }
   }
 
-  #begins(bytes: Bytes): void {
-    if (this.#firstByteMs > 0 || !bytes || bytes.length === 0) return
+  #begins(bytes: Bytes, hasMore = false): void {
+    if (this.#firstByteMs > 0 || !(hasMore || (bytes && bytes.length > 0))) return
     this.#firstByteMs = Math.max(1, this.#deps.clock.nowMs() - this.#open.call.startedAtMs)
   }
 }

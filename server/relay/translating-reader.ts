@@ -1,9 +1,10 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { StreamDecoder, StreamEncoder } from '../dialects/dialect.ts'
 import { EventTally } from '../dialects/event-tally.ts'
 import { brokenOff, decoded, unreadable } from '../dialects/failure.ts'
-import type { StreamEvent } from '../dialects/reply.ts'
+import type { Failure, StreamEvent } from '../dialects/reply.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
-import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { TalliedMeter } from './tallied-meter.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
@@ -68,6 +69,11 @@ export class TranslatingReader implements StreamReader {
     this.#from.hurry(limitMs)
   }
 
+  failed(failure: Failure, charged: Usage | undefined): string {
+    if (charged) this.#encoder.push({ type: 'usage', usage: charged })
+    return this.#encoder.push({ type: 'error', failure })
+  }
+
   /** A fault has to reach who waits for the piece: thrown from here it would be nobody's. */
   #translated(piece: UpstreamPiece): StreamPiece[] {
     try {
@@ -97,10 +103,11 @@ export class TranslatingReader implements StreamReader {
     let text = ''
     for (const event of events) {
       this.#tally.take(event)
+      // What came with the end waits for the charge with it: one write to the caller in place of two.
+      if (event.type === 'end')
+        return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
       const out = this.#encoded(event)
       if (out === undefined) return [...ready(text), unreadableEnd]
-      // What came with the end waits for the charge with it: one write to the caller in place of two.
-      if (event.type === 'end') return [{ kind: 'last', bytes: encoder.encode(text + out), outcome: 'done' }]
       if (event.type === 'error')
         return [...ready(text), { kind: 'last', bytes: encoder.encode(out), outcome: 'error' }]
       text += out
@@ -118,6 +125,11 @@ export class TranslatingReader implements StreamReader {
       return undefined
     }
   }
+}
+
+/** What writes the end of an answer by its encoder. */
+export function endOf(inner: StreamEncoder): WriteEnd {
+  return (counted) => (counted ? inner.push({ type: 'usage', usage: counted }) : '') + inner.push({ type: 'end' })
 }
 
 function ready(text: string): StreamPiece[] {

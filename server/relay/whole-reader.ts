@@ -1,6 +1,6 @@
 import { EventTally } from '../dialects/event-tally.ts'
 import type { StreamEvent } from '../dialects/reply.ts'
-import type { StreamPiece, StreamReader } from './stream-reader.ts'
+import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { TalliedMeter } from './tallied-meter.ts'
 
 /**
@@ -11,12 +11,12 @@ export class WholeReader implements StreamReader {
   readonly meter: TalliedMeter
   readonly #piece: StreamPiece
 
-  /** `text`: the events in the caller's dialect. */
-  constructor(events: readonly StreamEvent[], text: string) {
+  /** `text`: the events in the caller's dialect, but for the end. */
+  constructor(events: readonly StreamEvent[], text: string, end: WriteEnd) {
     const tally = new EventTally()
     for (const event of events) tally.take(event)
     this.meter = new TalliedMeter(tally)
-    this.#piece = { kind: 'last', bytes: new TextEncoder().encode(text), outcome: 'done' }
+    this.#piece = { kind: 'last', bytes: new TextEncoder().encode(text), outcome: 'done', end }
   }
 
   ask(answer: (piece: StreamPiece) => void): void {

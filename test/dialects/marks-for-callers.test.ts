@@ -47,8 +47,8 @@ describe('a caller of the Responses API', () => {
     const done = last.find(
       ({ type, item }) => type === 'response.output_item.done' && (item as JsonObject)['type'] === 'reasoning',
     )
-    const end = (last.at(-1) ?? {})['response'] as JsonObject
-    return [thought(whole['output']), thought(end['output']), done?.['item'] as JsonObject]
+    const [end] = last.slice(-1).map(({ response }) => response as JsonObject)
+    return [thought(whole['output']), thought(end?.['output']), done?.['item'] as JsonObject]
   }
 
   test('gets the sealed form of thoughts where it asked for it', () => {

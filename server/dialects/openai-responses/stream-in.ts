@@ -4,8 +4,9 @@ import { brokenOff, contradictory, unreadable } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
-import type { StreamEvent } from '../reply.ts'
+import type { Failure, StreamEvent } from '../reply.ts'
 import { citationIn } from './annotations.ts'
+import { failedEvents } from './failed-events.ts'
 import { callIn, contentIn } from './reply.ts'
 import { stopIn } from './stop.ts'
 import { StreamItems } from './stream-items.ts'
@@ -20,12 +21,16 @@ export class ResponseStreamDecoder implements StreamDecoder {
   readonly #teller = new StreamTeller()
   #started = false
   #ended = false
+  /** Names of the answer, and the highest number of its events. */
+  #head: JsonObject = {}
+  #sequence = -1
 
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '' || data.trim() === '[DONE]') return []
     const event = tryParse(data)
     if (!isObject(event)) return this.#end([{ type: 'error', failure: unreadable }])
     const type = looseText(event['type'])
+    this.#sequence = Math.max(this.#sequence, looseCount(event['sequence_number']))
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
@@ -49,6 +54,10 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return this.#ended ? [] : this.#end([{ type: 'error', failure: brokenOff }])
   }
 
+  failedEnd(failure: Failure, requestId: string): string {
+    return failedEvents(failure, requestId, this.#head, this.#sequence + 1)
+  }
+
   #end(events: StreamEvent[]): StreamEvent[] {
     this.#ended = true
     return events
@@ -66,6 +75,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     const id = looseText(response['id'])
     const model = looseText(response['model'])
     const created = Math.floor(Number(response['created_at'])) || 0
+    this.#head = { id, model, created_at: created }
     return [
       {
         type: 'start',
