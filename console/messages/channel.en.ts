@@ -97,8 +97,8 @@ export const channelEn = {
   'channel.map.mapped': 'asked upstream as {model}',
   'channel.map.partial': 'Shown from the first {count} channels.',
 
-  'channel.peek.reason': 'Last done by the gateway',
-  'channel.peek.events': 'What the gateway did with it',
+  'channel.peek.reason': 'Last action of the gateway',
+  'channel.peek.events': 'All actions of the gateway',
   'channel.peek.tests': 'Last tests',
   'channel.peek.keys': 'Keys',
   'channel.peek.key': 'Key {index}',

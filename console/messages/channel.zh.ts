@@ -98,7 +98,7 @@ export const channelZh = {
   'channel.map.partial': '根据前 {count} 个渠道显示。',
 
   'channel.peek.reason': '网关最近一次处理',
-  'channel.peek.events': '网关处理记录',
+  'channel.peek.events': '网关的全部处理记录',
   'channel.peek.tests': '最近的测试',
   'channel.peek.keys': '密钥',
   'channel.peek.key': '密钥 {index}',

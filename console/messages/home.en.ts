@@ -26,7 +26,7 @@ export const homeEn = {
   'home.today': 'Spent today',
   'home.week': '{quota} in 7 days',
   'home.requests': 'Requests, 7 days',
-  'home.requests.failed': '{count, plural, =0 {none failed} other {# failed}}',
+  'home.requests.failed': '{count, plural, =0 {none broke off} other {# broke off}}',
   'home.tokens': 'Tokens, 7 days',
   'home.tokens.parts': '{prompt} in, {completion} out',
   'home.figures.failed': 'The figures could not be loaded',

@@ -27,7 +27,7 @@ export const homeZh = {
   'home.today': '今日消耗',
   'home.week': '近 7 天 {quota}',
   'home.requests': '近 7 天请求数',
-  'home.requests.failed': '{count, plural, =0 {没有失败} other {# 次失败}}',
+  'home.requests.failed': '{count, plural, =0 {没有中断} other {# 次中断}}',
   'home.tokens': '近 7 天 Token 数',
   'home.tokens.parts': '输入 {prompt}，输出 {completion}',
   'home.figures.failed': '数据加载失败',

@@ -72,7 +72,7 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
         onChange={(event) =>
           setSearch({ type: event.target.value === '0' ? undefined : event.target.value, page: undefined })
         }
-        className="w-auto!"
+        className="w-32! max-sm:w-auto!"
       >
         <option value="0">{t('log.type.all')}</option>
         {shownTypes.map((type) => (
@@ -116,20 +116,24 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
             onChange={(value) => setTyped({ ...typed, [name]: value })}
           />
         ))}
-        <Button type="submit">{t('log.filter.query')}</Button>
       </div>
-      {/* It keeps its place while there is nothing to clear, so that a choice moves nothing. */}
-      <Button
-        look="quiet"
-        className={isFiltered(search) ? '' : 'invisible max-sm:hidden'}
-        onClick={(event) => {
-          // The button goes with the filters.
-          focusFirst(event.currentTarget.form)
-          setSearch(noFilters)
-        }}
-      >
-        {t('log.filter.clear')}
-      </Button>
+      <div className="flex gap-1">
+        <Button type="submit" className={shown ? '' : 'max-sm:hidden'}>
+          {t('log.filter.query')}
+        </Button>
+        {/* It keeps its place while there is nothing to clear, so that a choice moves nothing. */}
+        <Button
+          look="quiet"
+          className={`px-1.5! ${isFiltered(search) ? '' : 'invisible max-sm:hidden'}`}
+          onClick={(event) => {
+            // The button goes with the filters.
+            focusFirst(event.currentTarget.form)
+            setSearch(noFilters)
+          }}
+        >
+          {t('log.filter.clear')}
+        </Button>
+      </div>
     </form>
   )
 }

@@ -116,7 +116,7 @@ function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
   const t = useText()
   return (
     <section aria-label={t('log.peek.failure')} className="flex flex-col gap-2 rounded-lg border border-line p-3">
-      <p className="text-sm break-words">{log.content}</p>
+      <p className="text-sm break-words first-letter:uppercase">{log.content}</p>
       <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-sm">
         <Fact name={t('log.peek.code')}>
           <span data-verbatim>{log.code}</span>
