@@ -94,4 +94,9 @@ export const notServedPaths = [
   '/v1/oneapi/proxy',
   '/v1/chat/completions',
   '/v1/models',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1beta/files',
+  '/v1beta/cachedContents',
+  '/v1beta/batches',
 ] as const

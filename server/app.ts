@@ -7,6 +7,7 @@ import { clientAddress, originReader } from './http/client-address.ts'
 import type { ConsoleFiles } from './http/console-files.ts'
 import { mountHealth } from './http/health.ts'
 import { limitByAddress } from './http/limit-by-address.ts'
+import { atUsualAddress } from './http/other-addresses.ts'
 import { requestIds } from './http/request-id.ts'
 import { unknownPath } from './http/unknown-path.ts'
 import { requestId } from './lib/ids.ts'
@@ -42,7 +43,7 @@ export function createApp(context: Context, options: AppOptions): App {
   return {
     routes: [...[...relayPaths, ...dialectPaths].map(({ path }) => ({ method: 'POST', path })), ...router.routes],
     fetch(incoming, env) {
-      const request = withoutBase(absolute(incoming), options.basePath ?? '')
+      const request = atUsualAddress(withoutBase(absolute(incoming), options.basePath ?? ''))
       const route = request.method === 'POST' ? callRouteOf(request.url) : undefined
       env.mayBeSilent?.(true)
       const ended = () => env.mayBeSilent?.(false)

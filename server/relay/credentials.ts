@@ -15,6 +15,14 @@ export function credentialOf(request: Request, dialect: DialectName): string | n
   return headers.get('x-goog-api-key') ?? inAddress ?? bearer
 }
 
+/** Whose program asks at an address that several services have, by how it hands over its key. */
+export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
+  if (headers.has('anthropic-version')) return 'anthropic-messages'
+  if (headers.has('authorization')) return 'openai-chat'
+  if (headers.has('x-goog-api-key') || /[?&]key=/.test(url)) return 'gemini'
+  return headers.has('x-api-key') ? 'anthropic-messages' : 'openai-chat'
+}
+
 /** A browser can set no header when it opens a WebSocket (OpenAI, "Realtime API with WebSockets"). */
 function keyInProtocol(headers: Headers): string | null {
   const key = protocolsOf(headers).find((each) => each.startsWith(keyProtocol))

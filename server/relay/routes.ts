@@ -11,6 +11,7 @@ import { tokenHasQuota } from '../store/callers.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
+import { readerDialect } from './credentials.ts'
 import { errorResponse } from './error-response.ts'
 import { exposedHeaders } from './headers.ts'
 import { limitHeaderNames } from './limit-headers.ts'
@@ -47,18 +48,32 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   for (const path of notServedPaths) {
     for (const each of [path, `${path}/*`]) {
       app.all(each, (c) =>
-        answer(c, deps, () => {
-          throw new GatewayError('api_not_implemented', `${c.req.method} ${c.req.path} is not served by this gateway`)
-        }),
+        answer(
+          c,
+          deps,
+          () => {
+            throw new GatewayError(
+              'api_not_implemented',
+              `${c.req.method} ${c.req.path} is not served by this gateway: ask the service itself, or leave it out`,
+            )
+          },
+          notServedDialect(path, c),
+        ),
       )
     }
   }
 }
 
+/** What the caller of something that is not served here speaks. */
+function notServedDialect(path: string, c: AppContext): DialectName {
+  if (path.startsWith('/v1/messages')) return 'anthropic-messages'
+  if (path.startsWith('/v1beta/')) return 'gemini'
+  return readerDialect(c.req.raw)
+}
+
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  // Anthropic's programs ask at the same address as OpenAI's, and say who they are.
-  const dialectOf = (c: AppContext) =>
-    c.req.header('anthropic-version') === undefined ? 'openai-chat' : 'anthropic-messages'
+  // Programs of all services ask at this address; how they hand over their key tells whose they are.
+  const dialectOf = (c: AppContext) => readerDialect(c.req.raw)
   const list = (c: AppContext) =>
     answer(c, deps, async (caller) => c.json(modelList(dialectOf(c))(await usable(deps, caller))), dialectOf(c))
   for (const path of ['/v1/models', '/v1/models/']) app.get(path, list)

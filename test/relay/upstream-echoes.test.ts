@@ -36,7 +36,7 @@ test('neither errors nor headers hold a part of the key of the channel, or its b
     for (const body of [chat, chatStream]) {
       bench.upstream.always(fake.withHeaders([['openai-model', echo]], fake.ok()))
       const seen = await see(bench.gateway.post('/v1/chat/completions', body))
-      expect([seen.status, seen.headers.get('openai-model')?.startsWith('[key]')]).toEqual([200, true])
+      expect([seen.status, seen.headers.get('openai-model')?.includes('[key]')]).toEqual([200, true])
     }
   }
 })

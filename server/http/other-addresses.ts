@@ -1,0 +1,24 @@
+/**
+ * Addresses that programs build from a base address without `/v1`, or with the one where Google speaks OpenAI's dialect.
+ * POSTs of the hot path have their usual address, and are not looked at here.
+ */
+const withoutVersion =
+  /^\/(?:v1beta\/openai\/)?((?:chat\/completions|completions|embeddings|responses|messages|models)(?:\/.*)?)$/
+
+/** A request at another address for something is the same at the usual one. */
+export function atUsualAddress(request: Request): Request {
+  const { url } = request
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  if (from < 0 || url.startsWith('/v1/', from) || url.startsWith('/api/', from)) return request
+  const query = url.indexOf('?', from)
+  const path = query < 0 ? url.slice(from) : url.slice(from, query)
+  const usual = path === '/health' ? '/healthz' : usualPath(path)
+  return usual === undefined
+    ? request
+    : new Request(url.slice(0, from) + usual + url.slice(from + path.length), request)
+}
+
+function usualPath(path: string): string | undefined {
+  const [, rest] = withoutVersion.exec(path) ?? []
+  return rest === undefined ? undefined : `/v1/${rest}`
+}

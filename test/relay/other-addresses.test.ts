@@ -1,0 +1,62 @@
+// Addresses that programs ask at besides the usual ones, and what is not served, in the words of whoever asks.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { errorDetail } from '../helpers/error-detail.ts'
+import { type Bench, chat, see, startBench } from './setup.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+  await bench.channel({ type: 28 })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const get = (path: string, headers: Record<string, string>) => see(fetch(bench.gateway.url + path, { headers }))
+const bearer = () => ({ authorization: `Bearer ${bench.gateway.token}` })
+
+test('the list of models has the form of whoever hands over the key', async () => {
+  const { token } = bench.gateway
+  for (const path of ['/v1/models', '/models', '/v1beta/openai/models']) {
+    expect(JSON.parse((await get(path, bearer())).text)).toMatchObject({ object: 'list', data: [{ id: 'm' }] })
+    expect(JSON.parse((await get(path, { 'x-api-key': token })).text)).toMatchObject({ has_more: false, first_id: 'm' })
+    expect(JSON.parse((await get(path, { 'x-goog-api-key': token })).text)).toMatchObject({
+      models: [{ name: 'models/m' }],
+    })
+  }
+  expect(JSON.parse((await get('/v1/models/m', { 'x-api-key': token })).text)).toMatchObject({ type: 'model', id: 'm' })
+  expect(JSON.parse((await get('/v1/models/m', { 'x-goog-api-key': token })).text)).toMatchObject({ name: 'models/m' })
+  const wrong = await get('/v1/models', { 'x-goog-api-key': 'sk-nobody' })
+  expect([wrong.status, errorDetail(wrong.text).kind]).toEqual([401, 'UNAUTHENTICATED'])
+})
+
+test('calls without the version in their address are answered as those with it', async () => {
+  for (const [path, body] of [
+    ['/chat/completions', chat],
+    ['/v1beta/openai/chat/completions', chat],
+    ['/responses', { model: 'm', input: 'Hi' }],
+    ['/messages', { ...chat, max_tokens: 10 }],
+  ] as const)
+    expect([path, (await see(bench.gateway.post(path, body))).status]).toEqual([path, 200])
+  const away = await see(fetch(`${bench.gateway.url}/chat/completions`, { method: 'OPTIONS' }))
+  expect(away.headers.get('access-control-allow-origin')).toBe('*')
+})
+
+test('health is told at /health, too', async () => {
+  expect(JSON.parse((await get('/health', {})).text)).toEqual({ status: 'ok' })
+})
+
+test('what is not served is 501 in the dialect of its API', async () => {
+  const { token } = bench.gateway
+  const batches = await get('/v1/messages/batches', { 'x-api-key': token })
+  expect([batches.status, JSON.parse(batches.text)]).toMatchObject([
+    501,
+    { type: 'error', error: { type: 'api_error' } },
+  ])
+  for (const path of ['/v1/responses/input_tokens', '/v1/responses/resp_1', '/v1/files', '/v1/batches']) {
+    const seen = await get(path, bearer())
+    expect([path, seen.status, seen.error?.code]).toEqual([path, 501, 'api_not_implemented'])
+  }
+  for (const path of ['/v1beta/files', '/v1beta/cachedContents']) {
+    const seen = await get(path, { 'x-goog-api-key': token })
+    expect([path, seen.status, typeof errorDetail(seen.text).kind]).toEqual([path, 501, 'string'])
+  }
+})
