@@ -1,8 +1,12 @@
 import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from './conversation.ts'
 import type { UpstreamDialect } from './dialect.ts'
-import type { Reply, ReplyPart, StreamEvent } from './reply.ts'
+import type { Choice, ReplyPart, Stop, StreamEvent } from './reply.ts'
 import { ToolIds } from './tool-ids.ts'
+import { isNoInput } from './tool-input.ts'
 import { fits, made, type ToolRules, type WordRule } from './tool-rules.ts'
+
+type Call = ReplyPart & { type: 'tool-call' }
+type ChoiceEvent = Extract<StreamEvent, { choice: number }>
 
 /** A conversation with ids of calls and names of tools as a service takes them. */
 export interface FitConversation {
@@ -66,7 +70,10 @@ function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<strin
 function fitMessage(message: Message, ids: ToolIds, names: ReadonlyMap<string, string>): Message {
   if (!message.parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')) return message
   const parts = message.parts.map((part): Part => {
-    if (part.type === 'tool-call') return { ...part, id: ids.call(part.id), name: names.get(part.name) ?? part.name }
+    if (part.type === 'tool-call') {
+      const input = !part.freeform && isNoInput(part.input) ? '{}' : part.input
+      return { ...part, id: ids.call(part.id), name: names.get(part.name) ?? part.name, input }
+    }
     return part.type === 'tool-result' ? { ...part, callId: ids.result(part.callId) } : part
   })
   return { ...message, parts }
@@ -110,22 +117,23 @@ export function answeringFit(
     streamDecoder(idSeed) {
       const decoder = dialect.streamDecoder(idSeed)
       const readers = new Map<number, CallReader>()
-      const fit = (event: StreamEvent): StreamEvent => {
-        if (event.type !== 'part' || event.part.type !== 'tool-call') return event
+      const fit = (event: StreamEvent): StreamEvent[] => {
+        if (!('choice' in event)) return [event]
         const reader = readers.get(event.choice) ?? new CallReader(ownNames, rules, `${idSeed}_${event.choice}`)
         readers.set(event.choice, reader)
-        return { ...event, part: reader.read(event.part) }
+        return reader.follow(event)
       }
       return {
-        push: (data) => decoder.push(data).map(fit),
-        finish: () => decoder.finish().map(fit),
+        push: (data) => decoder.push(data).flatMap(fit),
+        finish: () => decoder.finish().flatMap(fit),
       }
     },
   }
 }
 
-function fitReply(choice: Reply['choices'][number], reader: CallReader): Reply['choices'][number] {
-  return { ...choice, parts: choice.parts.map((part) => (part.type === 'tool-call' ? reader.read(part) : part)) }
+function fitReply({ parts, stop }: Choice, reader: CallReader): Choice {
+  const read = parts.map((part) => (part.type === 'tool-call' ? reader.read(part) : part))
+  return { parts: read, stop: reader.stop(stop) }
 }
 
 /** Reads the calls of one answer. */
@@ -134,6 +142,8 @@ class CallReader {
   readonly #ids: ToolIds
   readonly #idSeed: string
   #calls = 0
+  /** Input so far of calls of which it may turn out that they have none. */
+  readonly #held = new Map<number, string>()
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
@@ -142,9 +152,48 @@ class CallReader {
     this.#idSeed = idSeed
   }
 
-  read(call: ReplyPart & { type: 'tool-call' }): ReplyPart {
+  /** A call that came whole, or begins. */
+  read(call: Call): Call {
     const id = call.id || `call_${this.#idSeed}_${this.#calls}`
     this.#calls++
-    return { ...call, id: this.#ids.call(id), name: this.#ownNames.get(call.name) ?? call.name }
+    const input = !call.freeform && isNoInput(call.input) ? '' : call.input
+    return { ...call, id: this.#ids.call(id), name: this.#ownNames.get(call.name) ?? call.name, input }
+  }
+
+  /** An answer that calls nothing does not wait for anything, whatever its service says. */
+  stop(stop: Stop): Stop {
+    return stop.reason === 'tool-calls' && this.#calls === 0 ? { reason: 'stop' } : stop
+  }
+
+  /** An event of a stream. */
+  follow(event: ChoiceEvent): StreamEvent[] {
+    switch (event.type) {
+      case 'part':
+        if (event.part.type !== 'tool-call') return [event]
+        if (!event.part.freeform && isNoInput(event.part.input)) this.#held.set(event.index, event.part.input)
+        return [{ ...event, part: this.read(event.part) }]
+      case 'delta':
+        return this.#more(event)
+      case 'part-end':
+        this.#held.delete(event.index)
+        return [event]
+      case 'stop':
+        return [{ ...event, stop: this.stop(event.stop) }]
+      default:
+        return [event]
+    }
+  }
+
+  #more(event: ChoiceEvent & { type: 'delta' }): StreamEvent[] {
+    const held = this.#held.get(event.index)
+    if (held === undefined) return [event]
+    const text = held + event.text
+    // It may still become something: white space, and a word that begins like null.
+    if (text.length < 64 && 'null'.startsWith(text.trim())) {
+      this.#held.set(event.index, text)
+      return []
+    }
+    this.#held.delete(event.index)
+    return [{ ...event, text }]
   }
 }

@@ -38,7 +38,12 @@ export function freeformNames({ tools }: Conversation): ReadonlySet<string> {
 
 /** The input of a call as the object that it must be; what is no object is kept under a name. */
 export function inputObject(input: string): JsonObject {
-  if (input.trim() === '') return {}
+  if (isNoInput(input)) return {}
   const value = tryParse(input)
   return isObject(value) ? value : wrapFreeform(input)
+}
+
+/** True for what some models write where a call has no input. */
+export function isNoInput(input: string): boolean {
+  return input.length < 64 && /^\s*(?:null\s*)?$/.test(input)
 }

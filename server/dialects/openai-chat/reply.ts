@@ -34,7 +34,7 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
 function choiceIn(choice: JsonObject, idSeed: string): Choice {
   const message = looseObject(choice['message'])
   const parts = withLogprobs(messageParts(message, idSeed), logprobsIn(choice))
-  return { parts, stop: stopOf(looseText(choice['finish_reason']), parts) }
+  return { parts, stop: stopOf(choice, parts) }
 }
 
 /** The probabilities that a choice, whole or in a chunk, tells of its text. */
@@ -50,9 +50,12 @@ function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): Repl
 }
 
 /** Some services say "stop" of calls, too; and a model that declines does not say so here. */
-export function stopOf(reason: string, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
-  const stop = stopIn(reason || 'stop')
+export function stopOf(choice: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
+  const stop = stopIn(looseText(choice['finish_reason']) || 'stop')
   if (stop.reason !== 'stop') return stop
+  // The stop sequence that was met, as vLLM and SGLang tell it; a number is a token of the model's own.
+  const sequence = looseText(choice['stop_reason']) || looseText(choice['matched_stop'])
+  if (sequence !== '') return { ...stop, reason: 'stop-sequence', sequence }
   if (parts.some(({ type }) => type === 'tool-call')) return { ...stop, reason: 'tool-calls' }
   return parts.some(({ type }) => type === 'refusal') ? { ...stop, reason: 'refusal' } : stop
 }

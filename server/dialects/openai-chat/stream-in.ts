@@ -96,7 +96,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   /** The end mark ends an answer even where the service named no reason. */
   #done(): StreamEvent[] {
     const events: StreamEvent[] = []
-    for (const [choice, state] of this.#choices) if (!state.stopped) this.#stop(choice, state, '', events)
+    for (const [choice, state] of this.#choices) if (!state.stopped) this.#stop(choice, state, {}, events)
     return [...events, ...this.finish()]
   }
 
@@ -128,10 +128,10 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (logprobs.length > 0 && state.lastText !== undefined)
       events.push({ type: 'detail', choice: number, index: state.lastText, detail: { logprobs } })
     const reason = looseText(choice['finish_reason'])
-    if (reason !== '') this.#stop(number, state, reason, events)
+    if (reason !== '') this.#stop(number, state, choice, events)
   }
 
-  #stop(choice: number, state: ChoiceState, reason: string, events: StreamEvent[]): void {
+  #stop(choice: number, state: ChoiceState, wire: JsonObject, events: StreamEvent[]): void {
     if (state.message && !state.stopped) {
       const { told, begun: calls, hasCitations, hasMedia } = state
       this.#delta(choice, state, restOf(state.message, { ...told, calls, hasCitations, hasMedia }), events)
@@ -139,8 +139,12 @@ export class ChunkStreamDecoder implements StreamDecoder {
     this.#closeAll(choice, state, events)
     state.stopped = true
     const kinds = [...state.kinds].map((type) => ({ type }))
-    const stop = stopOf(reason, kinds)
-    events.push({ type: 'stop', choice, stop: reason === '' ? { reason: stop.reason } : stop })
+    const stop = stopOf(wire, kinds)
+    events.push({
+      type: 'stop',
+      choice,
+      stop: looseText(wire['finish_reason']) === '' ? { reason: stop.reason } : stop,
+    })
   }
 
   #closeAll(choice: number, state: ChoiceState, events: StreamEvent[]): void {

@@ -54,6 +54,8 @@ export class ResponseStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #names: ItemNames
   readonly #open = new Map<number, OpenItem>()
+  /** Parts that are sound. */
+  readonly #sounds = new Set<number>()
   readonly #output: JsonObject[] = []
   #response: WireResponse | undefined
   #sequence = 0
@@ -74,7 +76,8 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'part':
         return event.choice > 0 ? '' : this.#start() + this.#begin(event.index, event.part)
       case 'delta':
-        return event.choice > 0 ? '' : this.#delta(event.index, event.text)
+        // Sound that can be read by its transcript is no text itself.
+        return event.choice > 0 || this.#sounds.has(event.index) ? '' : this.#delta(event.index, event.text)
       case 'detail':
         return event.choice > 0 ? '' : this.#detail(event.index, event.detail)
       case 'part-end':
@@ -123,6 +126,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
           .map((item) => this.#whole(item))
           .join('')
       )
+    if (part.type === 'media') this.#sounds.add(index)
     // The place is taken now; the item stands there when it is whole.
     const at = this.#output.push({}) - 1
     const item = this.#item(part)
