@@ -137,6 +137,13 @@ export interface Message {
   readonly native?: Native
 }
 
+/** A group of tools that only OpenAI knows, and the name that a tool has in it. */
+export interface Namespace {
+  readonly name: string
+  readonly description?: string
+  readonly own: string
+}
+
 /** A function that the model may call. */
 export interface FunctionTool {
   readonly type: 'function'
@@ -145,6 +152,8 @@ export interface FunctionTool {
   /** JSON Schema of the input; absent = no input. */
   readonly schema?: JsonObject
   readonly strict?: boolean
+  /** Where it stands; `name` tells it apart from the tools of other namespaces. */
+  readonly within?: Namespace
   readonly cache?: CacheMark
   readonly native?: Native
 }
@@ -155,6 +164,7 @@ export interface FreeformTool {
   readonly name: string
   readonly description?: string
   readonly format?: JsonObject
+  readonly within?: Namespace
   readonly native?: Native
 }
 

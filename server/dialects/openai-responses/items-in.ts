@@ -5,11 +5,12 @@ import { sourceOf } from '../media.ts'
 import { cacheIn } from '../openai-request.ts'
 import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
 import { citationsIn } from './annotations.ts'
+import type { FlatNames } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
 /** `input`: a text, or items, of which those of one side become one turn. Throws GatewayError with an item's place. */
-export function inputIn(body: Fields): { system: TextPart[]; messages: Message[] } {
+export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; messages: Message[] } {
   const input = body.raw('input')
   if (input === undefined) throw missingField('input')
   if (typeof input === 'string')
@@ -18,7 +19,7 @@ export function inputIn(body: Fields): { system: TextPart[]; messages: Message[]
   const system: TextPart[] = []
   const turns: Turn[] = []
   for (const item of body.each('input') ?? []) {
-    const { role, parts, isMessage } = itemIn(item)
+    const { role, parts, isMessage } = itemIn(item, names)
     if (role === 'system' && turns.length === 0) {
       // One by one: a call does not take as many arguments as a caller may send parts.
       for (const part of textsOnly(parts, item)) system.push(part)
@@ -48,14 +49,14 @@ function textsOnly(parts: readonly (Part | LooseSeal)[], item: Fields): TextPart
   })
 }
 
-function itemIn(item: Fields): Turn {
+function itemIn(item: Fields, names: FlatNames): Turn {
   const type = item.text('type') ?? 'message'
   switch (type) {
     case 'message':
       return messageIn(item)
     case 'function_call':
     case 'custom_tool_call':
-      return { role: 'assistant', parts: [callIn(item, type === 'custom_tool_call')], isMessage: false }
+      return { role: 'assistant', parts: [callIn(item, names, type === 'custom_tool_call')], isMessage: false }
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'user', parts: [resultIn(item, type === 'custom_tool_call_output')], isMessage: false }
@@ -160,11 +161,11 @@ function fileIn(part: Fields): MediaPart {
   }
 }
 
-function callIn(item: Fields, freeform: boolean): Part {
+function callIn(item: Fields, names: FlatNames, freeform: boolean): Part {
   return {
     type: 'tool-call',
     id: item.needText('call_id'),
-    name: item.needText('name'),
+    name: names.in(item),
     input: freeform ? item.needText('input') : (item.text('arguments') ?? ''),
     ...(freeform && { freeform }),
     ...item.native(dialect),

@@ -11,14 +11,15 @@ import type {
 import type { Losses } from '../losses.ts'
 import { addressOf } from '../media.ts'
 import { annotationsOut } from './annotations.ts'
+import { type Namespaces, spaceOut } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
 /** The messages of a conversation as items of `input`. Throws GatewayError for a part that no item can say. */
-export function itemsOut(messages: readonly Message[], losses: Losses): JsonObject[] {
+export function itemsOut(messages: readonly Message[], losses: Losses, spaces: Namespaces): JsonObject[] {
   return messages.flatMap((message) => {
     losses.lose('speaker', message.name)
-    return message.role === 'assistant' ? assistantItems(message.parts, losses) : userItems(message, losses)
+    return message.role === 'assistant' ? assistantItems(message.parts, losses, spaces) : userItems(message, losses)
   })
 }
 
@@ -108,7 +109,7 @@ function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
 }
 
 /** A model's turn: what it said between two thoughts or calls is one message. */
-function assistantItems(parts: readonly Part[], losses: Losses): JsonObject[] {
+function assistantItems(parts: readonly Part[], losses: Losses, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let said: Part[] = []
   const flush = () => {
@@ -123,7 +124,7 @@ function assistantItems(parts: readonly Part[], losses: Losses): JsonObject[] {
       continue
     }
     flush()
-    const item = assistantItem(part, losses)
+    const item = assistantItem(part, losses, spaces)
     if (item) items.push(item)
   }
   flush()
@@ -141,11 +142,11 @@ function saidOut(parts: readonly Part[], losses: Losses): JsonObject {
   return { type: 'message', role: 'assistant', content, ...ownMessage(parts) }
 }
 
-function assistantItem(part: Part, losses: Losses): JsonObject | undefined {
+function assistantItem(part: Part, losses: Losses, spaces: Namespaces): JsonObject | undefined {
   switch (part.type) {
     case 'tool-call':
       losses.lose('cacheMark', part.cache)
-      return callItem(part, losses.native(part.native))
+      return callItem(part, { ...spaceOut(spaces.get(part.name)), ...losses.native(part.native) })
     case 'reasoning':
       if (part.seal?.from !== dialect && (losses.isForeign || part.seal)) {
         losses.lose('thought', part)

@@ -8,6 +8,7 @@ import type { Failure, Reply, ReplyPart } from '../reply.ts'
 import { readSeal, writeSeal } from '../seal.ts'
 import { freeformNames, unwrapFreeform } from '../tool-input.ts'
 import { annotationsOut, citationsIn } from './annotations.ts'
+import { type Namespaces, namespacesOf, spaceOut } from './namespaces.ts'
 import { finished, skeleton } from './skeleton.ts'
 import { stopIn, stopOut } from './stop.ts'
 import type {
@@ -126,11 +127,18 @@ export class ItemNames {
   /** Thoughts have a sealed form, whoever made them. */
   readonly sealsThoughts: boolean
   readonly #id: string
+  readonly #spaces: Namespaces
   #count = 0
 
   constructor({ id, request }: Frame) {
     this.#id = id
     this.sealsThoughts = wantsSealed(request)
+    this.#spaces = namespacesOf(request.tools)
+  }
+
+  /** The namespace of a tool by its one name. */
+  space(name: string): ReturnType<Namespaces['get']> {
+    return this.#spaces.get(name)
   }
 
   next(prefix: 'msg' | 'fc' | 'ctc' | 'rs' | 'ig'): string {
@@ -229,6 +237,7 @@ export function replyCall(
     call_id: part.id,
     name: part.name,
     status: 'completed',
+    ...spaceOut(names.space(part.name)),
   } as const
   return isFreeform
     ? { ...own, type: 'custom_tool_call', input }

@@ -8,9 +8,10 @@ import type {
   ToolChoice,
   ToolReference,
 } from '../conversation.ts'
-import { Fields, leftOf, missingField, wrongField } from '../fields.ts'
+import { Fields, leftOf, looseList, looseText, missingField, wrongField } from '../fields.ts'
 import { commonIn, effortIn, searchIn } from '../openai-request.ts'
 import { inputIn } from './items-in.ts'
+import { FlatNames, spaceIn } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 const logprobsInclude = 'message.output_text.logprobs'
@@ -19,13 +20,16 @@ const logprobsInclude = 'message.output_text.logprobs'
 export function decodeRequest(wire: JsonObject): Conversation {
   const body = new Fields(wire, '')
   const instructions = body.text('instructions')
-  const { system, messages } = inputIn(body)
+  const names = new FlatNames(body)
+  const { system, messages } = inputIn(body, names)
   const text = body.fields('text')
-  const choice = choiceIn(body)
+  const choice = choiceIn(body, names)
   const format = formatIn(text?.fields('format'))
   const thinking = body.fields('reasoning')
   const reasoning = reasoningIn(thinking)
-  const tools = (body.each('tools') ?? []).map(toolIn)
+  const tools = (body.each('tools') ?? []).flatMap((tool) =>
+    tool.text('type') === 'namespace' ? spaceIn(tool, names, toolIn) : [toolIn(tool)],
+  )
   const output = outputIn(tools)
   return {
     from: dialect,
@@ -87,7 +91,7 @@ function outputIn(tools: readonly Tool[]): OutputWish | undefined {
   return makesImages ? { modalities: ['text', 'image'] } : undefined
 }
 
-function choiceIn(body: Fields): ToolChoice | undefined {
+function choiceIn(body: Fields, names: FlatNames): ToolChoice | undefined {
   const choice = body.raw('tool_choice')
   if (choice === undefined) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
@@ -95,16 +99,30 @@ function choiceIn(body: Fields): ToolChoice | undefined {
   const fields = body.fields('tool_choice') ?? new Fields(choice, 'tool_choice')
   const type = fields.needText('type')
   if (type === 'allowed_tools') {
-    const tools = (fields.each('tools') ?? []).map(referenceIn)
+    const tools = (fields.each('tools') ?? []).flatMap((tool) => allowedIn(tool, body, names))
     return { mode: 'allowed', tools, required: fields.text('mode') === 'required' }
   }
-  return { mode: 'tool', tool: referenceIn(fields) }
+  return { mode: 'tool', tool: referenceIn(fields, names) }
 }
 
-function referenceIn(tool: Fields): ToolReference {
+/** A namespace on the list allows all its tools. */
+function allowedIn(tool: Fields, body: Fields, names: FlatNames): ToolReference[] {
+  if (tool.text('type') !== 'namespace') return [referenceIn(tool, names)]
+  const space = tool.needText('name')
+  const declared = looseList(body.value['tools']).find(({ type, name }) => type === 'namespace' && name === space)
+  return looseList(declared?.['tools']).map(({ type, name }) => ({
+    type: 'named',
+    name: names.of(space, looseText(name)),
+    ...(type === 'custom' && { freeform: true }),
+  }))
+}
+
+function referenceIn(tool: Fields, names: FlatNames): ToolReference {
   const type = tool.needText('type')
-  if (type === 'function' || type === 'custom')
-    return { type: 'named', name: tool.needText('name'), ...(type === 'custom' && { freeform: true }) }
+  if (type === 'function' || type === 'custom') {
+    const name = names.in(tool)
+    return { type: 'named', name, ...(type === 'custom' && { freeform: true }) }
+  }
   return { type: isSearch(type) ? 'web-search' : 'native', value: tool.whole() }
 }
 

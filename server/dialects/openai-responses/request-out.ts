@@ -7,6 +7,7 @@ import { commonOut } from '../openai-request.ts'
 import { spelledOut } from '../spelled-out.ts'
 import { type Offer, offerOf } from '../tool-choice.ts'
 import { itemsOut } from './items-out.ts'
+import { inSpaces, namespacesOf } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
@@ -37,7 +38,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
   const body: JsonObject = {
     model: conversation.model,
     ...(instructions && { instructions }),
-    input: itemsOut(conversation.messages, losses),
+    input: itemsOut(conversation.messages, losses, namespacesOf(conversation.tools)),
     stream: stream || undefined,
     ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, losses.isForeign) }),
     max_output_tokens: conversation.maxTokens,
@@ -78,9 +79,19 @@ function offered(conversation: Conversation, losses: Losses): Offer {
   const write = (tool: Tool) => toolOut(tool, losses)
   const choice = conversation.toolChoice
   const isSayable = (tool: ToolReference) => !losses.isForeign || tool.type !== 'native'
-  if (choice?.mode !== 'allowed' || !choice.tools.some(isSayable)) return offerOf(conversation, losses, write)
+  if (choice?.mode !== 'allowed' || !choice.tools.some(isSayable))
+    return inOwnSpaces(conversation, offerOf(conversation, losses, write), losses)
   const tools = choice.tools.filter(isSayable)
-  return { tools: conversation.tools.flatMap(write), choice: { ...choice, tools } }
+  return { tools: written(conversation.tools, losses), choice: { ...choice, tools } }
+}
+
+/** In its own dialect each tool goes back into its namespace, whatever the choice among them. */
+function inOwnSpaces({ tools }: Conversation, offer: Offer, losses: Losses): Offer {
+  return losses.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, losses) }
+}
+
+function written(tools: readonly Tool[], losses: Losses): JsonObject[] {
+  return inSpaces(tools.flatMap((tool) => toolOut(tool, losses).map((wire) => [tool, wire] as const)))
 }
 
 function toolOut(tool: Tool, losses: Losses): JsonObject[] {
