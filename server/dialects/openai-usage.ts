@@ -132,11 +132,13 @@ function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
   return [0, a, b, c, a + b, a + c, b + c, a + b + c]
 }
 
-/** Parts larger than the total that they should be a part of. Anthropic's names mean tokens beside the prompt. */
+/**
+ * Reasoning larger than the completion that it should be a part of, and what was cached where Anthropic's names mean tokens
+ * beside the prompt. Sound and images that are too many are left out: what came of them is seen.
+ */
 function tooLargeInside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
-  const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
+  const { reasoningTokens: output = 0 } = parts
   const { cachedTokens = 0, cacheWriteTokens = 0 } = parts
-  const output = reasoningTokens + audioCompletionTokens + imageCompletionTokens
   const input = cachedTokens + cacheWriteTokens
   const hasAnthropicNames = 'cache_read_input_tokens' in raw || 'cache_creation_input_tokens' in raw
   const completion = output > told.completion ? output : 0
