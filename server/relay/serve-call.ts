@@ -26,6 +26,7 @@ import { readForm } from './form-body.ts'
 import { readJson } from './json-body.ts'
 import { withItems } from './kept-items.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
+import { packingOf, readPacked } from './packed-body.ts'
 import { readAside } from './read-aside.ts'
 import { relay } from './relay.ts'
 import { shuttingDown } from './shutting-down.ts'
@@ -169,27 +170,22 @@ async function readBody(
   caller: Caller,
   { form, jsonToo, model, countOnly }: CallRoute,
 ): Promise<CallBody> {
-  refuseCompressed(request)
+  const packing = packingOf(request)
   const limits = bodyLimits(request, deps.relay.settings())
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {
     // Counting takes no quota.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
-    return readJson(request, limits, deps.relay, admit)
+    if (packing === undefined) return readJson(request, limits, deps.relay, admit)
+    const bytes = await readPacked(request, packing, limits)
+    const unpacked = new Request(request.url, { method: 'POST', body: bytes })
+    return readJson(unpacked, { ...limits, declared: bytes.length }, deps.relay, admit)
   }
+  if (packing !== undefined)
+    throw new GatewayError('unsupported_media_type', 'a form is not taken packed: send it as it is')
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }
   return { kind: 'form', form: await readForm(request.body, type, limits, deps.spoolDir) }
-}
-
-/** No client of this API compresses, and what a small body unpacks to is a size that nobody declared. */
-function refuseCompressed(request: Request): void {
-  const encoding = request.headers.get('content-encoding')
-  if (encoding === null || /^(identity)?$/i.test(encoding.trim())) return
-  throw new GatewayError(
-    'unsupported_media_type',
-    'a body with a Content-Encoding is not taken: send it without compression',
-  )
 }
