@@ -2,11 +2,22 @@ import type { JsonObject } from '../../../../server/lib/json.ts'
 import type { RecordedRequest } from '../../../helpers/fake-upstream.ts'
 import type { Feature } from '../features.ts'
 
+/** A call of a tool. */
+export interface SaidCall {
+  id: string
+  name: string
+  input: JsonObject
+  /** The input of a tool that takes plain text, where the format has such tools. */
+  freeText?: string
+}
+
 /** What a fake service's model says. */
 export interface Said {
   thought: string
   text: string
-  calls: readonly { id: string; name: string; input: JsonObject }[]
+  calls: readonly SaidCall[]
+  /** The id of the answer, where ids of calls are made of it. */
+  answerId?: string
   /** State of the thought that only the service can read, where its format has a place for it. */
   seal?: string
 }

@@ -26,14 +26,14 @@ const refusal: Fake['refusal'] = (status, message) => ({
 export const geminiFake: Fake = {
   streams: ({ target }) => target.includes(':streamGenerateContent'),
   whole: (said) => ({
-    responseId: 'r1',
+    responseId: said.answerId ?? 'r1',
     modelVersion: 'served-model',
     candidates: [{ index: 0, content: { role: 'model', parts: partsOf(said) }, finishReason: 'STOP' }],
     usageMetadata,
   }),
   pieces(said) {
     const chunk = (part: JsonObject, more: JsonObject = {}) => ({
-      responseId: 'r1',
+      responseId: said.answerId ?? 'r1',
       modelVersion: 'served-model',
       candidates: [{ index: 0, content: { role: 'model', parts: [part] }, ...more }],
       usageMetadata: { promptTokenCount: used.prompt },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../server/lib/json.ts'
-import { asksToStream, events, type Fake, halves, namedEvents, type Said, used } from './fake.ts'
+import { asksToStream, events, type Fake, halves, namedEvents, type Said, type SaidCall, used } from './fake.ts'
 
 const usage = {
   prompt_tokens: used.prompt,
@@ -119,17 +119,14 @@ function itemsOf({ thought, text, calls, seal }: Said): { item: JsonObject }[] {
   return [
     ...(thought === '' ? [] : [{ item: reasoning }]),
     ...(text === '' ? [] : [{ item: message }]),
-    ...calls.map(({ id, name, input }) => ({
-      item: {
-        id: `fc_${id}`,
-        type: 'function_call',
-        call_id: id,
-        name,
-        arguments: JSON.stringify(input),
-        status: 'completed',
-      },
-    })),
+    ...calls.map((call) => ({ item: callItemOf(call) })),
   ]
+}
+
+function callItemOf({ id, name, input, freeText }: SaidCall): JsonObject {
+  const call = { call_id: id, name, status: 'completed' }
+  if (freeText !== undefined) return { id: `ctc_${id}`, type: 'custom_tool_call', ...call, input: freeText }
+  return { id: `fc_${id}`, type: 'function_call', ...call, arguments: JSON.stringify(input) }
 }
 
 function eventsOf(item: JsonObject, output_index: number): ({ type: string } & JsonObject)[] {
@@ -143,6 +140,15 @@ function eventsOf(item: JsonObject, output_index: number): ({ type: string } & J
       { type: 'response.output_item.added', output_index, item: { ...item, arguments: '', status: 'in_progress' } },
       ...halves(input).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
       { type: 'response.function_call_arguments.done', ...at, arguments: input },
+      done,
+    ]
+  }
+  if (item['type'] === 'custom_tool_call') {
+    const input = String(item['input'])
+    return [
+      { type: 'response.output_item.added', output_index, item: { ...item, input: '', status: 'in_progress' } },
+      ...halves(input).map((delta) => ({ type: 'response.custom_tool_call_input.delta', ...at, delta })),
+      { type: 'response.custom_tool_call_input.done', ...at, input },
       done,
     ]
   }

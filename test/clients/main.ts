@@ -1,0 +1,58 @@
+// Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of some].
+import { parseArgs } from 'node:util'
+import { startMatrixBench } from '../matrix/support/bench.ts'
+import { installClient, installNode } from './install.ts'
+import { markdown, type Table, writeTable } from './page.ts'
+import { type Client, clients } from './programs.ts'
+import { type Outcome, runTask, upstreams } from './run.ts'
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  options: { verbose: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+
+const passed = 'passed'
+
+/** The cells of a client, one for each upstream. */
+async function cellsOf(client: Client, path: string): Promise<string[]> {
+  let folder: string
+  try {
+    folder = installClient(client)
+  } catch (error) {
+    return upstreams.map(() => String(error instanceof Error ? error.message : error))
+  }
+  // A gateway for each client: what one leaves behind is not counted against the next.
+  await using bench = await startMatrixBench([client.model])
+  const cells: string[] = []
+  for (const upstream of upstreams) {
+    const outcome = await runTask(bench, client, upstream, { folder, path })
+    const text = outcome.faults.join('; ') || passed
+    console.log(`${client.name} → ${upstream.title}: ${text} (${outcome.called.join(', ')})`)
+    if (values.verbose || text !== passed) tell(outcome)
+    cells.push(text)
+  }
+  return cells
+}
+
+function tell({ printed }: Outcome): void {
+  console.log(printed.trim().slice(-3000).replaceAll(/^/gm, '    '))
+}
+
+async function programs(): Promise<Table> {
+  const path = installNode()
+  const rows: string[][] = []
+  for (const client of clients) {
+    if (positionals.length > 0 && !positionals.includes(client.id)) continue
+    const [version = ''] = Object.values(client.packages)
+    rows.push([client.name, version, client.speaks, ...(await cellsOf(client, path))])
+  }
+  return { columns: ['Client', 'Version', 'Speaks', ...upstreams.map(({ title }) => title)], rows }
+}
+
+const table = await programs()
+console.log(`\n${markdown(table)}`)
+// A run of some would leave the others out of the page.
+if (positionals.length === 0) writeTable('programs', table, new Date().toISOString().slice(0, 10))
+const failed = table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed)
+process.exit(failed.length > 0 ? 1 : 0)

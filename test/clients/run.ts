@@ -1,0 +1,124 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Bench } from '../matrix/support/bench.ts'
+import { fakeOf } from '../matrix/support/fakes/index.ts'
+import { type Client, noteOf, type Place } from './programs.ts'
+import { scriptedModel } from './scripted-model.ts'
+import { after, noteText, secret } from './tasks.ts'
+
+/** An upstream of one dialect and the channel type that leads to it. */
+export interface Upstream {
+  title: string
+  provider: string
+  dialect: string
+  type: number
+}
+
+export const upstreams: readonly Upstream[] = [
+  { title: 'chat (8)', provider: 'custom', dialect: 'openai-chat', type: 8 },
+  { title: 'Messages (14)', provider: 'anthropic', dialect: 'anthropic-messages', type: 14 },
+  { title: 'Gemini (24)', provider: 'gemini', dialect: 'gemini', type: 24 },
+  { title: 'Responses (1)', provider: 'openai', dialect: 'openai-responses', type: 1 },
+]
+
+/** How one task went: no faults, or each in words. */
+export interface Outcome {
+  faults: string[]
+  /** Names of the tools that the model called. */
+  called: string[]
+  /** What the client printed, for who looks for the cause. */
+  printed: string
+}
+
+const longestMs = 120_000
+
+/** Gives one client the task through a channel of one dialect, and looks at what came of it. */
+export async function runTask(
+  bench: Bench,
+  client: Client,
+  upstream: Upstream,
+  { folder: installed, path }: { folder: string; path: string },
+): Promise<Outcome> {
+  const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
+  try {
+    const place = await placeIn(base, bench, client, upstream)
+    const note = noteOf(place)
+    writeFileSync(note, noteText)
+    const { behaviour, seen } = scriptedModel(fakeOf(upstream.provider, upstream.dialect), note)
+    bench.answer(behaviour)
+    const since = await lastId(bench)
+    const { exit, printed } = await start(client, place, installed, path)
+    const faults = [
+      ...(exit === 0 ? [] : [`exit code ${exit}`]),
+      ...(printed.includes(secret) ? [] : ['the final text was not printed']),
+      ...(readFileSync(note, 'utf8').includes(after) ? [] : ['the file was not edited']),
+      ...(seen.called.length === 3 ? [] : [`${seen.called.length} of 3 tools were called`]),
+      ...(await rowFaults(bench, since, seen.all)),
+    ]
+    return { faults, called: seen.called, printed }
+  } finally {
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+async function placeIn(base: string, bench: Bench, client: Client, { type, dialect }: Upstream): Promise<Place> {
+  const home = join(base, 'home')
+  const folder = join(base, 'task')
+  for (const each of [home, folder]) mkdirSync(each)
+  // A model of the Responses API alone is asked in that dialect whatever the caller speaks.
+  const mapped = type === 1 ? { model_mapping: JSON.stringify({ [client.model]: 'o1-pro' }) } : {}
+  const token = await bench.token({ type, name: `${client.name} ${dialect}`, ...mapped })
+  return { url: bench.gateway.url, token, home, folder }
+}
+
+async function start(
+  client: Client,
+  place: Place,
+  installed: string,
+  path: string,
+): Promise<{ exit: number; printed: string }> {
+  const { args, env, files } = client.start(place)
+  for (const [name, text] of Object.entries(files ?? {})) {
+    mkdirSync(dirname(join(place.home, name)), { recursive: true })
+    writeFileSync(join(place.home, name), text)
+  }
+  const child = Bun.spawn([...commandOf(client, installed), ...args], {
+    cwd: place.folder,
+    env: { PATH: path, HOME: place.home, TERM: 'dumb', CI: 'true', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: longestMs,
+    killSignal: 'SIGKILL',
+  })
+  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { exit: await child.exited, printed: `${output}\n${errors}` }
+}
+
+function commandOf({ run }: Client, installed: string): string[] {
+  if ('program' in run) return [join(installed, 'node_modules/.bin', run.program)]
+  // Beside the packages, where Node looks for what it loads.
+  const script = join(installed, run.script)
+  copyFileSync(join(import.meta.dir, 'scripts', run.script), script)
+  return ['node', script]
+}
+
+const rows = (bench: Bench) => bench.gateway.context.store.read.selectFrom('logs')
+
+async function lastId(bench: Bench): Promise<number> {
+  const row = await rows(bench).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return row?.id ?? 0
+}
+
+/** What is wrong with the log rows of a task: each call has one, complete and charged, and none tells of an error. */
+async function rowFaults(bench: Bench, since: number, calls: number): Promise<string[]> {
+  const written = await rows(bench).selectAll().where('id', '>', since).where('type', 'in', [2, 6]).execute()
+  const charged = written.filter(({ type }) => type === 2)
+  return [
+    ...written.filter(({ type }) => type === 6).map(({ content }) => `error row: ${content.slice(0, 120)}`),
+    ...charged.filter(({ outcome }) => outcome !== 'complete').map(({ outcome }) => `a call ended as ${outcome}`),
+    ...(charged.every(({ quota }) => quota > 0) ? [] : ['a call was not charged']),
+    ...(charged.length === calls ? [] : [`${charged.length} log rows for ${calls} calls`]),
+  ]
+}

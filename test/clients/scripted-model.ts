@@ -1,0 +1,71 @@
+import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
+import type { Fake, Said } from '../matrix/support/fakes/fake.ts'
+import { says } from '../matrix/support/fakes/index.ts'
+import { commandOutput, ending, secret } from './tasks.ts'
+import { inputFor, offeredTools, type Step, toolFor } from './tools.ts'
+
+const steps: readonly Step[] = ['read', 'edit', 'run']
+
+/** What a run saw. */
+export interface Seen {
+  /** Requests that offered tools, which are those of the task. */
+  tasks: number
+  /** Requests of any kind. */
+  all: number
+  /** Names of the tools that were called, in order. */
+  called: string[]
+}
+
+/**
+ * A model that reads the note, changes it, runs a command and says what it learned, with whatever tools it is offered.
+ * Where it stands it learns from the history alone, as a real one does. Requests without tools, such as those for a
+ * title, get a word.
+ */
+export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
+  const seen: Seen = { tasks: 0, all: 0, called: [] }
+  const model = behaviour('does the task', (exchange) => {
+    const body = exchange.request.fields
+    seen.all += 1
+    const tools = offeredTools(body)
+    if (!toolFor('run', tools)) return says(fake, saying('Task')).run(exchange)
+    seen.tasks += 1
+    const said = nextOf(body, note)
+    seen.called.push(...said.calls.map(({ name }) => name))
+    return says(fake, { ...said, answerId: `answer-${seen.all}` }).run(exchange)
+  })
+  return { behaviour: model, seen }
+}
+
+const saying = (text: string): Said => ({ thought: '', text, calls: [] })
+
+function nextOf(body: JsonObject, note: string): Said {
+  const done = callsIn(body)
+  const text = JSON.stringify(body)
+  if (done > 0 && !text.includes(secret)) return saying('The file could not be read.')
+  const step = steps[done]
+  if (!step)
+    return saying(text.includes(commandOutput) ? ending : `The password is ${secret}; the command did not run.`)
+  const tools = offeredTools(body)
+  const tool = toolFor(step, tools)
+  if (!tool) return saying(`No tool can ${step}.`)
+  const input = inputFor(step, tool, note)
+  const call = { id: `call_${step}_1`, name: tool.name }
+  const made = typeof input === 'string' ? { ...call, input: {}, freeText: input } : { ...call, input }
+  return { thought: '', text: '', calls: [made] }
+}
+
+/** How many calls of tools stand in a request's history. */
+function callsIn(body: JsonObject): number {
+  const list = [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
+  return list.filter(isObject).reduce((sum, item) => sum + callsOf(item), 0)
+}
+
+const callTypes = new Set(['function_call', 'custom_tool_call'])
+
+function callsOf(item: JsonObject): number {
+  if (callTypes.has(String(item['type']))) return 1
+  if (Array.isArray(item['tool_calls'])) return item['tool_calls'].length
+  const parts = [item['content'], item['parts']].find(Array.isArray) ?? []
+  return parts.filter((part) => isObject(part) && (part['type'] === 'tool_use' || 'functionCall' in part)).length
+}
