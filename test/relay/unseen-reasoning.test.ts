@@ -76,13 +76,25 @@ describe('reasoning that a stream does not show', () => {
   })
 })
 
-test('the larger of two limits is held for, and neither goes out beyond what the balance affords', async () => {
-  const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
-  const body = { ...question, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
-  await gateway.post('/v1/chat/completions', body, caller.token).then((response) => response.text())
-  const sent = upstream.last?.json as { max_completion_tokens?: number; max_tokens?: number }
-  expect(sent.max_completion_tokens).toBe(1)
-  expect(sent.max_tokens).toBeLessThan(320)
+describe('the larger of two limits is held for, and neither goes out beyond what the balance affords', () => {
+  const sentFor = async (model: string) => {
+    const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
+    const body = { ...question, model, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
+    await gateway.post('/v1/chat/completions', body, caller.token).then((response) => response.text())
+    return upstream.last?.json as { max_completion_tokens?: number; max_tokens?: number }
+  }
+
+  test('where the model takes both names', async () => {
+    await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4o' })
+    const sent = await sentFor('gpt-4o')
+    expect(sent.max_completion_tokens).toBe(1)
+    expect(sent.max_tokens).toBeLessThan(320)
+  })
+
+  test('where the model refuses the older name, which is left out', async () => {
+    expect(await sentFor('o4-mini')).toMatchObject({ max_completion_tokens: 1 })
+    expect(upstream.last?.json).not.toHaveProperty('max_tokens')
+  })
 })
 
 test('a price that no balance covers is named in the log row', async () => {

@@ -40,7 +40,7 @@ const requests: [name: string, path: string, body: () => object | string][] = [
     'many tools of which many may be called',
     chat,
     () => {
-      const tools = times(20_000, (index) => ({ type: 'function', function: { name: `f${index}` } }))
+      const tools = times(4_000, (index) => ({ type: 'function', function: { name: `f${index}` } }))
       const allowed_tools = { mode: 'auto', tools: tools.toReversed() }
       return { model: 'ollama', messages: said('Hi'), tools, tool_choice: { type: 'allowed_tools', allowed_tools } }
     },
