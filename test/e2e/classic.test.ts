@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { onlySpecifiedCalls } from './support/classic.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { eventually } from './support/eventually.ts'
 import { choose, rowOf, rowsOf } from './support/lists.ts'
 import { toastShown } from './support/toasts.ts'
 
@@ -152,6 +153,12 @@ test('spec 7: admins add a channel with the models of its type, test it, make co
     .getByRole('option', { name: /Custom/ })
     .first()
     .click()
+  // A custom service has no models of its own, and those of the type before are taken back.
+  await eventually(() => page.getByRole('button', { name: /^Remove ERNIE/ }).count()).toBe(0)
+  const models = page.getByLabel('Models', { exact: true })
+  await models.fill('own-model')
+  await models.press('Enter')
+  await models.press('Escape')
   await page.getByLabel('Name', { exact: true }).fill('made classic')
   await page.getByLabel('Key', { exact: true }).fill('sk-x')
   await page.getByLabel('Base URL').fill(upstream.url)
