@@ -247,8 +247,15 @@ test('500: a fault of ours', async () => {
   }
 })
 
+test('508: a call that came through this gateway before', async () => {
+  expect(names(having(508))).toEqual(names(calls))
+  const { installationId } = gate.gateway.context.relay.relay
+  const headers = { 'x-tollgate-via': `another, ${installationId}` }
+  for (const call of calls) await expectError(call, await send(call, { headers }), 508, 'loop_detected')
+})
+
 test('no status is promised that is not tested here', () => {
-  const tested = ['200', '400', '401', '403', '404', '408', '413', '415', '429', '500', '502', '503', '504', 'default']
+  const tested = [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 508].map(String).concat('default')
   const promises = calls.flatMap(({ operation }) => Object.keys(operation.responses))
   expect([...new Set(promises)].filter((each) => !tested.includes(each))).toEqual([])
 })

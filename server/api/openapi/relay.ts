@@ -28,6 +28,7 @@ const readCodes: readonly ErrorCode[] = [
   'channel_disabled',
   'database_unavailable',
   'shutting_down',
+  'loop_detected',
   'internal_error',
 ]
 
@@ -46,6 +47,8 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   upgrade_required: (path) => path === realtimePath,
   api_not_implemented: (path) => path === realtimePath,
   invalid_json: hasBody,
+  request_too_complex: hasBody,
+  thread_not_found: (path) => path.startsWith('/v1/messages'),
   request_timeout: hasBody,
   request_too_large: hasBody,
   unsupported_media_type: hasBody,
