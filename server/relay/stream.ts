@@ -13,6 +13,7 @@ import { type Delivered, RunningCost } from './running-cost.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
 import { endings, failedEnd, faultIn, ownErrorAfter, unreadablePart } from './stream-endings.ts'
+import type { StreamOptions } from './stream-options.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
@@ -24,16 +25,6 @@ const keepAlive = encoder.encode(': keep-alive\n\n')
 
 /** How long the formal end of a complete stream is waited for. */
 const drainMs = 1_000
-interface StreamOptions {
-  deps: RelayDeps
-  open: OpenCall
-  reader: StreamReader
-  meter: StreamMeter
-  /** The usage chunk was asked for by us, not by the caller. */
-  withholdUsage: boolean
-  /** Pieces read already, to see whether the upstream answers at all. */
-  opening: UpstreamPiece[]
-}
 
 type Bytes = Uint8Array | undefined
 type Step = IteratorResult<Uint8Array>

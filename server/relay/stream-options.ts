@@ -1,0 +1,17 @@
+import type { StreamMeter } from '../dialects/dialect.ts'
+import type { RelayDeps } from './deps.ts'
+import type { OpenCall } from './settlement.ts'
+import type { StreamReader } from './stream-reader.ts'
+import type { UpstreamPiece } from './upstream-reader.ts'
+
+/** What a streamed answer is made from. */
+export interface StreamOptions {
+  deps: RelayDeps
+  open: OpenCall
+  reader: StreamReader
+  meter: StreamMeter
+  /** The usage chunk was asked for by us, not by the caller. */
+  withholdUsage: boolean
+  /** Pieces read already, to see whether the upstream answers at all. */
+  opening: UpstreamPiece[]
+}
