@@ -50,7 +50,7 @@ const claudeCode: Client = {
   }),
 }
 
-const codexArgs = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-m', 'gpt-5.1-codex']
+const codexArgs = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-m']
 
 const codex: Client = {
   name: 'Codex',
@@ -60,7 +60,7 @@ const codex: Client = {
   model: 'gpt-5.1-codex',
   run: { program: 'codex' },
   start: ({ url, token }) => ({
-    args: [...codexArgs, prompt],
+    args: [...codexArgs, 'gpt-5.1-codex', prompt],
     env: { TOLLGATE_KEY: token },
     files: {
       '.codex/config.toml': `model_provider = "tollgate"
@@ -93,8 +93,130 @@ const geminiCli: Client = {
   }),
 }
 
+const codexFreeform: Client = {
+  ...codex,
+  name: 'Codex, with freeform tools and zstd',
+  // Tools of plain text are offered for models that the program knows.
+  model: 'gpt-5.5',
+  // A program that has signed in compresses what it sends. Its sign-in is written by hand, with the token as the access token.
+  start: ({ url, token }) => ({
+    args: [...codexArgs, 'gpt-5.5', prompt],
+    files: {
+      '.codex/config.toml': `model_provider = "tollgate"
+chatgpt_base_url = "${url}/none"
+[features]
+apply_patch_freeform = true
+enable_request_compression = true
+[model_providers.tollgate]
+name = "OpenAI"
+base_url = "${url}/v1"
+wire_api = "responses"
+requires_openai_auth = true
+supports_websockets = false
+`,
+      '.codex/auth.json': json(signedIn(token)),
+    },
+  }),
+}
+
+function signedIn(token: string) {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = {
+    email: 'someone@example.com',
+    exp: 4_000_000_000,
+    'https://api.openai.com/auth': { chatgpt_plan_type: 'pro', chatgpt_account_id: 'account' },
+  }
+  return {
+    auth_mode: 'chatgpt',
+    OPENAI_API_KEY: null,
+    tokens: {
+      id_token: `${part({ alg: 'none' })}.${part(claims)}.c2ln`,
+      access_token: token,
+      refresh_token: 'none',
+      account_id: 'account',
+    },
+    last_refresh: new Date().toISOString(),
+  }
+}
+
+const opencode: Client = {
+  name: 'opencode',
+  id: 'opencode',
+  packages: { 'opencode-ai': '1.18.33' },
+  speaks: 'chat',
+  model: 'any-model',
+  run: { program: 'opencode' },
+  start: ({ url, token }) => ({
+    args: ['run', '--auto', '-m', 'tollgate/any-model', prompt],
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
+    files: {
+      '.config/opencode/opencode.json': json({
+        provider: {
+          tollgate: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${url}/v1`, apiKey: token },
+            models: { 'any-model': { name: 'Any model', tool_call: true, limit: { context: 200_000, output: 8000 } } },
+          },
+        },
+      }),
+    },
+  }),
+}
+
+const pi: Client = {
+  name: 'pi',
+  id: 'pi',
+  packages: { '@earendil-works/pi-coding-agent': '1.6.0' },
+  speaks: 'chat',
+  model: 'any-model',
+  run: { program: 'pi' },
+  start: ({ url, token }) => ({
+    args: ['-p', '--offline', '--no-session', '--provider', 'tollgate', '--model', 'any-model', prompt],
+    env: { PI_OFFLINE: '1' },
+    files: {
+      '.pi/agent/models.json': json({
+        providers: {
+          tollgate: { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: token, models: [{ id: 'any-model' }] },
+        },
+      }),
+    },
+  }),
+}
+
+const qwenCode: Client = {
+  name: 'qwen-code',
+  id: 'qwen-code',
+  packages: { '@qwen-code/qwen-code': '0.24.4' },
+  speaks: 'chat',
+  model: 'any-model',
+  run: { program: 'qwen' },
+  start: ({ url, token }) => ({
+    args: ['--auth-type', 'openai', '-m', 'any-model', '--yolo', '--telemetry', 'false', prompt],
+    env: { OPENAI_API_KEY: token, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'any-model' },
+  }),
+}
+
+const copilot: Client = {
+  name: 'Copilot CLI',
+  id: 'copilot',
+  packages: { '@github/copilot': '1.0.102' },
+  speaks: 'chat',
+  model: 'any-model',
+  run: { program: 'copilot' },
+  start: ({ url, token }) => ({
+    args: ['-p', prompt, '--allow-all-tools', '--allow-all-paths', '--no-color'],
+    env: {
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_API_KEY: token,
+      COPILOT_MODEL: 'any-model',
+      COPILOT_OFFLINE: 'true',
+      COPILOT_AUTO_UPDATE: 'false',
+    },
+  }),
+}
+
 /** Every client, in the order of the table. */
-export const clients: readonly Client[] = [claudeCode, codex, geminiCli]
+export const clients: readonly Client[] = [claudeCode, codex, codexFreeform, geminiCli, opencode, pi, qwenCode, copilot]
 
 /** Where the note of a task is. */
 export const noteOf = ({ folder }: Pick<Place, 'folder'>): string => join(folder, noteName)

@@ -31,7 +31,7 @@ export interface Outcome {
   printed: string
 }
 
-const longestMs = 120_000
+const longestMs = 60_000
 
 /** Gives one client the task through a channel of one dialect, and looks at what came of it. */
 export async function runTask(
