@@ -197,7 +197,7 @@ describe('switches', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
-    await page.getByRole('switch', { name: 'Log calls' }).uncheck()
+    await page.getByRole('switch', { name: 'Log calls', exact: true }).uncheck()
     const message = toastOf(page, 'success', done)
     // It stays while the pointer is on it.
     await message.hover()
@@ -205,7 +205,7 @@ describe('switches', () => {
     await message.getByRole('button', { name: 'Undo' }).click()
     await toastShown(page, 'success', 'undone')
     await eventually(() => stored('LogConsumeEnabled')).toBe('true')
-    await eventually(() => page.getByRole('switch', { name: 'Log calls' }).isChecked()).toBe(true)
+    await eventually(() => page.getByRole('switch', { name: 'Log calls', exact: true }).isChecked()).toBe(true)
   })
 
   test('spec 4: turning password login off is asked about first', async () => {
