@@ -68,6 +68,25 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
+describe('each byte is looked at a few times at most, whatever the text is: for each pair of them it would take minutes', () => {
+  const many = 1_000_000
+  const shapes: [string, string][] = [
+    ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],
+    ['a long name before many colons, often', `{"${'a'.repeat(1_000)}"${':'.repeat(1_000)}`.repeat(1_000)],
+    ['many colons', ':'.repeat(many)],
+    ['many quotes', '"'.repeat(many)],
+    ['backslashes', `"${'\\'.repeat(many)}`],
+    ['quotes behind many backslashes', `"${`${'\\'.repeat(1_001)}"`.repeat(1_000)}`],
+    [
+      'a wanted name before many colons and much space',
+      `{${`"model"${':'.repeat(1_000)}${' '.repeat(1_000)}5,`.repeat(1_000)}`,
+    ],
+  ]
+  test.each(shapes)('%s', (_, text) => {
+    expect(scanned(text, 2 * 1024 * 1024, 'model').isDone).toBe(true)
+  })
+})
+
 describe('a wanted member of the outermost object', () => {
   test.each<[text: string, value: string | undefined]>([
     ['{"a":1,"model":"m"}', '"m"'],

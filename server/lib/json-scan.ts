@@ -143,11 +143,13 @@ export class JsonScan implements JsonShape {
     this.names++
   }
 
-  /** Of a long name the rest, which was not stepped through, is added. */
+  /** Of a long name the rest, which was not stepped through, is added: once, however many colons follow a string. */
   #nameHash(): number {
     let hash = this.#hash
     for (let at = this.#start + steppedBytes; at < this.#end; at++)
       hash = Math.imul(hash, hashFactor) + (this.#bytes[at] ?? 0)
+    this.#hash = hash
+    this.#end = this.#start
     return Math.imul(hash ^ (hash >>> 15), hashFactor)
   }
 

@@ -87,6 +87,15 @@ test.each<[path: string, json: JsonObject, param: string]>([
   expect(aside).toEqual(here as never)
 })
 
+test('what goes wrong with one request goes wrong with no other', async () => {
+  const route = routed('/v1/messages')
+  const good: JsonObject = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }
+  const broken = reader.read({ text: 'no JSON', dialect: route.dialect, address: {} })
+  const sound = readAside(reader, bodyOf(good, 2_500), route)
+  await expect(broken).rejects.toThrow('a request could not be read')
+  expect((await sound)?.facts.model).toBe('m')
+})
+
 test('requests with few parts, of chat and of other kinds are read here', () => {
   const json = { model: 'm', messages: [] }
   expect(readAside(reader, bodyOf(json, 100), routed('/v1/messages'))).toBeUndefined()

@@ -29,6 +29,7 @@ export function createAsideReader(): AsideReader {
         const { code, message, param } = answer.refusal
         throw new GatewayError(code, message, { param })
       }
+      if ('fault' in answer) throw new Error(`a request could not be read: ${answer.fault}`)
       const { id: _id, facts, said, lengths, ...known } = answer
       return { ...known, facts: { ...facts, prompt: withTexts(facts.prompt, said, lengths) } }
     },

@@ -20,6 +20,8 @@ export interface ReadJob {
 export type ReadAnswer = { id: number } & (
   | (KnownRequest & { said: string; lengths: Uint32Array })
   | { refusal: { code: ErrorCode; message: string; param: string } }
+  // What nobody foresaw is told, too: thrown, it would end the worker, and with it the work of all others.
+  | { fault: string }
 )
 
 function read({ text, dialect, address }: ReadJob): Omit<Extract<ReadAnswer, { facts: unknown }>, 'id'> {
@@ -41,8 +43,13 @@ addEventListener('message', ({ data }: MessageEvent<ReadJob & { id: number }>) =
   try {
     postMessage({ id, ...read(data) } satisfies ReadAnswer)
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-    const { code, message, param } = error
-    postMessage({ id, refusal: { code, message, param } } satisfies ReadAnswer)
+    postMessage({ id, ...failed(error) } satisfies ReadAnswer)
   }
 })
+
+function failed(error: unknown) {
+  if (!(error instanceof GatewayError))
+    return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  const { code, message, param } = error
+  return { refusal: { code, message, param } }
+}
