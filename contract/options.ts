@@ -367,7 +367,7 @@ export const optionDefinitions = {
     RealtimeIdleTimeout: seconds(900, 'Longest time for which neither side of a realtime session may say anything.'),
     KeepAliveInterval: seconds(
       15,
-      'A stream that is silent for this long gets a comment line, so that proxies keep it open.',
+      'A stream that is silent for this long, also before its upstream begins, gets a comment line, so that proxies keep it open.',
       'never',
     ),
     RequestSizeLimit: {

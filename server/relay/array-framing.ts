@@ -52,7 +52,7 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
     const { events } = this.#splitter.push(bytes)
     const texts = events.flatMap(({ data }) => (data === undefined ? [] : [data]))
     // Where nothing is said (a sign that the answer still goes on) white space keeps the connection busy.
-    if (texts.length === 0) return this.#begun ? '\n' : ''
+    if (texts.length === 0) return this.#begun || events.length > 0 ? '\n' : ''
     return texts.map((text) => this.#element(text)).join('')
   }
 

@@ -48,6 +48,10 @@ export interface RelayCall {
   startedAtMs: number
   /** The channels that were asked so far. */
   attempts: Attempt[]
+  /** Quota is held for it. */
+  isHeld?: true
+  /** Names of what was left out, or told under another name, at the channel that is asked now. */
+  dropped?: readonly string[]
 }
 
 /** A session by WebSocket, as a call: nothing is asked yet but the model. */

@@ -17,7 +17,7 @@ import { droppedHeader, droppedNames } from './dropped-names.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from './error-answer.ts'
 import { answerHeaders, streamHeaders } from './headers.ts'
 import { imagesAsked } from './image-charging.ts'
-import type { Prepared } from './prepare.ts'
+import { leftOutOf, type Prepared } from './prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from './read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
 import type { OpenCall } from './settlement.ts'
@@ -56,8 +56,8 @@ export async function deliver(
     throw await unread(response, 'the upstream sent an empty answer')
   if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
   const answer = await deliverOpenAi(deps, open, response, prepared, sentAtMs, handOver)
-  const { dropped = [], renamed = [] } = prepared
-  if (dropped.length + renamed.length > 0) answer.headers.set(droppedHeader, droppedNames([...renamed, ...dropped]))
+  const leftOut = leftOutOf(prepared)
+  if (leftOut.length > 0) answer.headers.set(droppedHeader, droppedNames(leftOut))
   return answer
 }
 

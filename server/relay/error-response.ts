@@ -2,9 +2,11 @@ import { callerDialects } from '../dialects/callers.ts'
 import type { DialectName } from '../dialects/conversation.ts'
 import { failureOf } from '../dialects/failure.ts'
 import { errorEvent, errorObject } from '../dialects/openai/errors.ts'
+import { failedEvents } from '../dialects/openai-responses/failed-events.ts'
 import type { Failure } from '../dialects/reply.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
-import { type JsonObject, tryStringify } from '../lib/json.ts'
+import { type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
+import type { RelayCall } from './call.ts'
 import { ownHeaders } from './headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
@@ -15,11 +17,7 @@ export function errorResponse(
   dialect: DialectName = 'openai-chat',
   refusalStatus: (status: number) => number = (status) => status,
 ): Response {
-  const failure = error instanceof AttemptFailed ? error.error : error
-  const known =
-    failure instanceof GatewayError
-      ? failure
-      : new GatewayError('internal_error', 'an internal error occurred', { cause: error })
+  const known = knownOf(error)
   const attempt = error instanceof AttemptFailed ? error : undefined
   const headers: Record<string, string> = { ...ownHeaders(requestId), 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
@@ -34,6 +32,12 @@ export function errorResponse(
     ? openAiBody(known, attempt, requestId)
     : (sameDialect(attempt, dialect) ?? otherBody(known, attempt?.failure, requestId, dialect))
   return new Response(body, { status: lasts ? refusalStatus(known.status) : statusFor(known.status, dialect), headers })
+}
+
+function knownOf(error: unknown): GatewayError {
+  const failure = error instanceof AttemptFailed ? error.error : error
+  if (failure instanceof GatewayError) return failure
+  return new GatewayError('internal_error', 'an internal error occurred', { cause: error })
 }
 
 /** 529 is a number of Anthropic's own; other programs know it as 503. */
@@ -62,6 +66,24 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
   return dialect === 'gemini' ? `data: ${body}\n\n` : `event: error\ndata: ${body}\n\n`
+}
+
+/**
+ * The last events of a stream of which nothing but keep-alives has gone out, made from the error answer that its caller would
+ * have got in place of it.
+ */
+export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall, 'requestId' | 'dialect' | 'facts'>) {
+  const { requestId, dialect } = call
+  if (dialect === 'openai-responses') {
+    const failed = error instanceof AttemptFailed ? error : undefined
+    const failure = failed?.failure ?? failureOf(knownOf(error))
+    return failedEvents(failure, requestId, { model: call.facts.model }, 0)
+  }
+  // Google's own errors come as a list of one where a stream was asked for.
+  const parsed = tryParse(body)
+  const told: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+  const data = tryStringify(told) ?? JSON.stringify(body)
+  return `${dialect === 'anthropic-messages' ? 'event: error\n' : ''}data: ${data}\n\n`
 }
 
 function isOpenAi(dialect: DialectName): boolean {

@@ -41,6 +41,14 @@ export interface Prepared {
   translation?: { reply(answer: JsonObject): JsonObject }
 }
 
+const nothing: readonly string[] = []
+
+/** Names of what a request could not say to the service, or says under another name. */
+export function leftOutOf({ codec, renamed, dropped }: Prepared): readonly string[] {
+  if (codec) return codec.dropped
+  return renamed ? [...renamed, ...(dropped ?? nothing)] : (dropped ?? nothing)
+}
+
 /** A call at one channel, before it is made ready. */
 export interface Attempting {
   call: RelayCall

@@ -15,7 +15,7 @@ import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'
-import type { Prepared } from './prepare.ts'
+import { leftOutOf, type Prepared } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
@@ -52,6 +52,7 @@ export async function throughChannels<Call extends AnyCall>(
   let handedOver = false
   try {
     hold = await takeQuota(deps, call, first)
+    call.isHeld = true
     for (let retries = 0; ; ) {
       tried.add(channel.id)
       keysTried.add(channel.upstream.key)
@@ -318,9 +319,10 @@ async function attemptOnce(
   let sent: OpenCall | undefined
   try {
     const capTokens = charging.affordable(hold.amount, call.promptGuess)
-    const ready = ({ systemPromptReset, tierLost }: Prepared) => {
-      open.systemPromptReset = systemPromptReset
-      if (tierLost) open.tierLost = true
+    const ready = (prepared: Prepared) => {
+      open.systemPromptReset = prepared.systemPromptReset
+      if (prepared.tierLost) open.tierLost = true
+      call.dropped = leftOutOf(prepared)
       sent = open
     }
     const question = { call, channel, capTokens, ...how }

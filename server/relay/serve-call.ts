@@ -6,6 +6,7 @@ import type { CallerRow } from '../store/callers.ts'
 import { currentMinutes } from '../store/limits.ts'
 import type { Store } from '../store/store.ts'
 import { admitLong } from './admit-long.ts'
+import { answerInTime } from './answer-in-time.ts'
 import { asArray } from './array-framing.ts'
 import { type AuthenticateDeps, authenticate, refusedCaller } from './authenticate.ts'
 import { bodyLimits } from './body-limits.ts'
@@ -19,7 +20,7 @@ import { credentialOf } from './credentials.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { embeddingsIn, embeddingsOut } from './embed-content.ts'
-import { errorResponse } from './error-response.ts'
+import { errorResponse, lastEventsFor } from './error-response.ts'
 import type { FailedCallLog } from './failed-calls.ts'
 import { failedRow } from './failed-row.ts'
 import { readForm } from './form-body.ts'
@@ -70,11 +71,7 @@ export async function serveCaller(
     caller = found instanceof Promise ? await found : found
     response = await run(caller)
   } catch (error) {
-    if (isUnexpected(error)) deps.relay.events.warning(`${requestId}: ${describeFault(error)}`)
-    const code = codeOf(error)
-    deps.relay.events.callRefused({ code })
-    response = errorResponse(error, requestId, dialect, (status) => statusOfRefusal(request, status))
-    noteFailed(deps, incoming, { caller: caller ?? refusedCaller(error), error, code, status: response.status })
+    response = refused(deps, incoming, caller ?? refusedCaller(error), error, dialect)
     // A body without a length may go on for ever; who was not let in need not be able to send it before it reads why.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
@@ -83,6 +80,24 @@ export async function serveCaller(
   const idHeader = dialect === 'anthropic-messages' ? 'request-id' : 'x-request-id'
   if (!response.headers.has(idHeader)) response.headers.set(idHeader, requestId)
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
+  return response
+}
+
+/** What a caller is answered whose call failed, after everybody else who is to know of it was told. */
+function refused(
+  deps: RelayRouteDeps,
+  incoming: Incoming,
+  caller: CallerRow | undefined,
+  error: unknown,
+  dialect: DialectName,
+): Response {
+  const { request, requestId } = incoming
+  const { events } = deps.relay
+  if (isUnexpected(error)) events.warning(`${requestId}: ${describeFault(error)}`)
+  const code = codeOf(error)
+  events.callRefused({ code })
+  const response = errorResponse(error, requestId, dialect, (status) => statusOfRefusal(request, status))
+  noteFailed(deps, incoming, { caller, error, code, status: response.status })
   return response
 }
 
@@ -145,7 +160,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     const known = await readAside(deps.relay.asideReader, body, route)
     call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
     if (route.countOnly) return await countCall(deps.relay, call)
-    const response = await relay(deps.relay, call)
+    const response = await answered(deps, incoming, caller, call)
     return route.asArray ? asArray(response) : response
   } catch (error) {
     call?.leaving.close()
@@ -156,6 +171,24 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     // The upstream has read the upload by the time it answers.
     if (body?.kind === 'form') await body.form.dispose()
   }
+}
+
+/** The answer of a call; a stream that its upstream is slow to begin has a head, and keep-alives, before that. */
+function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call: RelayCall): Promise<Response> {
+  const answering = relay(deps.relay, call)
+  const everyMs = deps.relay.settings().KeepAliveInterval * 1000
+  // What answers other calls may turn out to be no stream.
+  const isStream = call.facts.stream && (call.mode === 'chat' || call.mode === 'completions')
+  if (!isStream || everyMs === 0) return answering
+  const failed = async (error: unknown) => {
+    call.leaving.close()
+    incoming.failed = { call, model: call.facts.model, startedAtMs: call.startedAtMs }
+    const answer = refused(deps, incoming, caller, error, call.dialect)
+    const events = lastEventsFor(error, await answer.text(), call)
+    incoming.ended?.()
+    return events
+  }
+  return answerInTime({ call, watch: deps.relay.idleWatch, everyMs, answering, failed })
 }
 
 /** The model of a request that could not be read as a call. */

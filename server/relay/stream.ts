@@ -7,6 +7,7 @@ import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { failureInStream } from './error-answer.ts'
 import type { IdleWait } from './idle-watch.ts'
+import { keepAlive } from './keep-alive.ts'
 import { readLate } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
@@ -21,7 +22,6 @@ import { withoutKey } from './without-key.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-const keepAlive = encoder.encode(': keep-alive\n\n')
 
 /** How long the formal end of a complete stream is waited for. */
 const drainMs = 1_000

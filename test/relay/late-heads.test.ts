@@ -1,0 +1,202 @@
+// A stream whose upstream has not even sent its head gets keep-alives, too; what fails after that is told by an event.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import * as fake from '../helpers/fake-upstream.ts'
+import { type Bench, charged, chargedUnits, chat, chatStream, promptTokens, see, startBench, until } from './setup.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await startBench({ channels: false })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => bench.clear({ KeepAliveInterval: '0.3', RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const gemini = '/v1beta/models/m:streamGenerateContent'
+const calls = {
+  chat: { path: '/v1/chat/completions', body: chatStream, type: 1 },
+  responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi', stream: true }, type: 1 },
+  messages: { path: '/v1/messages', body: { ...chatStream, max_tokens: 10 }, type: 14 },
+  gemini: { path: `${gemini}?alt=sse`, body: { contents }, type: 24 },
+} as const
+const callers = Object.keys(calls) as (keyof typeof calls)[]
+/** Speaks chat alone, whoever asks. */
+const mistral = 28
+
+const busy = 'Too many are here.'
+/** A refusal of status 503, written as services do that indent their errors. */
+const refusal = (body: unknown) =>
+  fake.behaviour('refuses', async (exchange) => {
+    exchange.head(503, [['content-type', 'application/json']])
+    await exchange.write(JSON.stringify(body, undefined, 2))
+    exchange.end()
+  })
+/** Those of services whose errors have a form of their own. */
+const refusals: Partial<Record<number, fake.Behaviour>> = {
+  14: refusal({ type: 'error', error: { type: 'overloaded_error', message: busy } }),
+  24: refusal([{ error: { code: 503, message: busy, status: 'UNAVAILABLE' } }]),
+}
+
+/** An upstream that answers only when it is told to. */
+function held(inner: fake.Behaviour) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const behaviour = fake.behaviour(`held ${inner.name}`, async (exchange) => {
+    await Promise.race([promise, new Promise((resolve) => exchange.callerLeft.addEventListener('abort', resolve))])
+    if (!exchange.callerLeft.aborted) await inner.run(exchange)
+  })
+  return { behaviour, go: resolve }
+}
+
+/** A call that has its head and a first keep-alive before the upstream says anything. */
+async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behaviour) {
+  const account = await bench.caller()
+  const { behaviour, go } = held(inner)
+  bench.upstream.next(behaviour)
+  const { path, body } = caller === 'array' ? { path: gemini, body: { contents } } : calls[caller]
+  const leave = new AbortController()
+  const answer = await bench.gateway.post(path, body, account.token, { signal: leave.signal })
+  return { account, answer, go, leave }
+}
+
+describe.each(callers)('a stream of %s', (caller) => {
+  test('has a keep-alive before the head of its upstream, and then its whole answer', async () => {
+    await bench.channel({ type: mistral })
+    const { account, answer, go } = await waiting(caller, fake.okStream({ text: 'Hello there' }))
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(answer.headers.get('x-oneapi-request-id')).toMatch(/^\d{20,}$/)
+    go()
+    const seen = await see(answer)
+    expect(seen.text).toStartWith(': keep-alive\n\n')
+    expect(seen.text).toContain('there')
+    expect([seen.broken, seen.error]).toEqual([false, undefined])
+    const { rows } = await chargedUnits(bench, account)
+    expect(rows).toMatchObject([{ outcome: 'complete', is_stream: 1 }])
+  })
+
+  test('that fails after that ends with an error event of its dialect, costs nothing and leaves a row', async () => {
+    for (const type of new Set([mistral, calls[caller].type])) {
+      await bench.clear()
+      await bench.channel({ type })
+      const { account, answer, go } = await waiting(caller, refusals[type] ?? fake.status(503, { message: busy }))
+      expect(answer.status).toBe(200)
+      go()
+      const seen = await see(answer)
+      expect(seen.broken).toBe(false)
+      expect(failureOf(caller, seen.text)).toContain(busy)
+      expect(await charged(bench, account, 0)).toEqual([])
+      expect(await failedRows(answer)).toMatchObject([
+        { status: 503, code: 'bad_response_status_code', is_stream: true },
+      ])
+    }
+  })
+
+  test('goes to the next channel when the first fails after that', async () => {
+    await bench.clear({ RetryTimes: '1' })
+    await bench.channel({ type: mistral, key: 'key-a', priority: 1 })
+    await bench.channel({ type: mistral, key: 'key-b' })
+    const { behaviour, go } = held(fake.status(503))
+    bench.upstream.forKey('key-a', behaviour)
+    bench.upstream.forKey('key-b', fake.okStream({ text: 'Hello there' }))
+    const account = await bench.caller()
+    const answer = await bench.gateway.post(calls[caller].path, calls[caller].body, account.token)
+    go()
+    const seen = await see(answer)
+    expect(seen.text).toStartWith(': keep-alive\n\n')
+    expect([seen.text.includes('there'), seen.error]).toEqual([true, undefined])
+    const { rows } = await chargedUnits(bench, account)
+    expect(rows).toMatchObject([{ outcome: 'complete' }])
+    expect(rows[0]?.attempts).toContain('503')
+  })
+})
+
+/** The rows of a call that failed, once they are written. */
+async function failedRows(answer: Response): Promise<object[]> {
+  const id = answer.headers.get('x-oneapi-request-id') ?? ''
+  let rows: object[] = []
+  await until(async () => {
+    rows = await bench.gateway.api<object[]>('GET', `/api/log/search?keyword=${id}`)
+    return rows.length > 0
+  })
+  return rows
+}
+
+/** What programs of a dialect take for the failure of a stream: the last event, as the dialect writes it. */
+function failureOf(caller: keyof typeof calls, text: string): string {
+  const block = text.trim().split('\n\n').at(-1) ?? ''
+  const data = JSON.parse(block.slice(block.indexOf('data: ') + 6)) as {
+    type?: string
+    error?: { message: string; status?: string }
+    response?: { status: string; error: { message: string } }
+  }
+  switch (caller) {
+    case 'chat':
+      expect(block).toStartWith('data: {"error":{')
+      return data.error?.message ?? ''
+    case 'responses':
+      expect(text).toContain('event: error\n')
+      expect(block).toStartWith('event: response.failed\n')
+      expect(data.response?.status).toBe('failed')
+      return data.response?.error.message ?? ''
+    case 'messages':
+      expect(block).toStartWith('event: error\n')
+      return data.error?.message ?? ''
+    default:
+      expect(block).toStartWith('data: {')
+      expect(data.error?.status).toBe('UNAVAILABLE')
+      return data.error?.message ?? ''
+  }
+}
+
+test('an answer of Gemini that is written as an array begins with white space', async () => {
+  await bench.channel({ type: mistral })
+  const good = await waiting('array', fake.okStream({ text: 'Hello there' }))
+  good.go()
+  const whole = await see(good.answer)
+  expect(whole.text).toStartWith('\n')
+  expect(JSON.stringify(JSON.parse(whole.text))).toContain('there')
+  const bad = await waiting('array', fake.status(503, { message: busy }))
+  bad.go()
+  expect(JSON.parse((await see(bad.answer)).text)).toMatchObject([{ error: { code: 503 } }])
+})
+
+test('an upstream that does not answer in time is told by an event', async () => {
+  await bench.channel({ config: '{"first_byte_timeout":1}' })
+  const { account, answer } = await waiting('chat', fake.neverAnswers())
+  const seen = await see(answer)
+  expect(seen.error).toMatchObject({ code: 'upstream_timeout' })
+  expect(await charged(bench, account, 0)).toEqual([])
+  expect(await failedRows(answer)).toMatchObject([{ outcome: 'failed', code: 'upstream_timeout' }])
+})
+
+test('who leaves while nothing has come ends the call upstream and pays for the prompt', async () => {
+  await bench.channel()
+  const { account, answer, leave } = await waiting('chat', fake.neverAnswers())
+  expect(answer.status).toBe(200)
+  leave.abort()
+  await bench.upstream.until(({ last }) => last.aborted)
+  await until(async () => (await bench.gateway.logs()).some(({ token_id }) => token_id === account.tokenId))
+  expect(await charged(bench, account, promptTokens)).toMatchObject([{ outcome: 'aborted' }])
+})
+
+test('the limits of a caller, and what was left out, stand in the head that goes out early', async () => {
+  await bench.channel({ type: 14 })
+  const account = await bench.caller(undefined, { token: { rpm_limit: 5 } })
+  const { behaviour, go } = held(fake.status(503))
+  bench.upstream.next(behaviour)
+  const body = { ...chatStream, logit_bias: { 1: 2 } }
+  const answer = await bench.gateway.post('/v1/chat/completions', body, account.token)
+  expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('4')
+  expect(answer.headers.get('x-tollgate-dropped')).toBe('logit_bias')
+  go()
+  await see(answer)
+})
+
+test('without an interval, and for answers that are no streams, the head waits for the upstream', async () => {
+  await bench.channel()
+  bench.upstream.next(fake.late(900, fake.status(503)))
+  expect((await bench.gateway.post('/v1/chat/completions', chat)).status).toBe(503)
+  await bench.gateway.setOption('KeepAliveInterval', '0')
+  bench.upstream.next(fake.late(900, fake.status(503)))
+  expect((await bench.gateway.post('/v1/chat/completions', chatStream)).status).toBe(503)
+})
