@@ -179,6 +179,29 @@ test('who leaves while nothing has come ends the call upstream and pays for the 
   expect(await charged(bench, account, promptTokens)).toMatchObject([{ outcome: 'aborted' }])
 })
 
+test.each(['chat', 'array'] as const)(
+  'who leaves a stream of %s in the middle of an answer that began late pays for what had come',
+  async (caller) => {
+    await bench.channel({ type: mistral })
+    const { account, answer, go, leave } = await waiting(caller, fake.endlessStream())
+    go()
+    const decoder = new TextDecoder()
+    let text = ''
+    try {
+      for await (const bytes of answer.body ?? []) {
+        text += decoder.decode(bytes, { stream: true })
+        if (text.includes('word')) leave.abort()
+      }
+    } catch {
+      // Whoever leaves reads no end.
+    }
+    await bench.upstream.until(({ last }) => last.aborted)
+    const { units, rows } = await chargedUnits(bench, account)
+    expect(rows).toMatchObject([{ outcome: 'aborted' }])
+    expect(units).toBeGreaterThan(promptTokens)
+  },
+)
+
 test('the limits of a caller, and what was left out, stand in the head that goes out early', async () => {
   await bench.channel({ type: 14 })
   const account = await bench.caller(undefined, { token: { rpm_limit: 5 } })
