@@ -1,5 +1,12 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import { addFailedCalls, failedRowsPerMinute, joined, type SharedRow } from '../store/failed-calls.ts'
+import { isRefusedValue } from '../store/errors.ts'
+import {
+  addFailedCalls,
+  type FailedCalls as Entry,
+  failedRowsPerMinute,
+  joined,
+  type SharedRow,
+} from '../store/failed-calls.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import type { Store } from '../store/store.ts'
 
@@ -14,7 +21,7 @@ export interface FailedCallLog {
 export interface FailedCallLogDeps {
   store: Store
   clock: Clock
-  /** Called for calls that are not even counted in a row. */
+  /** Called for calls that no row tells of: too many wait, or the database refuses their row. */
   lost(calls: number): void
   warn(message: string): void
 }
@@ -141,9 +148,41 @@ class FailedCalls implements FailedCallLog {
       for (const [index, entry] of due.entries()) this.#putBack(entry, [], waiting[index])
     } catch (error) {
       warn(`rows of failed calls could not be written: ${String(error)}`)
-      for (const [index, entry] of due.entries()) this.#putBack(entry, taken[index]?.rows ?? [], taken[index]?.shared)
+      const isOfRow = isRefusedValue(error)
+      for (const [index, entry] of due.entries()) {
+        const { rows = [], shared } = taken[index] ?? {}
+        if (isOfRow) await this.#writeEach(entry, rows, shared, atOnce)
+        else this.#putBack(entry, rows, shared)
+      }
     }
     if (this.#due.size > 0) this.#writeLater()
+  }
+
+  /** Each row by itself, without those that the database refuses: they would keep all others waiting for ever. */
+  async #writeEach(
+    entry: Waiting,
+    rows: readonly LogRow[],
+    shared: SharedRow | undefined,
+    atOnce: boolean,
+  ): Promise<void> {
+    const { tokenId, code } = entry
+    const { store, clock, lost } = this.#deps
+    const parts: Pick<Entry, 'rows' | 'shared'>[] = rows.map((row) => ({ rows: [row], shared: undefined }))
+    if (shared) parts.push({ rows: [], shared })
+    for (const [at, part] of parts.entries()) {
+      try {
+        const of = [{ tokenId, code, ...part }]
+        const [waiting] = await store.write((trx) => addFailedCalls(trx, of, epochSeconds(clock), atOnce))
+        this.#putBack(entry, [], waiting)
+      } catch (error) {
+        if (!isRefusedValue(error)) {
+          this.#putBack(entry, rows.slice(at), shared)
+          return
+        }
+        lost(part.rows.length + (part.shared?.calls ?? 0))
+      }
+      this.#rows -= part.rows.length
+    }
   }
 
   /** What could not be written yet comes before what came meanwhile. */

@@ -5,7 +5,7 @@ import type { LogRow } from '../store/ledger-store.ts'
 import { attemptsText, cutTo, longestName } from './attempts-text.ts'
 import type { AnyCall } from './call.ts'
 import { AttemptFailed } from './retry-policy.ts'
-import { mappedModel, type RoutingTable } from './routing-table.ts'
+import type { RoutingTable } from './routing-table.ts'
 
 /** What is known of a call that failed; of one that was refused early not much is. */
 export interface FailedCall {
@@ -37,15 +37,15 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   const last = attempts.at(-1)
   const channelId = last?.channelId ?? call?.caller.chosenChannel?.id ?? 0
   const asked = cutTo(failed.model, longestName)
-  const ran = modelAt(routing, channelId, caller.group, failed.model)
+  const ran = cutTo(modelAt(routing, channelId, caller.group, failed.model), longestName)
   return {
     user_id: caller.userId,
-    username: caller.username,
+    username: cutTo(caller.username, longestName),
     created_at: Math.floor(nowMs / 1000),
     type: logType.error,
     content: cutTo(ownText(error), longestMessage),
     token_id: caller.tokenId,
-    token_name: caller.tokenName,
+    token_name: cutTo(caller.tokenName, longestName),
     model_name: ran,
     asked_model: asked === ran ? '' : asked,
     prompt_tokens: 0,
@@ -68,11 +68,14 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   }
 }
 
-/** The model as the channel was asked for it, or the asked one where it is served at all. */
+/** The model as the channel was asked for it, or the asked one; '' where nothing of that name is served. */
 function modelAt(routing: RoutingTable, channelId: number, group: string, asked: string): string {
   const channel = routing.channel(channelId)
-  if (channel && asked !== '') return mappedModel(channel, asked)
-  return routing.candidates(group, asked).length > 0 ? asked : ''
+  const mapped = channel?.modelMapping.get(asked)
+  if (mapped !== undefined) return mapped
+  // Whoever chooses a channel may ask it for any name.
+  const isServed = channel?.models.includes(asked) || routing.candidates(group, asked).length > 0
+  return isServed ? asked : ''
 }
 
 /** The upstream's own words, which only admins may read; '' when there are none. */

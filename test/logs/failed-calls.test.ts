@@ -199,6 +199,21 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(rescued?.attempts ?? '')).toMatchObject([{ status: 500 }, { status: 200, error: '' }])
   })
 
+  test('a name that nobody could store, asked of a chosen channel, is cut and cleaned, and other rows are written', async () => {
+    const channel = await bench.channel()
+    const odd = `x\0${'y'.repeat(230)}`
+    const response = await bench.gateway.post(path, { ...chat, model: odd }, `${bench.gateway.token}-${channel}`)
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    const other = await bench.gateway.post(path, '{')
+    const rows = [...(await found(response)), ...(await found(other))]
+    expect(rows.map(({ request_id }) => request_id)).toEqual([response, other].map(requestIdOf))
+    // Lists show the name that was asked for where nothing of that name is served.
+    const [stored] = (await errorRows()).filter(({ request_id }) => request_id === requestIdOf(response))
+    expect(stored).toMatchObject({ model_name: '', channel_id: channel })
+    expect(stored?.asked_model).toStartWith('xyyy')
+    expect(stored?.asked_model.length).toBeLessThanOrEqual(200)
+  })
+
   test('a row of a charged call tells the model that was asked for where another one ran', async () => {
     await bench.channel({ model_mapping: '{"m":"m2"}' })
     bench.upstream.always(fake.ok())
