@@ -21,7 +21,7 @@ import { type Channel, mappedModel, withKey } from './routing-table.ts'
 import { selectChannel } from './select-channel.ts'
 import { type OpenCall, settle } from './settlement.ts'
 import { isAboutThoughts } from './thoughts-refused.ts'
-import { keeperOf, threadPlace } from './thread-calls.ts'
+import { continuedFrom, keeperOf, threadPlace } from './thread-calls.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from './usage-refused.ts'
 import { withoutKey } from './without-key.ts'
 
@@ -61,7 +61,8 @@ export async function throughChannels<Call extends AnyCall>(
       })
       if (failed instanceof Response) return failed
       const isKeysFault = noteFailure(deps, call, channel, failed)
-      const sibling = isKeysFault && !call.signal.aborted ? withOtherKey(deps, channel, keysTried) : undefined
+      const mayChangeKey = isKeysFault && !call.signal.aborted && continuedFrom(call) === undefined
+      const sibling = mayChangeKey ? withOtherKey(deps, channel, keysTried) : undefined
       if (sibling) {
         // Not another channel, so neither a retry nor another price.
         channel = sibling
@@ -94,7 +95,7 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   const { chosenChannel, group } = call.caller
   const candidates = deps.routing().candidates(group, call.facts.model)
   const place = threadPlace(deps, call)
-  if (place) return keeperOf(candidates, place, tried)
+  if (place) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, place, tried)
   const channel = chosenChannel ?? selectChannel(call, candidates, tried, deps.breaker, deps.random)
   return channel && withKey(channel, deps.clock.nowMs())
 }

@@ -19,27 +19,31 @@ export function continuedFrom(call: AnyCall): string | undefined {
 
 /**
  * Where the thread of a call goes on; undefined where every channel will do, or there is one only. Throws GatewayError
- * (404) where nobody knows: the caller's program then sends the whole conversation.
+ * (404) where nobody knows, or the key is gone: the caller's program then sends the whole conversation.
  */
 export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undefined {
   const messageId = continuedFrom(call)
   const { caller, facts } = call
-  if (messageId === undefined || caller.chosenChannel) return undefined
-  const candidates = deps.routing().candidates(caller.group, facts.model)
+  if (messageId === undefined) return undefined
+  const { chosenChannel } = caller
+  if (chosenChannel && !chosenChannel.keyRing) return undefined
+  const candidates = chosenChannel ? [{ channel: chosenChannel }] : deps.routing().candidates(caller.group, facts.model)
   const place = deps.threads.find(caller.tokenId, messageId)
-  if (place && candidates.some(({ channel }) => channel.id === place.channelId)) return place
+  const keeper = place && candidates.find(({ channel }) => channel.id === place.channelId)?.channel
+  // A key that rests is soon back; a new thread would cost the whole prompt once more.
+  if (place && keeper && (!keeper.keyRing || keeper.keyRing.live().includes(place.key))) return place
   const [only] = candidates
   if (!place && only && candidates.length === 1 && !only.channel.keyRing) return undefined
   throw new GatewayError(
     'thread_not_found',
-    'the channel that keeps this thread is not known any more: send the whole conversation with thread {"type": "create"}',
+    'the channel or key that keeps this thread is not known or not used any more: send the whole conversation with thread {"type": "create"}',
     { param: 'thread', details: { error_code: 'thread_not_found' } },
   )
 }
 
 /** The channel and the key that keep a thread; undefined when they were tried. */
 export function keeperOf(
-  candidates: readonly Candidate[],
+  candidates: readonly Pick<Candidate, 'channel'>[],
   { channelId, key }: ThreadPlace,
   tried: ReadonlySet<number>,
 ): Channel | undefined {

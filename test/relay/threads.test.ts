@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
-import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
+import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'
 import { type Bench, chargedUnits, startBench, whileHeld } from './setup.ts'
 
 /** The context of a model that nobody knows, at one unit for a token. */
@@ -172,6 +172,64 @@ describe('a thread at Anthropic', () => {
     let id = await idOf(await ask({ type: 'create' }))
     for (let turn = 0; turn < 4; turn++) id = await idOf(await ask(goOn(id)))
     expect(new Set(bench.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).size).toBe(1)
+  })
+
+  describe('of a key of several', () => {
+    const many = { key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' }
+    const keys = () => bench.upstream.requests.map(({ headers }) => headers.get('x-api-key') ?? '')
+    const lost = { status: 404, details: { error_code: 'thread_not_found' } }
+    /** A thread, and the key that it was begun with. */
+    const begin = async (token?: string) => {
+      const id = await idOf(await ask({ type: 'create' }, token))
+      return { id, key: keys().at(-1) ?? '' }
+    }
+
+    for (const others of [0, 1])
+      test(`is begun anew when the operator has removed that key, with ${others} other channels`, async () => {
+        const channel = await claude(many)
+        for (let at = 0; at < others; at++) await claude({ key: 'key-z', priority: -1 })
+        bench.upstream.always(sunny)
+        const { id, key } = await begin()
+        const left = many.key.split('\n').filter((each) => each !== key)
+        await bench.gateway.api('PUT', '/api/channel/', { id: channel, key: left.join('\n') })
+        const before = keys().length
+        expect(await errorOf(await ask(goOn(id)))).toMatchObject(lost)
+        expect(keys()).toHaveLength(before)
+        expect((await ask({ type: 'create' })).status).toBe(200)
+      })
+
+    test('is begun anew when that key is refused for good, and is not sent to the account of another key', async () => {
+      await claude(many)
+      bench.upstream.always(sunny)
+      const { id, key } = await begin()
+      bench.upstream.forKey(key, status(401, { message: 'invalid x-api-key' }))
+      const before = keys().length
+      expect((await ask(goOn(id))).status).toBe(503)
+      expect(keys().slice(before)).toEqual([key])
+      expect(await errorOf(await ask(goOn(id)))).toMatchObject(lost)
+      expect(keys().slice(before)).toEqual([key])
+    })
+
+    test('waits for a key that has too many calls, and goes to no other', async () => {
+      await claude(many)
+      bench.upstream.always(sunny)
+      const { id, key } = await begin()
+      bench.upstream.forKey(key, status(429))
+      const before = keys().length
+      expect((await ask(goOn(id))).status).toBe(429)
+      expect((await ask(goOn(id))).status).toBe(429)
+      expect(keys().slice(before)).toEqual([key, key])
+    })
+
+    test('keeps its key at a channel that an admin has chosen', async () => {
+      const channel = await claude(many)
+      bench.upstream.always(sunny)
+      const token = `${bench.gateway.token}-${channel}`
+      let { id } = await begin(token)
+      for (let turn = 0; turn < 3; turn++) id = await idOf(await ask(goOn(id), token))
+      expect(new Set(keys()).size).toBe(1)
+      expect(await errorOf(await ask(goOn('msg_of_another_day'), token))).toMatchObject(lost)
+    })
   })
 
   test('of which nobody knows where it began is begun anew by the program', async () => {
