@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -149,6 +150,13 @@ test('a SQLite database is looked at beside the start, and what was found is tol
   expect(told).toContain('\ntollgate_database_sound 1\n')
   expect(await gateway.stop()).toBe(0)
   expect((await installation.run('quick-check')).code).toBe(0)
+  const other = new Database(installation.databaseUrl)
+  other.run('PRAGMA locking_mode = EXCLUSIVE')
+  other.run('BEGIN EXCLUSIVE')
+  const locked = await installation.run('quick-check')
+  other.close()
+  // Not 3: what is busy is not damaged.
+  expect(locked).toMatchObject({ code: 1, output: expect.stringContaining('database is locked') })
   const size = statSync(installation.databaseUrl).size
   writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
   expect((await installation.run('quick-check')).code).toBe(3)

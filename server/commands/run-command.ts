@@ -17,7 +17,7 @@ const commands: Readonly<Record<string, (store: Store, args: readonly string[], 
   'reset-password': (store, args, print) => resetPassword(store, args[0] ?? 'root', print),
 }
 
-/** Prints what is wrong with a SQLite database; 3 = something is. */
+/** Prints what is wrong with a SQLite database; 3 = something is. Throws where that cannot be known. */
 function check(databaseUrl: string): number {
   const faults = quickCheck(databaseUrl)
   process.stdout.write(faults.map((fault) => `${fault}\n`).join(''))

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quickCheck } from './quick-check-sqlite.ts'
@@ -14,7 +14,9 @@ beforeEach(() => {
   const database = new Database(file)
   database.run('PRAGMA page_size = 4096')
   database.run('CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)')
-  for (let at = 0; at < 500; at++) database.run('INSERT INTO t (b) VALUES (?)', ['x'.repeat(200)])
+  database.transaction(() => {
+    for (let at = 0; at < 500; at++) database.run('INSERT INTO t (b) VALUES (?)', ['x'.repeat(200)])
+  })()
   database.close()
 })
 afterEach(() => rmSync(folder, { recursive: true }))
@@ -28,10 +30,19 @@ test('a page that was written over is found', () => {
   expect(quickCheck(file).length).toBeGreaterThan(0)
 })
 
-test('what is no database, or not there, is a fault, and nothing is made', () => {
+test('a file that is no database is a fault', () => {
   writeFileSync(file, 'no database at all '.repeat(400))
   expect(quickCheck(file).length).toBe(1)
+})
+
+test('what could not be looked at is no fault: a file that is locked, missing or a folder', () => {
+  using other = new Database(file)
+  other.run('BEGIN EXCLUSIVE')
+  expect(() => quickCheck(file, 0)).toThrow('database is locked')
+  other.run('ROLLBACK')
+  expect(quickCheck(file, 0)).toEqual([])
   const missing = join(folder, 'missing.db')
-  expect(quickCheck(missing).length).toBe(1)
-  expect(quickCheck(missing).length).toBe(1)
+  expect(() => quickCheck(missing)).toThrow('unable to open')
+  expect(existsSync(missing)).toBe(false)
+  expect(() => quickCheck(folder)).toThrow('disk I/O error')
 })
