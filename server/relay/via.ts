@@ -9,13 +9,24 @@ export const viaHeader = 'x-tollgate-via'
 /** More installations than any sensible chain has. */
 const longestChain = 20
 
-/** Refuses a call that this installation has sent itself. Throws GatewayError (loop_detected). */
+/**
+ * Refuses a call that this installation has sent itself, and one that has passed more installations than a sensible chain
+ * has. Throws GatewayError (loop_detected).
+ */
 export function refuseLoop(headers: Headers, installationId: string): void {
   const via = headers.get(viaHeader)
   if (via === null) return
   const passed = via.split(',').map((id) => id.trim())
-  if (!passed.includes(installationId) && passed.length <= longestChain) return
-  throw new GatewayError('loop_detected', 'this call has come through this gateway before: a channel leads back to it')
+  if (passed.includes(installationId))
+    throw new GatewayError(
+      'loop_detected',
+      'this call has come through this gateway before: a channel leads back to it',
+    )
+  if (passed.length > longestChain)
+    throw new GatewayError(
+      'loop_detected',
+      `this call has come through ${passed.length} gateways, more than the ${longestChain} that are allowed: correct the addresses of their channels`,
+    )
 }
 
 /** The header for a channel at an address of its own; a maker's own address leads nowhere else. */

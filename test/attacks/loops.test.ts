@@ -56,9 +56,16 @@ test('a chain of two gateways works, and a maker is not told of it', async () =>
   expect(upstream.last.headers.get('x-tollgate-via')?.split(', ')).toHaveLength(2)
 })
 
-test('a chain that is made up, and endless, is refused', async () => {
+test('a chain of more than 20 gateways is refused for its length, which is no loop', async () => {
   await using gateway = await startTestGateway()
-  const via = Array.from({ length: 30 }, (_, at) => `id${at}`).join(',')
-  const answer = await gateway.post('/v1/chat/completions', chat, gateway.token, { headers: { 'x-tollgate-via': via } })
+  const through = (length: number) => {
+    const via = Array.from({ length }, (_, at) => `id${at}`).join(',')
+    return gateway.post('/v1/chat/completions', chat, gateway.token, { headers: { 'x-tollgate-via': via } })
+  }
+  const answer = await through(21)
   expect(answer.status).toBe(508)
+  const text = await answer.text()
+  expect(text).toContain('this call has come through 21 gateways')
+  expect(text).not.toContain('before')
+  expect((await through(20)).status).not.toBe(508)
 })
