@@ -1,5 +1,5 @@
+import { isRefusal } from '../billing/batcher.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import { isRefusedValue } from '../store/errors.ts'
 import {
   addFailedCalls,
   type FailedCalls as Entry,
@@ -148,7 +148,7 @@ class FailedCalls implements FailedCallLog {
       for (const [index, entry] of due.entries()) this.#putBack(entry, [], waiting[index])
     } catch (error) {
       warn(`rows of failed calls could not be written: ${String(error)}`)
-      const isOfRow = isRefusedValue(error)
+      const isOfRow = isRefusal(error)
       for (const [index, entry] of due.entries()) {
         const { rows = [], shared } = taken[index] ?? {}
         if (isOfRow) await this.#writeEach(entry, rows, shared, atOnce)
@@ -175,7 +175,7 @@ class FailedCalls implements FailedCallLog {
         const [waiting] = await store.write((trx) => addFailedCalls(trx, of, epochSeconds(clock), atOnce))
         this.#putBack(entry, [], waiting)
       } catch (error) {
-        if (!isRefusedValue(error)) {
+        if (!isRefusal(error)) {
           this.#putBack(entry, rows.slice(at), shared)
           return
         }

@@ -18,14 +18,6 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
 }
 
-/** True when the database answered that it cannot store such a value: trying again would end the same way. */
-export function isRefusedValue(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  // PostgreSQL's classes: data exceptions, broken constraints, too large.
-  if ('severity' in error) return /^(22|23|54)/.test(codeOf(error))
-  return error.name === 'SQLiteError' && /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(codeOf(error))
-}
-
 /** True when the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
