@@ -126,6 +126,22 @@ describe('the words of services for a context that is too long are known, and th
   })
 
   test.each([
+    [500, 'The request exceeds the available context size. Try increasing it.'],
+    [500, "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."],
+    [500, 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'],
+    [500, 'Invalid request: Your request exceeded model token limit: 8192'],
+    [500, 'Input is too long for requested model.'],
+    [503, 'prompt is too long: 9 tokens > 8 maximum'],
+    [500, 'Prompt 超长'],
+  ])('a status of the server hides nothing that names context, prompt or input: %d %s', (status, message) =>
+    expect(sizesOf(message, status)).toBeDefined(),
+  )
+
+  test('a code holds with every status of the server', () => {
+    expect(sizesOf('Worker failed.', 503, 'context_length_exceeded')).toEqual({})
+  })
+
+  test.each([
     'context_length_exceeded',
     'model_max_prompt_tokens_exceeded',
     'exceed_context_size_error',
@@ -156,6 +172,19 @@ describe('other limits are not that:', () => {
     [401, 'Your token exceeded its life.'],
     [402, 'This request requires more credits: the prompt exceeds the tokens that you can afford.'],
     [404, "This model's maximum context length is 10 tokens."],
+    [403, 'This token has exceeded its spending limit.'],
+    [403, 'You have exceeded your monthly token allowance.'],
+    [403, "Your plan does not allow prompts longer than the model's context length."],
+    [503, 'Too many tokens in flight: server exceeded capacity'],
+    [503, 'Too many input tokens in flight, try again later.'],
+    [529, 'The number of tokens exceeds what the server can take now.'],
+    [500, 'worker crashed: tokens exceeded internal buffer'],
+    [500, 'The prompt queue exceeded its limit.'],
+    [502, 'The input buffer exceeded the maximum length.'],
+    [408, 'The time for tokens was exceeded.'],
+    [400, 'This token has exceeded its spending limit.'],
+    [400, 'You have exceeded your monthly token allowance.'],
+    [400, 'The daily token limit is exceeded.'],
   ])('status %d: %s', (status, message) => expect(sizesOf(message, status)).toBeUndefined())
 })
 

@@ -8,37 +8,48 @@ export interface Said {
   readonly words: readonly string[]
 }
 
-/** Statuses that speak of the account, the address or the rate, whatever the message says of tokens. */
-const otherMatters: ReadonlySet<number> = new Set([401, 402, 404, 429])
+/** Statuses that speak of the key, the account, the address or the rate, whatever the message says of tokens. */
+const otherMatters: ReadonlySet<number> = new Set([401, 402, 403, 404, 429])
 
 const codes =
   /context_(?:length|window|size|limit)|contextwindow|prompt_tokens_exceeded|tokens?_(?:limit_reached|too_long)|(?:input|prompt)_too_long/i
 
-/** How services say that a prompt does not fit, in lower case. */
-const wordings: readonly RegExp[] = [
+/** How services say that a prompt does not fit, in lower case, where they name the context, the prompt or the input. */
+const clearWordings: readonly RegExp[] = [
   /context(?: token)? (?:length|window|size|limit).{0,80}(?:exceed|longer|overflow|too (?:long|large|small))/,
   /(?:exceed|longer than|larger than|greater than|beyond|overflow|maximum|>).{0,60}context(?: token)? (?:length|window|size|limit)/,
   /context the overflows/,
   /\b(?:prompts?|inputs?)(?:'s)?(?: (?:tokens?|text|length|messages?|size|is|was|are))* too (?:long|large)\b/,
-  /\btokens?\b.{0,80}exceed/,
-  /exceed.{0,80}\btokens?\b/,
   /\b(?:prompt|input)\b.{0,40}exceed.{0,40}\b(?:length|limit)/,
+  /\b(?:prompt|input) tokens? .{0,40}exceed/,
+  /exceed.{0,20}\bmodel token limit/,
   /input length \d+ exceeds/,
-  /\btoo many (?:input )?tokens\b/,
+  /\btoo many input tokens\b/,
   /input token count is \d+ but/,
   /range of input length should be/,
   /\bmax(?:imum)? (?:allowed )?(?:prompt|input|model) (?:length|characters|tokens?)\b/,
   /`inputs` (?:tokens|must have less)/,
   /must be less than max_seq_len/,
+  /max length of current question/,
+  /(?:prompt|输入|上下文|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
+]
+
+/** How they say it where they speak of tokens alone: only an error about the request means that. */
+const looseWordings: readonly RegExp[] = [
+  /\btokens?\b.{0,80}exceed/,
+  /exceed.{0,80}\btokens?\b/,
+  /\btoo many tokens\b/,
   /current length is \d+ while limit is/,
   /max size: \d+ tokens/,
-  /max length of current question/,
-  /(?:prompt|输入|上下文|tokens?|文本|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
+  /(?:tokens?|文本).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
+
+/** What a server says of its own trouble. */
+const ofServer = /\bin[- ]flight\b|capacity|queue|buffer|worker|overload|crash|\bmemory\b|\bbusy\b|time(?:d )?-?out/
 
 /** Limits of another kind that are told in like words. */
 const otherLimits =
-  /rate limit|per (?:min|day|hour|second)|\b[tr]p[md]\b|throttl|please wait|quota|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
+  /rate limit|per (?:min|day|hour|second|week|month)|\b(?:hourly|daily|weekly|monthly)\b|\b[tr]p[md]\b|throttl|please wait|quota|spending|allowance|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
 /** The limit of the answer alone. */
 const ofAnswer = /max_?(?:output_?|completion_?|new_?)?tokens|(?:output|completion) tokens/i
 const ofPrompt = /context|prompt|input|messages/i
@@ -49,7 +60,15 @@ export function contextSizes({ status, message, words }: Said): ContextSizes | u
   const text = message.slice(0, 2_000).toLowerCase()
   if (words.some((word) => codes.test(word))) return sizesIn(text)
   if (otherLimits.test(text) || (ofAnswer.test(text) && !ofPrompt.test(text))) return undefined
-  return wordings.some((wording) => wording.test(text)) ? sizesIn(text) : undefined
+  return says(status, text) ? sizesIn(text) : undefined
+}
+
+/** A server that failed or took too long means the prompt only where it names it. */
+function says(status: number, text: string): boolean {
+  const isServers = status >= 500 || status === 408
+  if (isServers && ofServer.test(text)) return false
+  const isIn = (wording: RegExp) => wording.test(text)
+  return clearWordings.some(isIn) || (!isServers && looseWordings.some(isIn))
 }
 
 const number = '(\\d[\\d,]*)'

@@ -197,3 +197,22 @@ test('a request that is too large for a rate is still a matter of the rate', asy
   const { seen } = await ask('messages')
   expect([seen.status, errorDetail(seen.text).kind]).toEqual([429, 'rate_limit_error'])
 })
+
+describe('what an upstream says of its account or its own trouble is tried at another channel:', () => {
+  test.each([
+    [403, 'This token has exceeded its spending limit'],
+    [403, 'You have exceeded your monthly token allowance'],
+    [503, 'Too many tokens in flight: server exceeded capacity'],
+    [500, 'worker crashed: tokens exceeded internal buffer'],
+  ])('%d %s', async (status, message) => {
+    await bench.channel({ key: 'key-a' })
+    await bench.channel({ key: 'key-b' })
+    for (const caller of callers) {
+      const before = bench.upstream.requests.length
+      bench.upstream.next(answers(status, openAi(message, null)))
+      const { seen } = await ask(caller)
+      expect([caller, seen.status]).toEqual([caller, 200])
+      expect(bench.upstream.requests.length).toBeGreaterThan(before + 1)
+    }
+  })
+})
