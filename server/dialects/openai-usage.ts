@@ -19,7 +19,10 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!Number.isSafeInteger(usage.promptTokens + usage.completionTokens)) return undefined
   if (parts === noParts) return named(raw, { ...usage, ...(doubt !== undefined && { doubt }) })
   const { left, ...fitted } = fitting(parts, usage)
-  const doubts = [doubt, left && `${left} do not fit into their total: charged as plain tokens`].filter(Boolean)
+  const doubts = [
+    doubt,
+    left && `${left} do not fit into their total: what is too much is charged as plain tokens`,
+  ].filter(Boolean)
   return named(raw, { ...usage, ...fitted, ...(doubts.length > 0 && { doubt: doubts.join('; ') }) })
 }
 
@@ -164,23 +167,40 @@ function countedBeyond(raw: JsonObject): number {
 
 /** The parts that can belong to the totals, each kind by itself, and the names of those that cannot. */
 function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts & { left: string } {
-  const { cachedTokens = 0, cacheWriteTokens = 0, audioPromptTokens = 0, imagePromptTokens = 0 } = parts
-  const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
-  const output = reasoningTokens + audioCompletionTokens + imageCompletionTokens
-  const fits = {
-    'cached tokens': cachedTokens + cacheWriteTokens <= promptTokens,
-    'sound and images of the prompt': audioPromptTokens + imagePromptTokens <= promptTokens,
-    'reasoning, sound and images of the completion': output <= completionTokens,
+  const left: string[] = []
+  /** The kinds of one total, in the order in which they are charged. */
+  const fit = (total: number, kinds: readonly (readonly [part: keyof Parts & `${string}Tokens`, name: string])[]) => {
+    let room = total
+    return kinds.map(([part, name]) => {
+      const tokens = parts[part] ?? 0
+      // What is larger than its total by itself is a mistake; what only finds too little room left is cut to that.
+      const taken = tokens > total ? 0 : Math.min(tokens, room)
+      if (taken < tokens) left.push(name)
+      room -= taken
+      return taken > 0 ? { [part]: taken } : {}
+    })
   }
+  const fitted: Parts = Object.assign(
+    {},
+    ...fit(promptTokens, [
+      ['cachedTokens', 'cached tokens'],
+      ['cacheWriteTokens', 'tokens written to the cache'],
+    ]),
+    ...fit(promptTokens, [
+      ['audioPromptTokens', 'sound of the prompt'],
+      ['imagePromptTokens', 'images of the prompt'],
+    ]),
+    ...fit(completionTokens, [
+      ['audioCompletionTokens', 'sound of the completion'],
+      ['imageCompletionTokens', 'images of the completion'],
+      ['reasoningTokens', 'reasoning'],
+    ]),
+  )
   return {
-    ...(fits['cached tokens'] &&
-      pick(parts, 'cachedTokens', 'cachedAudioTokens', 'cachedImageTokens', 'cacheWriteTokens', 'cacheWrite1hTokens')),
-    ...(fits['sound and images of the prompt'] && pick(parts, 'audioPromptTokens', 'imagePromptTokens')),
-    ...(output <= completionTokens && pick(parts, 'reasoningTokens', 'audioCompletionTokens', 'imageCompletionTokens')),
-    left: Object.entries(fits)
-      .filter(([, isFit]) => !isFit)
-      .map(([name]) => name)
-      .join(', '),
+    ...fitted,
+    ...(fitted.cachedTokens !== undefined && pick(parts, 'cachedAudioTokens', 'cachedImageTokens')),
+    ...(fitted.cacheWriteTokens !== undefined && pick(parts, 'cacheWrite1hTokens')),
+    left: left.join(', '),
   }
 }
 

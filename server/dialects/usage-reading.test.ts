@@ -118,6 +118,52 @@ describe("OpenAI's chat and Responses, and all who speak them:", () => {
       'cached tokens do not fit',
     ],
     [
+      'sound that fits, and images that are too many beside it: the rest is images',
+      { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { audio_tokens: 95, image_tokens: 10 } },
+      { promptTokens: 100, completionTokens: 1, audioPromptTokens: 95, imagePromptTokens: 5 },
+      'images of the prompt do not fit',
+    ],
+    [
+      'sound that fills the prompt leaves no room for images',
+      { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { audio_tokens: 100, image_tokens: 10 } },
+      { promptTokens: 100, completionTokens: 1, audioPromptTokens: 100 },
+      'images of the prompt do not fit',
+    ],
+    [
+      'sound that is too much by itself costs the plain price, and images beside it their own',
+      { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { audio_tokens: 101, image_tokens: 10 } },
+      { promptTokens: 100, completionTokens: 1, imagePromptTokens: 10 },
+      'sound of the prompt do not fit',
+    ],
+    [
+      'tokens written to the cache beside those that were read from it',
+      {
+        prompt_tokens: 100,
+        completion_tokens: 1,
+        total_tokens: 101,
+        prompt_tokens_details: { cached_tokens: 90, cache_write_tokens: 20 },
+      },
+      { promptTokens: 100, completionTokens: 1, cachedTokens: 90, cacheWriteTokens: 10 },
+      'tokens written to the cache do not fit',
+    ],
+    [
+      'sound, images and reasoning of a completion, in the order in which they are charged',
+      {
+        prompt_tokens: 1,
+        completion_tokens: 100,
+        total_tokens: 101,
+        completion_tokens_details: { audio_tokens: 60, image_tokens: 30, reasoning_tokens: 20 },
+      },
+      {
+        promptTokens: 1,
+        completionTokens: 100,
+        audioCompletionTokens: 60,
+        imageCompletionTokens: 30,
+        reasoningTokens: 10,
+      },
+      'reasoning do not fit',
+    ],
+    [
       "Vercel's total leaves reasoning out",
       { prompt_tokens: 36, completion_tokens: 100, total_tokens: 136, market_cost: 0.1, ...reasoning(90) },
       { promptTokens: 36, completionTokens: 190, reasoningTokens: 90 },
@@ -265,6 +311,16 @@ describe('other dialects:', () => {
         },
       },
       { promptTokens: 1000, completionTokens: 31, imagePromptTokens: 900, cachedTokens: 1000, cachedImageTokens: 900 },
+    ],
+    [
+      'Realtime: images beside sound are cut to the room that is left',
+      { input_tokens: 100, output_tokens: 1, input_token_details: { audio_tokens: 95, image_tokens: 10 } },
+      { promptTokens: 100, completionTokens: 1, audioPromptTokens: 95, imagePromptTokens: 5 },
+    ],
+    [
+      'Realtime: sound that is too much by itself costs the plain price',
+      { input_tokens: 100, output_tokens: 1, input_token_details: { audio_tokens: 101, image_tokens: 10 } },
+      { promptTokens: 100, completionTokens: 1, imagePromptTokens: 10 },
     ],
     [
       'Realtime: more reasoning than output is beside it',

@@ -22,24 +22,28 @@ export function readRealtimeUsage(raw: unknown): Usage | undefined {
 
 function promptParts(found: JsonObject, total: number): Partial<Usage> {
   const ofCached = details(found, 'cached_tokens_details')
-  const sound = count(found['audio_tokens']) ?? 0
-  const images = count(found['image_tokens']) ?? 0
+  const sound = atMost(total, found['audio_tokens'])
+  // Beside sound that fits, images are cut to the room that is left.
+  const images = Math.min(atMost(total, found['image_tokens']), total - sound)
   const cached = count(found['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
   const cachedImages = Math.min(count(ofCached['image_tokens']) ?? 0, cached - cachedSound, images)
-  const hasKinds = sound + images <= total
   return {
-    ...(hasKinds && {
-      ...(sound > 0 && { audioPromptTokens: sound }),
-      ...(images > 0 && { imagePromptTokens: images }),
-    }),
+    ...(sound > 0 && { audioPromptTokens: sound }),
+    ...(images > 0 && { imagePromptTokens: images }),
     ...(cached > 0 &&
       cached <= total && {
         cachedTokens: cached,
-        ...(hasKinds && cachedSound > 0 && { cachedAudioTokens: cachedSound }),
-        ...(hasKinds && cachedImages > 0 && { cachedImageTokens: cachedImages }),
+        ...(cachedSound > 0 && { cachedAudioTokens: cachedSound }),
+        ...(cachedImages > 0 && { cachedImageTokens: cachedImages }),
       }),
   }
+}
+
+/** A count that can belong to the total; 0 = there is none, or it cannot. */
+function atMost(total: number, value: unknown): number {
+  const tokens = count(value) ?? 0
+  return tokens <= total ? tokens : 0
 }
 
 /** Sound and reasoning of the completion. What is larger than it can only be beside it. */
