@@ -89,6 +89,92 @@ describe('calls of hosted tools in an answer', () => {
       [{ choices: [{ message: { executed_tools: [{ type: 'search' }, { type: 'python' }] } }] }],
       { web_search: 1, code_interpreter: 1 },
     ],
+    [
+      'calls without an id, in an answer',
+      [{ output: [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'file_search_call' }] }],
+      { web_search: 2, file_search: 1 },
+    ],
+    [
+      'calls without an id, in a stream and at its end',
+      [
+        { output_index: 0, item: { type: 'web_search_call' } },
+        { output_index: 0, item: { type: 'web_search_call', status: 'completed' } },
+        { output_index: 1, item: { type: 'web_search_call' } },
+        { response: { output: [{ type: 'web_search_call' }, { type: 'web_search_call' }] } },
+      ],
+      { web_search: 2 },
+    ],
+    [
+      'calls without an id and a place, which the end of the stream lists',
+      [
+        { item: { type: 'web_search_call' } },
+        { item: { type: 'web_search_call' } },
+        { response: { output: [{ type: 'web_search_call' }, { type: 'web_search_call' }] } },
+      ],
+      { web_search: 2 },
+    ],
+    [
+      'a search without an id that turns out to be an opened page',
+      [
+        { output_index: 0, item: { type: 'web_search_call' } },
+        { output_index: 1, item: { type: 'web_search_call' } },
+        { output_index: 1, item: { type: 'web_search_call', action: { type: 'open_page' } } },
+      ],
+      { web_search: 1 },
+    ],
+    [
+      'images without an id, whose quality is told at their end',
+      [
+        { output_index: 0, item: { type: 'image_generation_call' } },
+        { output_index: 1, item: { type: 'image_generation_call' } },
+        { output_index: 0, item: { type: 'image_generation_call', quality: 'low' } },
+        { output_index: 1, item: { type: 'image_generation_call', quality: 'low' } },
+      ],
+      { 'image_generation:low': 2 },
+    ],
+    [
+      'blocks without an id, in an answer',
+      [
+        {
+          content: [
+            { type: 'server_tool_use', name: 'web_search' },
+            { type: 'server_tool_use', name: 'web_search' },
+          ],
+        },
+      ],
+      { web_search: 2 },
+    ],
+    [
+      'blocks without an id, in a stream',
+      [
+        { index: 0, content_block: { type: 'server_tool_use', name: 'web_search' } },
+        { index: 2, content_block: { type: 'server_tool_use', name: 'web_search' } },
+      ],
+      { web_search: 2 },
+    ],
+    [
+      "Moonshot's calls without an id, of two choices",
+      [
+        {
+          choices: [
+            {
+              index: 0,
+              message: { tool_calls: [{ function: { name: '$web_search' } }, { function: { name: '$web_search' } }] },
+            },
+            { index: 1, message: { tool_calls: [{ function: { name: '$web_search' } }] } },
+          ],
+        },
+      ],
+      { web_search: 3 },
+    ],
+    [
+      "Moonshot's calls without an id, in a stream",
+      [
+        { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name: '$web_search' } }] } }] },
+        { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { name: '$web_search' } }] } }] },
+      ],
+      { web_search: 2 },
+    ],
     ['Alibaba', [{ usage: { plugins: { search: { count: 1, strategy: 'standard' } } } }], { web_search: 1 }],
     [
       'nothing',
@@ -97,6 +183,20 @@ describe('calls of hosted tools in an answer', () => {
     ],
   ])('%s', (_, events, counts) => {
     expect(countsOf(events)).toEqual(counts as never)
+  })
+
+  describe('of a model that always searches:', () => {
+    const countOf = (event: object) => {
+      const counter = new ToolCounter()
+      counter.read(JSON.stringify(event))
+      return counter.counts(['web_search'], true)
+    }
+    test.each([
+      ['one search where nothing tells of any', { choices: [{ delta: { content: 'Hello.' } }] }, { web_search: 1 }],
+      ['one of the size that is told', { usage: { search_context_size: 'high' } }, { 'web_search:high': 1 }],
+      ['as many as the upstream counts', { usage: { num_search_queries: 3 } }, { web_search: 3 }],
+      ['none where the upstream counts none', { usage: { num_search_queries: 0 } }, {}],
+    ])('%s', (_, event, counts) => expect(countOf(event)).toEqual(counts as never))
   })
 
   test('cited pages say nothing where no search is on', () => {

@@ -65,9 +65,11 @@ export class ToolCounter {
     const message = looseObject(body['message'])
     for (const usage of [body['usage'], response['usage'], message['usage'], looseObject(body['x_groq'])['usage']])
       if (isObject(usage)) this.#usage(usage)
-    for (const item of [body['item'], ...looseList(body['output']), ...looseList(response['output'])])
-      if (isObject(item)) this.#item(item)
-    for (const block of [body['content_block'], ...looseList(body['content'])]) if (isObject(block)) this.#block(block)
+    if (isObject(body['item'])) this.#item(body['item'], body['output_index'])
+    for (const list of [body['output'], response['output']])
+      for (const [at, item] of looseList(list).entries()) this.#item(item, at)
+    if (isObject(body['content_block'])) this.#block(body['content_block'], body['index'])
+    for (const [at, block] of looseList(body['content']).entries()) this.#block(block, at)
     const container = body['container'] ?? message['container'] ?? looseObject(body['delta'])['container']
     if (isObject(container)) this.#see('code_interpreter', looseText(container['id']))
     for (const candidate of looseList(body['candidates'])) this.#grounding(looseObject(candidate['groundingMetadata']))
@@ -76,15 +78,19 @@ export class ToolCounter {
       if (looseList(list).length > 0) this.#isCited = true
   }
 
-  /** The calls so far. `known`: kinds that the request has on; a search that is only cited counts where it is. */
-  counts(known: readonly string[]): ToolCounts {
+  /**
+   * The calls so far. `known`: kinds that the request has on; a search that is only cited counts where it is. `hasSearched`:
+   * the model has searched, even if nothing in the answer tells.
+   */
+  counts(known: readonly string[], hasSearched = false): ToolCounts {
     const counts: Record<string, number> = {}
     for (const [kind, calls] of this.#seen) if (calls.size > 0) counts[kind] = calls.size
     // The upstream's own count goes before ours, whatever sizes ours tells apart.
     for (const kind of Object.keys(counts)) if (this.#told.has(kind.split(':')[0] ?? '')) delete counts[kind]
     for (const [kind, calls] of this.#told) if (calls > 0) counts[kind] = calls
-    if (this.#isCited && counts['web_search'] === undefined && known.some((kind) => kind.startsWith('web_search')))
-      counts['web_search'] = 1
+    const isShown = this.#isCited && known.some((kind) => kind.startsWith('web_search'))
+    const isSilent = hasSearched && !this.#told.has('web_search')
+    if ((isShown || isSilent) && counts['web_search'] === undefined) counts['web_search'] = 1
     if (this.#searchSize && counts['web_search'] !== undefined) {
       counts[`web_search:${this.#searchSize}`] = counts['web_search']
       delete counts['web_search']
@@ -106,27 +112,29 @@ export class ToolCounter {
     this.#searchSize = looseText(usage['search_context_size']) || this.#searchSize
   }
 
-  #item(item: JsonObject): void {
+  #item(item: JsonObject, at: unknown): void {
     const kind = itemKinds[looseText(item['type'])]
     if (kind === undefined || item['status'] === 'failed') return
+    const id = nameAt(item['id'], at)
     // Pages that are opened, and words that are looked for in them, are no searches.
     const action = looseText(looseObject(item['action'])['type'])
     if (kind === 'web_search' && action !== '' && action !== 'search') {
-      this.#seen.get(kind)?.delete(looseText(item['id']))
+      this.#seen.get(kind)?.delete(id)
       return
     }
-    const name = kind === 'code_interpreter' ? looseText(item['container_id']) : looseText(item['id'])
+    // A container that is not named is taken for the same one.
+    const name = kind === 'code_interpreter' ? looseText(item['container_id']) : id
     const quality = kind === 'image_generation' ? looseText(item['quality']) : ''
     // An image is begun before its quality is known.
     if (quality) this.#seen.get(kind)?.delete(name)
     this.#see(quality && quality !== 'auto' ? `${kind}:${quality}` : kind, name)
   }
 
-  #block(block: JsonObject): void {
+  #block(block: JsonObject, at: unknown): void {
     if (block['type'] !== 'server_tool_use') return
     const kind = blockKinds[looseText(block['name'])]
     // All code of an answer runs in one container.
-    if (kind) this.#see(kind, kind === 'web_search' ? looseText(block['id']) : 'container')
+    if (kind) this.#see(kind, kind === 'web_search' ? nameAt(block['id'], at) : 'container')
   }
 
   #grounding(grounding: JsonObject): void {
@@ -144,8 +152,9 @@ export class ToolCounter {
         if (/search/.test(looseText(tool['type']))) this.#see('web_search', name)
         if (/python|code/.test(looseText(tool['type']))) this.#see('code_interpreter', name)
       }
-      for (const call of looseList(said['tool_calls']))
-        if (looseObject(call['function'])['name'] === '$web_search') this.#see('web_search', looseText(call['id']))
+      for (const [at, call] of looseList(said['tool_calls']).entries())
+        if (looseObject(call['function'])['name'] === '$web_search')
+          this.#see('web_search', nameAt(call['id'], `${String(choice['index'] ?? 0)}.${String(call['index'] ?? at)}`))
     }
   }
 
@@ -156,7 +165,16 @@ export class ToolCounter {
 
   #see(kind: string, name: string): void {
     const names = this.#seen.get(kind) ?? new Set<string>()
+    // The end of an answer has a place for what its events named in no way.
+    if (name.startsWith(placed)) names.delete('')
     if (names.size < mostCalls) names.add(name)
     this.#seen.set(kind, names)
   }
+}
+
+const placed = 'at '
+
+/** The id of a call, or its place in the answer, by which a call without one is known again; '' = it has neither. */
+function nameAt(id: unknown, at: unknown): string {
+  return looseText(id) || (typeof at === 'number' || typeof at === 'string' ? `${placed}${at}` : '')
 }

@@ -41,7 +41,11 @@ export interface Ending {
 /** What a call costs by its measure. */
 export function chargeOf({ charging, tierLost, tools }: OpenCall<AnyCall>, measure: Measure): Charge {
   const priced = tierLost ? atUsualTier(measure) : measure
-  return charging.charge(tools ? { ...priced, tools: tools.counts(charging.tools?.kinds ?? []) } : priced)
+  if (!tools) return charging.charge(priced)
+  const { kinds = [], searchesAlways = false } = charging.tools ?? {}
+  // A search that nothing tells of is charged with an answer only.
+  const hasSearched = searchesAlways && measure.usage.completionTokens > 0
+  return charging.charge({ ...priced, tools: tools.counts(kinds, hasSearched) })
 }
 
 /** What the work gives. Work that fails must not keep the quota: that is given back before the failure is passed on. */

@@ -22,6 +22,8 @@ export interface ToolFees {
   readonly held: bigint
   /** Kinds that the request has on. */
   readonly kinds: readonly string[]
+  /** The model searches in every call, whether its answer tells of it or not. */
+  readonly searchesAlways: boolean
   /** Picoquota for the calls that were made, and what the log says of them. */
   charge(counts: ToolCounts): { fees: bigint; note: string }
 }
@@ -55,6 +57,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
   return {
     held: [...dearest.values()].reduce((sum, price) => sum + price, noFees),
     kinds: tools.map(({ kind }) => kind),
+    searchesAlways: searchesAlways(model),
     charge(counts) {
       let fees = noFees
       const notes: string[] = []

@@ -386,6 +386,56 @@ test('a model that searches always is charged a search where its service does no
   expect(found.units).toBe(tokens + search)
 })
 
+describe.each([false, true])(
+  'a model that always searches, whose answer tells of no search (streamed: %p):',
+  (stream) => {
+    const unitsOf = async (model: string, counts: object) =>
+      (await rowOf('chat', { model }, stream, chat({}, counts))).units
+
+    test.each([
+      ['gpt-4o-search-preview', tokens, 25],
+      // $1 for a million tokens of either kind.
+      ['sonar', Math.ceil(tokens / 2), 5],
+      ['sonar-pro', Math.ceil((10 * 3 + 5 * 15) / 2), 6],
+    ])('%s costs its tokens and one search at the built-in price', async (model, ofTokens, thousandths) => {
+      await bench.gateway.setOption('ToolPrice', '{}')
+      await bench.channel({ type: model.startsWith('sonar') ? 58 : 1, models: model })
+      expect(await unitsOf(model, {})).toBeWithin(ofTokens + thousandths * 500 - 1, ofTokens + thousandths * 500 + 1)
+    })
+
+    test('the size of the search holds', async () => {
+      await bench.gateway.setOption('ToolPrice', '{}')
+      await bench.channel({ type: 58, models: 'sonar' })
+      expect(await unitsOf('sonar', { search_context_size: 'high' })).toBe(8 + 6000)
+    })
+
+    test('an answer of nothing is charged no search', async () => {
+      await bench.channel({ models: 'gpt-4o-search-preview' })
+      const nothing = { completion_tokens: 0, total_tokens: 10 }
+      const row = await rowOf('chat', { model: 'gpt-4o-search-preview' }, stream, chat({}, nothing, { content: '' }))
+      expect(row.units).toBe(10)
+    })
+  },
+)
+
+test('a stream of a model that always searches is charged its search where it breaks off before its citations', async () => {
+  await bench.channel({ models: 'gpt-4o-search-preview' })
+  const who = await bench.caller()
+  const said = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  const events = [{ ...said, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello' } }] }]
+  bench.upstream.next(
+    fake.behaviour('broken', (exchange) =>
+      sendBody(exchange, 200, sse(events, false), [['content-type', 'text/event-stream']]),
+    ),
+  )
+  await see(
+    bench.gateway.post('/v1/chat/completions', forms.chat.body({ model: 'gpt-4o-search-preview' }, true), who.token),
+  )
+  const { units, rows } = await chargedUnits(bench, who)
+  expect(rows[0]?.outcome).toBe('interrupted')
+  expect(units).toBeWithin(search + 1, search + 100)
+})
+
 test('an answer that breaks off is charged for the searches that it shows', async () => {
   await bench.channel({ type: 1 })
   const who = await bench.caller()
