@@ -60,7 +60,7 @@ function joinTurns(messages: readonly Message[]): Message[] {
   const out: { readonly message: Message; readonly parts: Part[] }[] = []
   for (const message of messages) {
     const last = out.at(-1)
-    if (!last || !isSameSide(last.message, message)) {
+    if (!last || !isSameSide(last.message, message) || wouldPassBy(last.parts, message.parts)) {
       out.push({ message, parts: [...message.parts] })
       continue
     }
@@ -75,6 +75,11 @@ function joinTurns(messages: readonly Message[]): Message[] {
 /** Several speakers of one side stay apart, and so do words of the system. */
 function isSameSide(last: Message, next: Message): boolean {
   return last.role === next.role && next.role !== 'system' && last.name === next.name
+}
+
+/** Results of tools stand first in a turn: behind other words they would change places with them. */
+function wouldPassBy(before: readonly Part[], [first]: readonly Part[]): boolean {
+  return first?.type === 'tool-result' && before.at(-1)?.type !== 'tool-result'
 }
 
 /** Plain texts become one: not every service takes lists of them. */

@@ -70,7 +70,12 @@ async function proof(databaseUrl: string | undefined, processes: number, fields:
   expect(lowest.balance).toBe(0)
   const row = await store.read.selectFrom('tokens').selectAll().where('id', '=', token.id).executeTakeFirstOrThrow()
   expect({ remain: row.remain_quota, used: row.used_quota }).toEqual({ remain: 0, used: paid * pricePerCall })
-  const logs = await store.read.selectFrom('logs').selectAll().where('token_id', '=', token.id).execute()
+  const logs = await store.read
+    .selectFrom('logs')
+    .selectAll()
+    .where('token_id', '=', token.id)
+    .where('type', '=', 2)
+    .execute()
   expect(logs.length).toBe(paid)
   expect(
     new Set(logs.map((log) => `${log.quota} ${log.prompt_tokens} ${log.completion_tokens} ${log.outcome}`)),

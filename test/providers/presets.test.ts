@@ -113,7 +113,7 @@ test('Mistral is not asked for usage, which it tells of every stream', async () 
 
 test('DeepSeek gets back what its models thought, also from callers of Anthropic', async () => {
   await bench.channel({ type: 36, key: 'k' })
-  const missing = answers({ error: { message: 'no such address' } }, 404)
+  const missing = answers({ detail: 'Not Found' }, 404)
   bench.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))
   const messages = [
     { role: 'user', content: 'Hi' },
