@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { maxQuota } from '../../contract/api/fields.ts'
 import { createTestApi, type TestApi } from '../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
 
@@ -38,12 +39,12 @@ forEachDatabase((_, openFresh) => {
       const { id } = made.data
       expect((await send('PUT', '/api/token/', { id, rpm_limit: 0 })).data).toMatchObject({ ...some, rpm_limit: 0 })
       expect((await send('PUT', '/api/token/', { id, name: 'x' })).data).toMatchObject({ ...some, rpm_limit: 0 })
-      const { data } = await send('PUT', '/api/token/', { id, ...none, daily_budget: Number.MAX_SAFE_INTEGER })
-      expect(data).toMatchObject({ ...none, daily_budget: Number.MAX_SAFE_INTEGER, remain_quota: 100, models: 'm' })
+      const { data } = await send('PUT', '/api/token/', { id, ...none, daily_budget: maxQuota })
+      expect(data).toMatchObject({ ...none, daily_budget: maxQuota, remain_quota: 100, models: 'm' })
       await send('PUT', '/api/token/?status_only=true', { id, status: 2, rpm_limit: 7 })
       expect(await row('tokens', id)).toMatchObject({ status: 2, rpm_limit: 0, granted_quota: 100 })
       const list = (await api.call('GET', '/api/token/', { as: user.token })).json.data
-      expect(list[0]).toMatchObject({ ...none, daily_budget: Number.MAX_SAFE_INTEGER })
+      expect(list[0]).toMatchObject({ ...none, daily_budget: maxQuota })
     })
 
     test('what is no whole number from 0 on is refused by its name, and nothing is changed', async () => {
@@ -144,7 +145,9 @@ forEachDatabase((_, openFresh) => {
     }
     expect(limits().get('vip')).toEqual({ ...none, rpm_limit: 5 })
     expect((await send('PUT', '/api/option/', { key: 'GroupLimits', value: '{}' }, admin)).success).toBe(false)
-    expect((await save('')).success).toBe(true)
+    // Emptied by mistake it keeps what it was.
+    expect((await save('')).success).toBe(false)
+    expect((await save('{}')).success).toBe(true)
     expect(limits().size).toBe(0)
   })
 })

@@ -139,7 +139,7 @@ describe('users', () => {
     const { page } = visit
     await visit.open('/user')
     await rowOf(page, 'plain').waitFor()
-    await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Quota')).toBe('$2469.14')
+    await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Quota')).toBe('$2,469.14')
     await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Requests')).toBe('10.0k')
     await setOption('DisplayInCurrencyEnabled', 'false')
     try {

@@ -229,7 +229,12 @@ async function roundOfCalls({ gateways, upstream, gate }: Setup, key: string): P
 async function expectBooks(installation: Installation, tokenId: number, calls: number): Promise<void> {
   const store = openStore({ url: installation.databaseUrl })
   const token = await store.read.selectFrom('tokens').selectAll().where('id', '=', tokenId).executeTakeFirstOrThrow()
-  const logs = await store.read.selectFrom('logs').select('quota').where('token_id', '=', tokenId).execute()
+  const logs = await store.read
+    .selectFrom('logs')
+    .select('quota')
+    .where('token_id', '=', tokenId)
+    .where('type', '=', 2)
+    .execute()
   await store.close()
   const charge = calls * pricePerCall
   expect(logs.map(({ quota }) => quota)).toEqual(Array(calls).fill(pricePerCall))

@@ -62,7 +62,7 @@ const behaviours: readonly (readonly [fake.Behaviour, object])[] = [
   [says(200, 'text/event-stream', `${firstChunk}data: ${escapedEcho}\n\n`), chatStream],
   [fake.resetsBeforeHeaders(), chat],
   [fake.neverAnswers(), chat],
-  [fake.cutsStream('reset', { after: 2 }), chatStream],
+  [fake.cutsStream('fin', { after: 2 }), chatStream],
   [fake.html200(), chat],
   [fake.ok(), chat],
 ]

@@ -25,6 +25,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #ended = new Map<number, boolean>()
   #endedCount = 0
   readonly #choices: number
+  #hasSpoken = false
 
   /** `choices`: how many answers were asked for. */
   constructor(choices = 1) {
@@ -35,9 +36,9 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
   }
 
-  /** The role alone, empty texts and what filters found say nothing. */
+  /** The role alone, empty texts and what filters found say nothing; what nobody knows does. */
   get speaks(): boolean {
-    return this.characters > 0 || this.media !== undefined || this.#endedCount > 0
+    return this.#hasSpoken || this.characters > 0 || this.media !== undefined || this.#endedCount > 0
   }
 
   get characters(): number {
@@ -105,6 +106,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       this.error = error
       return 'error'
     }
+    this.#hasSpoken ||= saysSomething(chunk)
     const choices = chunk['choices']
     if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
     const before = this.characters
@@ -180,4 +182,32 @@ export class OpenAiStreamMeter implements StreamMeter {
       }
     }
   }
+}
+
+/** Members of an event that tell of the answer and are no part of it. */
+const aboutTheAnswer: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'system_fingerprint',
+  'service_tier',
+  'provider',
+  'usage',
+  'prompt_filter_results',
+])
+
+function saysSomething(chunk: JsonObject): boolean {
+  const { choices } = chunk
+  if (!Array.isArray(choices))
+    return Object.keys(chunk).some((name) => !aboutTheAnswer.has(name) && isThere(chunk[name]))
+  return (choices as unknown[]).some((choice) => {
+    const delta = isObject(choice) ? choice['delta'] : undefined
+    return isObject(delta) && Object.keys(delta).some((name) => name !== 'role' && isThere(delta[name]))
+  })
+}
+
+function isThere(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
+  return value !== null && value !== undefined && value !== ''
 }

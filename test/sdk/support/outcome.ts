@@ -37,11 +37,17 @@ export async function collected(open: () => Promise<AsyncIterable<unknown>>): Pr
   }
 }
 
-/** Own data without methods and prototypes; the SDK's `_request_id` is not enumerable, so it is added by name. */
+/** The form of the gateway's own ids, which the SDK has where an upstream tells none. */
+const ownId = /^\d{20,}$/
+
+/**
+ * Own data without methods and prototypes; the SDK's `_request_id` is not enumerable, so it is added by name, unless it is
+ * the gateway's.
+ */
 function plain(value: unknown): unknown {
   const copy = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
   const id = typeof value === 'object' && value !== null ? (value as { _request_id?: unknown })._request_id : undefined
-  return id ? { ...(copy as object), _request_id: id } : copy
+  return typeof id === 'string' && !ownId.test(id) ? { ...(copy as object), _request_id: id } : copy
 }
 
 function viewOf(error: unknown): ErrorView {
