@@ -1,4 +1,5 @@
-const firstBytes = 16 * 1024
+const firstBlockBytes = 16 * 1024
+const blockBytes = 256 * 1024
 
 /** Reads a body to its end. Rejects with `tooLong()` when it has more than so many bytes, and stops reading. */
 export async function readAtMost(
@@ -6,19 +7,22 @@ export async function readAtMost(
   mostBytes: number,
   tooLong: () => Error,
 ): Promise<Buffer> {
-  // One buffer that grows: kept one by one, pieces of a few bytes each would take a hundred times their size.
-  let buffer = Buffer.alloc(0)
+  // Pieces are put together in blocks: kept one by one, those of a few bytes each would take a hundred times their size.
+  const blocks: Buffer[] = []
+  let block = Buffer.allocUnsafe(0)
+  let used = 0
   let length = 0
   for await (const part of body ?? []) {
-    const end = length + part.length
-    if (end > mostBytes) throw tooLong()
-    if (end > buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(end, Math.min(2 * buffer.length, mostBytes), firstBytes))
-      buffer.copy(larger, 0, 0, length)
-      buffer = larger
+    length += part.length
+    if (length > mostBytes) throw tooLong()
+    if (used + part.length > block.length) {
+      if (used > 0) blocks.push(block.subarray(0, used))
+      block = Buffer.allocUnsafe(Math.max(part.length, blocks.length === 0 ? firstBlockBytes : blockBytes))
+      used = 0
     }
-    buffer.set(part, length)
-    length = end
+    block.set(part, used)
+    used += part.length
   }
-  return buffer.subarray(0, length)
+  const last = block.subarray(0, used)
+  return blocks.length === 0 ? last : Buffer.concat([...blocks, last])
 }
