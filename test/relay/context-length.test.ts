@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, chat, see, startBench } from './setup.ts'
+import { type Bench, type CallerName, callerCalls, callers, chargedUnits, see, startBench } from './setup.ts'
 
 let bench: Bench
 
@@ -11,16 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 beforeEach(() => bench.clear({ RetryTimes: '3' }))
-
-const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-const calls = {
-  chat: { path: '/v1/chat/completions', body: chat },
-  responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi' } },
-  messages: { path: '/v1/messages', body: { ...chat, max_tokens: 10 } },
-  gemini: { path: '/v1beta/models/m:generateContent', body: { contents } },
-} as const
-type Caller = keyof typeof calls
-const callers = Object.keys(calls) as Caller[]
 
 const answers = (status: number, body: unknown) =>
   fake.behaviour(`${status} ${JSON.stringify(body).slice(0, 100)}`, async (exchange) => {
@@ -35,8 +25,8 @@ const streams = (...data: object[]) =>
     exchange.end()
   })
 
-async function ask(caller: Caller, stream = false) {
-  const { path, body } = calls[caller]
+async function ask(caller: CallerName, stream = false) {
+  const { path, body } = callerCalls[caller]
   const account = await bench.caller()
   const isGemini = caller === 'gemini'
   const address = stream && isGemini ? '/v1beta/models/m:streamGenerateContent?alt=sse' : path
@@ -45,7 +35,7 @@ async function ask(caller: Caller, stream = false) {
 }
 
 /** Checks the status, the dialect's word for it, and the words by which programs know it. */
-function expectTooLong(caller: Caller, seen: Awaited<ReturnType<typeof see>>): void {
+function expectTooLong(caller: CallerName, seen: Awaited<ReturnType<typeof see>>): void {
   const { kind, message } = errorDetail(seen.text)
   const wanted = {
     chat: ['context_length_exceeded', /maximum context length is|context window/i],

@@ -90,6 +90,18 @@ async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerF
 export const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 /** The same, as a stream. */
 export const chatStream = { ...chat, stream: true }
+/** The same question by each caller's dialect. */
+export const callerCalls = {
+  chat: { path: '/v1/chat/completions', body: chat },
+  responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi' } },
+  messages: { path: '/v1/messages', body: { ...chat, max_tokens: 10 } },
+  gemini: {
+    path: '/v1beta/models/m:generateContent',
+    body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  },
+} as const
+export type CallerName = keyof typeof callerCalls
+export const callers = Object.keys(callerCalls) as CallerName[]
 /** Tokens that the gateway itself counts for the prompt of `chat`. */
 export const promptTokens = 8
 

@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, chat, chatStream, see, startBench } from './setup.ts'
+import {
+  type Bench,
+  type CallerName,
+  callerCalls,
+  callers,
+  chargedUnits,
+  chatStream,
+  see,
+  startBench,
+} from './setup.ts'
 
 let bench: Bench
 
@@ -12,21 +21,11 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 beforeEach(() => bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
 
-const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-const calls = {
-  chat: { path: '/v1/chat/completions', body: chat },
-  responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi' } },
-  messages: { path: '/v1/messages', body: { ...chat, max_tokens: 10 } },
-  gemini: { path: '/v1beta/models/m:generateContent', body: { contents } },
-} as const
-type Caller = keyof typeof calls
-const callers = Object.keys(calls) as Caller[]
-
 /** Types of channels by the dialect that their upstreams speak. */
 const channelTypes = { chat: 1, messages: 14, gemini: 24 } as const
 
-async function ask(caller: Caller, init: { token?: string; headers?: Record<string, string>; stream?: true } = {}) {
-  const { path, body } = calls[caller]
+async function ask(caller: CallerName, init: { token?: string; headers?: Record<string, string>; stream?: true } = {}) {
+  const { path, body } = callerCalls[caller]
   const account = await bench.caller()
   const seen = await see(
     fetch(bench.gateway.url + path, {
@@ -53,7 +52,7 @@ const json = (status: number, body: unknown, headers: readonly (readonly [string
 const alarming =
   /key|auth|credential|log.?in|token|quota|credit|billing|balance|account|plan|permission|forbidden|40[0-9]/i
 
-function expectUnavailable(caller: Caller, seen: Awaited<ReturnType<typeof see>>): void {
+function expectUnavailable(caller: CallerName, seen: Awaited<ReturnType<typeof see>>): void {
   expect({ status: seen.status, text: seen.status === 503 ? '' : seen.text }).toEqual({ status: 503, text: '' })
   const { kind, message } = errorDetail(seen.text)
   const kinds = {
