@@ -78,7 +78,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, IdleWait {
     this.#give({ done: false, value: keepAlive })
     if (this.hasBegun) return
     this.hasBegun = true
-    const headers = streamHeaders(new Headers(), call.requestId, '')
+    const headers = streamHeaders(new Headers(), call, '')
     const { dropped = [] } = call
     if (dropped.length > 0) headers[droppedHeader] = droppedNames(dropped)
     this.#begin(new Response(this as unknown as ReadableStream, { status: 200, headers }))

@@ -33,7 +33,7 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
     })
     call.leaving.close()
     call.leaving.answered()
-    const headers = { ...ownHeaders(call.requestId), 'content-type': 'application/json' }
+    const headers = { ...ownHeaders(call), 'content-type': 'application/json' }
     if (counted !== undefined) return new Response(counted, { headers })
     const approximate = deps.settings().ApproximateTokenEnabled
     const tokens = await deps.counter.count(call.facts.model, call.facts.prompt, approximate)

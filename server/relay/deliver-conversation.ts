@@ -94,7 +94,7 @@ async function streamed(response: Response, options: ConstructorParameters<typeo
   const stream = new RelayStream(options)
   return new Response(await stream.body(), {
     status: 200,
-    headers: streamHeaders(response.headers, options.open.call.requestId, options.open.channel.upstream.key),
+    headers: streamHeaders(response.headers, options.open.call, options.open.channel.upstream.key),
   })
 }
 

@@ -188,7 +188,7 @@ async function deliverStream(
   })
   return new Response(await stream.body(), {
     status: 200,
-    headers: streamHeaders(response.headers, open.call.requestId, open.channel.upstream.key),
+    headers: streamHeaders(response.headers, open.call, open.channel.upstream.key),
   })
 }
 
@@ -210,6 +210,6 @@ async function deliverSound(
   const reported = response instanceof SoundResponse ? response.usage : undefined
   return new Response(new BinaryStream(deps, open, from, first, reported) as unknown as ReadableStream, {
     status: 200,
-    headers: answerHeaders(response.headers, open.call.requestId, open.channel.upstream.key),
+    headers: answerHeaders(response.headers, open.call, open.channel.upstream.key),
   })
 }

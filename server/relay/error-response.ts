@@ -19,15 +19,13 @@ export function errorResponse(
 ): Response {
   const known = knownOf(error)
   const attempt = error instanceof AttemptFailed ? error : undefined
-  const headers: Record<string, string> = { ...ownHeaders(requestId), 'content-type': 'application/json' }
+  const headers: Record<string, string> = { ...ownHeaders({ requestId, dialect }), 'content-type': 'application/json' }
   if (known.retryAfterSeconds !== undefined) headers['retry-after'] = String(known.retryAfterSeconds)
   const lasts = isPermanent(known)
   const retry = attempt?.shouldRetry ?? (lasts ? 'false' : undefined)
   if (retry !== undefined) headers['x-should-retry'] = retry
   // The rest of the body is not waited for.
   if (known.code === 'request_timeout') headers['connection'] = 'close'
-  // Anthropic's programs tell people this name of a request.
-  if (dialect === 'anthropic-messages') headers['request-id'] = requestId
   const body = isOpenAi(dialect)
     ? openAiBody(known, attempt, requestId)
     : (sameDialect(attempt, dialect) ?? otherBody(known, attempt?.failure, requestId, dialect))

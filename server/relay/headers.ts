@@ -39,28 +39,52 @@ export const exposedHeaders = [
 ]
 const exposed = exposedHeaders.join(', ')
 
+/** A call as its answer names it. */
+interface NamedCall {
+  requestId: string
+  /** What the caller speaks. */
+  dialect: DialectName
+}
+
+/** Where a caller's program looks for the id of a request. */
+export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' {
+  return dialect === 'anthropic-messages' ? 'request-id' : 'x-request-id'
+}
+
 /**
  * Headers of every relayed answer: its id, and that pages of other sites may have it. They may call with a token; cookies
  * play no part here (see routes.ts for the preflight).
  */
-export function ownHeaders(requestId: string): Record<string, string> {
+export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, string> {
   return {
     [requestIdHeader]: requestId,
+    [idHeaderOf(dialect)]: requestId,
     'access-control-allow-origin': '*',
     'access-control-expose-headers': exposed,
   }
 }
 
-/** Headers of a whole answer; the channel's `key` may not be among them. */
-export function answerHeaders(headers: Headers, requestId: string, key: string): Record<string, string> {
-  const picked = pick(headers, toCaller)
-  for (const name in picked) picked[name] = withoutKey(picked[name] ?? '', key)
-  return Object.assign(picked, ownHeaders(requestId))
+/** What most answers call themselves, in which no key can be. */
+const usualTypes: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/json; charset=utf-8',
+  'text/event-stream',
+  'text/event-stream; charset=utf-8',
+])
+
+/** Headers of a whole answer; the channel's `key` may not be among them. An id that the upstream tells goes before the own. */
+export function answerHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
+  const told = ownHeaders(call)
+  for (const name of toCaller) {
+    const value = headers.get(name)
+    if (value !== null) told[name] = usualTypes.has(value) ? value : withoutKey(value, key)
+  }
+  return told
 }
 
 /** Headers of a streamed answer; the last one keeps nginx from collecting it. */
-export function streamHeaders(headers: Headers, requestId: string, key: string): Record<string, string> {
-  const told = answerHeaders(headers, requestId, key)
+export function streamHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
+  const told = answerHeaders(headers, call, key)
   told['content-type'] = 'text/event-stream; charset=utf-8'
   told['cache-control'] = 'no-cache'
   told['x-accel-buffering'] = 'no'

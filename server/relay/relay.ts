@@ -351,7 +351,7 @@ async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> 
   const found = await measure(deps, open, { usage: undefined, output: () => '' })
   await settle(deps, open, { measure: found.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
   // Nobody reads this; the number is the usual one for a caller who closed the request.
-  return new Response(null, { status: 499, headers: ownHeaders(open.call.requestId) })
+  return new Response(null, { status: 499, headers: ownHeaders(open.call) })
 }
 
 /** An error of the gateway as the end of an attempt; every other is thrown on. */

@@ -13,7 +13,7 @@ import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { readerDialect } from './credentials.ts'
 import { errorResponse } from './error-response.ts'
-import { exposedHeaders } from './headers.ts'
+import { exposedHeaders, idHeaderOf } from './headers.ts'
 import { limitHeaderNames } from './limit-headers.ts'
 import { modelList, modelsFor, oneModel } from './models.ts'
 import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
@@ -142,13 +142,15 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function answer(
+async function answer(
   c: AppContext,
   deps: RelayRouteDeps,
   run: (caller: Caller) => Promise<Response>,
   dialect: DialectName = 'openai-chat',
 ): Promise<Response> {
-  return serveCaller(deps, incomingOf(c), run, dialect)
+  const response = await serveCaller(deps, incomingOf(c), run, dialect)
+  response.headers.set(idHeaderOf(dialect), c.get('requestId'))
+  return response
 }
 
 function incomingOf(c: AppContext) {

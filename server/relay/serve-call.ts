@@ -59,7 +59,7 @@ export async function serveCaller(
   run: (caller: Caller) => Promise<Response>,
   dialect: DialectName = 'openai-chat',
 ): Promise<Response> {
-  const { request, requestId } = incoming
+  const { request } = incoming
   let caller: Caller | undefined
   let response: Response
   try {
@@ -76,9 +76,6 @@ export async function serveCaller(
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   }
-  // Programs show a person the id that they find under the name of their own service.
-  const idHeader = dialect === 'anthropic-messages' ? 'request-id' : 'x-request-id'
-  if (!response.headers.has(idHeader)) response.headers.set(idHeader, requestId)
   if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
   return response
 }

@@ -31,7 +31,7 @@ export async function settleWhole(
   })
   open.call.leaving.close()
   open.call.leaving.answered(text.length)
-  const headers = answerHeaders(response.headers, open.call.requestId, open.channel.upstream.key)
+  const headers = answerHeaders(response.headers, open.call, open.channel.upstream.key)
   // What was read as JSON is sent as JSON, whatever the upstream called it.
   if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'
   return new Response(text, { status: response.status, headers })
