@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import type { EncodeOptions, StreamDecoder, UpstreamDialect } from './dialect.ts'
+import { unreadableEvent } from './failure.ts'
 import { looseList } from './fields.ts'
 import { Losses } from './losses.ts'
 import { openaiChat } from './openai-chat/index.ts'
@@ -18,10 +19,10 @@ export interface ChatKin {
   request(asked: ChatRequest): JsonObject
   /** A whole answer as a chat completion. */
   reply(wire: JsonObject): JsonObject
-  /** The reader of one stream: every event becomes chunks of OpenAI's form. */
   /** Messages and tools are passed on as they are. */
   readonly keepsMessages?: true
-  chunks(): (event: JsonObject) => readonly JsonObject[]
+  /** The reader of one stream: every event becomes chunks of OpenAI's form; undefined = it cannot be read. */
+  chunks(): (event: JsonObject) => readonly JsonObject[] | undefined
   failureWithin?(wire: JsonObject): Failure | undefined
   decodeFailure(status: number, body: unknown): Failure
 }
@@ -69,9 +70,11 @@ class KinStreamDecoder implements StreamDecoder {
     const event = tryParse(data)
     if (!isObject(event)) return this.#inner.push(data)
     const failure = this.#kin.failureWithin?.(event)
-    if (!failure) return this.#chunks(event).flatMap((chunk) => this.#inner.push(JSON.stringify(chunk)))
-    this.#failed = true
-    return [{ type: 'error', failure }]
+    if (failure) {
+      this.#failed = true
+      return [{ type: 'error', failure }]
+    }
+    return this.#chunks(event)?.flatMap((chunk) => this.#inner.push(JSON.stringify(chunk))) ?? [unreadableEvent]
   }
 
   finish(): StreamEvent[] {

@@ -1,18 +1,19 @@
-import type { StreamDecoder, StreamSignal, UpstreamDialect } from './dialect.ts'
+import type { StreamSignal, UpstreamDialect } from './dialect.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
-import { decoded, unreadable } from './failure.ts'
+import { unreadable } from './failure.ts'
+import { ForgivingDecoder } from './forgiving-decoder.ts'
 import type { Failure } from './reply.ts'
 
 /** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
 export class DecodingMeter extends EventMeter {
-  readonly #decoder: StreamDecoder
+  readonly #decoder: ForgivingDecoder
   readonly #hasEndMark: boolean
 
   /** `idSeed` makes ids where the dialect has none. */
   constructor(dialect: UpstreamDialect, idSeed: string) {
     super(new EventTally())
-    this.#decoder = dialect.streamDecoder(idSeed)
+    this.#decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
     // Without its last event an answer is broken off, whatever came before.
     this.#hasEndMark = !dialect.endsByReason
   }
@@ -21,16 +22,22 @@ export class DecodingMeter extends EventMeter {
     return this.tally.ended || (!this.#hasEndMark && this.tally.stopped)
   }
 
+  get leftOut(): number {
+    return this.#decoder.leftOut
+  }
+
   get speaks(): boolean {
     return this.tally.pieces > 0 || this.media !== undefined || this.tally.stopped || this.tally.ended
   }
 
   failedEnd(failure: Failure, requestId: string): string {
-    return this.#decoder.failedEnd?.(failure, requestId) ?? ''
+    return this.#decoder.failedEnd(failure, requestId)
   }
 
   feed(data: string): StreamSignal {
-    for (const event of decoded(this.#decoder, data)) this.tally.take(event)
+    const events = this.#decoder.push(data)
+    if (!events) return 'skip'
+    for (const event of events) this.tally.take(event)
     const { failure, ended } = this.tally
     if (failure) return failure === unreadable ? 'garbage' : 'error'
     return ended ? 'done' : 'content'

@@ -43,6 +43,8 @@ export type StreamSignal =
   | 'done'
   /** The upstream reports an error within the stream. */
   | 'error'
+  /** Not decodable, and left out: the answer may go on without it. */
+  | 'skip'
   /** Not decodable. */
   | 'garbage'
 
@@ -82,6 +84,8 @@ export interface StreamMeter {
   readonly finished: boolean
   /** The text or call that began last is whole, where the dialect tells that before the end of the answer. */
   readonly answered?: boolean
+  /** Events that could not be read and were left out. */
+  readonly leftOut: number
   /** The error the upstream reported within the stream. */
   readonly error: JsonObject | undefined
   /** The same where it has been read already. */
@@ -136,7 +140,10 @@ export interface Frame {
   readonly request: Conversation
 }
 
-/** Follows one upstream stream. Fed with the data of every event, in order. */
+/**
+ * Follows one upstream stream. Fed with the data of every event, in order. Says `unreadableEvent` of what cannot be read, and
+ * may be fed on after it.
+ */
 export interface StreamDecoder {
   push(data: string): StreamEvent[]
   /** No more comes: the end where the answer is complete without one, else an error. */

@@ -15,6 +15,7 @@ export abstract class EventMeter implements StreamMeter {
   }
 
   abstract get finished(): boolean
+  abstract get leftOut(): number
   abstract feed(data: string): StreamSignal
 
   get reported() {

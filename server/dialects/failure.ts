@@ -1,6 +1,5 @@
 import type { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
-import type { StreamDecoder } from './dialect.ts'
 import type { Failure, FailureKind, StreamEvent } from './reply.ts'
 
 /** What an HTTP status alone says. */
@@ -73,6 +72,9 @@ export const unreadable: Failure = {
   type: 'upstream_error',
 }
 
+/** What decoders say of it; whether the answer may go on is for others to decide. */
+export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable }
+
 /** The input of a call came in pieces, and then whole, as another one: nobody can know which of them is meant. */
 export const contradictory: Failure = {
   status: 502,
@@ -80,14 +82,4 @@ export const contradictory: Failure = {
   message: 'the upstream contradicts itself about the input of a tool call',
   code: 'upstream_stream_error',
   type: 'upstream_error',
-}
-
-/** What an event says, where it can be read; JSON that is too deep to be written again cannot. Throws what is a fault of ours. */
-export function decoded(decoder: StreamDecoder, data: string): StreamEvent[] {
-  try {
-    return decoder.push(data)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return [{ type: 'error', failure: unreadable }]
-  }
 }

@@ -31,6 +31,7 @@ export async function settleStream(
 ): Promise<ChargedUsage> {
   const measuring = orRelease(open, () => measured(deps, open, meter, { ...ending, delivered }))
   const found = measuring instanceof Promise ? await measuring : measuring
+  const notes = [found.note, leftOutNote(meter.leftOut)].filter((note) => note !== undefined)
   const images = meter.images ?? 0
   // Where the answer does not tell how many images it has, they have been seen; where that cannot be, the price is the asked one.
   const hasSeen = images > 0 || meter.tellsImages === true
@@ -39,9 +40,14 @@ export async function settleStream(
   await settle(deps, open, {
     ...ending,
     measure: { ...found.measure, ...(ending.outcome !== 'aborted' && end) },
-    ...(found.note && { note: found.note }),
+    ...(notes.length > 0 && { note: notes.join('; ') }),
   })
   return { usage: found.measure.usage, isCounted: found.measure.estimated }
+}
+
+function leftOutNote(count: number): string | undefined {
+  if (count === 0) return undefined
+  return count === 1 ? '1 unreadable event left out' : `${count} unreadable events left out`
 }
 
 type Ended = Omit<StreamEnding, 'isOverdue'>

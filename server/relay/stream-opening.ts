@@ -129,6 +129,7 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (data.trim() === '') return false
   const signal = madeOf(() => meter.feed(data), status)
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
+  if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
   // The last event of some dialects holds the whole answer.
   // Nor is one empty that ended with a report of what it used.

@@ -237,13 +237,15 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
       if (!event) break
       at = event.to
+      // What has gone out already cannot be left out.
+      const isGone = event.to === 0
       const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
       if (signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)) {
         if (kept !== undefined) kept += block.text.slice(event.from, event.to)
         continue
       }
       kept ??= block.text.slice(0, event.from)
-      if (signal === 'usage-only') continue
+      if (signal === 'usage-only' || (signal === 'skip' && !isGone)) continue
       const before = joined(block.firstRest, encoder.encode(kept))
       if (signal === 'done') return this.#done(before, block.text.slice(event.from, event.to))
       if (signal === 'error') return this.#upstreamError(before, block.text.slice(event.from, event.to))
@@ -338,13 +340,14 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const rest = this.#splitter.finish()
     const found = rest.text.trim() === '' ? undefined : sseData(rest.text)
     const data = found?.trim() === '' ? undefined : found
+    const wasFinished = meter.finished
     const signal = data === undefined ? 'garbage' : meter.feed(data)
     const open = rest.bytes === undefined && rest.text !== ''
     const last = open ? '\n\n' : `data: ${data?.replaceAll('\n', '\ndata: ')}\n\n`
     if (signal === 'error') return this.#upstreamError(undefined, last)
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
-    if (signal === 'done' || meter.finished) return this.#complete(before, meter.endMark)
+    if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, meter.endMark)
     // A torn last event is no content: what was cut is not passed off as whole.
     const [code, message] = endings[how]
     this.#isOverdue = how === 'overdue'

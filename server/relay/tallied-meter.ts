@@ -5,6 +5,7 @@ import { EventMeter } from '../dialects/event-meter.ts'
 export class TalliedMeter extends EventMeter {
   /** The upstream went without its dialect's end: a reason to stop alone does not make the answer whole. */
   isCut = false
+  leftOut = 0
 
   get finished(): boolean {
     return this.tally.stopped && !this.isCut

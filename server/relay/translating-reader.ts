@@ -1,7 +1,8 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { StreamDecoder, StreamEncoder } from '../dialects/dialect.ts'
 import { EventTally } from '../dialects/event-tally.ts'
-import { brokenOff, decoded, unreadable } from '../dialects/failure.ts'
+import { brokenOff, unreadable } from '../dialects/failure.ts'
+import { ForgivingDecoder } from '../dialects/forgiving-decoder.ts'
 import type { Failure, StreamEvent } from '../dialects/reply.ts'
 import { SseSplitter, sseData } from '../lib/sse.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
@@ -20,7 +21,7 @@ export class TranslatingReader implements StreamReader {
   readonly meter: TalliedMeter
   readonly #tally = new EventTally()
   readonly #from: UpstreamReader
-  readonly #decoder: StreamDecoder
+  readonly #decoder: ForgivingDecoder
   readonly #encoder: StreamEncoder
   readonly #splitter = new SseSplitter()
   readonly #opening: UpstreamPiece[]
@@ -30,7 +31,7 @@ export class TranslatingReader implements StreamReader {
   /** `opening`: pieces that were read already. */
   constructor(from: UpstreamReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
     this.#from = from
-    this.#decoder = decoder
+    this.#decoder = new ForgivingDecoder(decoder)
     this.#encoder = to
     this.#opening = opening
     this.meter = new TalliedMeter(this.#tally)
@@ -87,16 +88,22 @@ export class TranslatingReader implements StreamReader {
     if (piece.kind === 'quiet') return [piece]
     if (piece.kind === 'chunk') {
       const { events } = this.#splitter.push(piece.bytes)
-      return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : decoded(this.#decoder, data))))
+      return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : this.#read(data))))
     }
     const data = sseData(this.#splitter.finish().text)
-    const events = [...(data === undefined ? [] : decoded(this.#decoder, data)), ...this.#decoder.finish()]
+    const events = this.#decoder.finish(data)
     this.meter.isCut = events.every(({ type }) => type !== 'end')
     // Why it is not complete, or its last event torn, is known better here than by the decoder.
     const told = events.filter(
       (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
     )
     return [...this.#written(told), piece]
+  }
+
+  #read(data: string): readonly StreamEvent[] {
+    const events = this.#decoder.push(data) ?? []
+    this.meter.leftOut = this.#decoder.leftOut
+    return events
   }
 
   #written(events: readonly StreamEvent[]): StreamPiece[] {

@@ -1,6 +1,7 @@
 import { anthropicMessages } from '../../server/dialects/anthropic-messages/index.ts'
 import type { Conversation, DialectName, Part } from '../../server/dialects/conversation.ts'
 import type { Dialect, Frame, UpstreamDialect } from '../../server/dialects/dialect.ts'
+import { ForgivingDecoder } from '../../server/dialects/forgiving-decoder.ts'
 import { gemini } from '../../server/dialects/gemini/index.ts'
 import { openaiChat } from '../../server/dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../server/dialects/openai-responses/index.ts'
@@ -50,10 +51,15 @@ export function dataOf(text: string): string[] {
   return text.split('\n\n').flatMap((block) => sseData(block) ?? [])
 }
 
-/** Everything that a decoder makes of a stream. */
+/** Everything that a decoder makes of a stream, up to an error. */
 export function decodeAll(dialect: UpstreamDialect, data: readonly string[], idSeed = 'seed'): StreamEvent[] {
-  const decoder = dialect.streamDecoder(idSeed)
-  return [...data.flatMap((each) => decoder.push(each)), ...decoder.finish()]
+  const decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
+  const all: StreamEvent[] = []
+  for (const each of data) {
+    all.push(...(decoder.push(each) ?? []))
+    if (all.at(-1)?.type === 'error') return all
+  }
+  return [...all, ...decoder.finish()]
 }
 
 /** Everything that an encoder makes of events. */

@@ -50,7 +50,6 @@ const interrupted: readonly { upstream: fake.Behaviour; code: string; text: stri
   { upstream: fake.cutsInsideEvent('fin', { after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
   { upstream: fake.cutsInsideEvent('reset', { after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
   { upstream: fake.stallsStream({ after: 4 }), code: 'upstream_timeout', text: 'word0 word1 word2' },
-  { upstream: fake.badJsonChunk({ after: 4 }), code: 'upstream_stream_error', text: 'word0 word1 word2' },
 ]
 
 describe('a stream that breaks in the middle ends with an error event and is charged as delivered:', () => {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, contradictory, unreadable } from '../failure.ts'
+import { brokenOff, contradictory, unreadableEvent } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import type { StreamEvent } from '../reply.ts'
 import { decodeFailure } from './failure.ts'
@@ -19,7 +19,7 @@ export class MessageStreamDecoder implements StreamDecoder {
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '') return []
     const event = tryParse(data)
-    if (!isObject(event)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(event)) return [unreadableEvent]
     const index = looseCount(event['index'])
     switch (event['type']) {
       case 'message_start':

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, unreadable } from '../failure.ts'
+import { brokenOff, unreadableEvent } from '../failure.ts'
 import { looseCount, looseObject, looseText } from '../fields.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { streamFailure } from './failure.ts'
@@ -23,7 +23,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
     if (this.#ended || data.trim() === '') return []
     const wire = tryParse(data)
     const [name, value] = isObject(wire) ? (Object.entries(wire)[0] ?? ['', undefined]) : ['', undefined]
-    if (!isObject(wire)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(wire)) return [unreadableEvent]
     const event = looseObject(value)
     const index = looseCount(event['contentBlockIndex'])
     switch (name) {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, unreadable } from '../failure.ts'
+import { brokenOff, unreadableEvent } from '../failure.ts'
 import { looseCount, looseObject, looseText } from '../fields.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
 import { endFailure } from './failure.ts'
@@ -25,7 +25,7 @@ export class CohereStreamDecoder implements StreamDecoder {
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '') return []
     const event = data === '[DONE]' ? {} : tryParse(data)
-    if (!isObject(event)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(event)) return [unreadableEvent]
     const delta = looseObject(event['delta'])
     const message = looseObject(delta['message'])
     const index = looseCount(event['index'])

@@ -36,7 +36,9 @@ function requestOut(asked: ChatRequest): JsonObject {
   }
 }
 
-function chunksOf({ event, data }: JsonObject): JsonObject[] {
+function chunksOf({ event, data }: JsonObject): JsonObject[] | undefined {
+  // The last event and signs of life have no object.
+  if (!isObject(data) && data !== '' && event !== 'done') return undefined
   const message = looseObject(data)
   if (event === 'conversation.message.delta' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'delta', null)]

@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Citation, Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, unreadable } from '../failure.ts'
+import { brokenOff, unreadableEvent } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { laterReport } from '../later-usage.ts'
 import type { ReplyPart, StreamEvent } from '../reply.ts'
@@ -44,7 +44,7 @@ export class ContentStreamDecoder implements StreamDecoder {
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '') return []
     const chunk = tryParse(data)
-    if (!isObject(chunk)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(chunk)) return [unreadableEvent]
     if (isObject(chunk['error'])) return this.#end([{ type: 'error', failure: decodeFailure(0, chunk) }])
     const events = this.#start(chunk)
     for (const candidate of looseList(chunk['candidates'])) this.#candidate(candidate, events)

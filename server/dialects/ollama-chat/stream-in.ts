@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, messageOf, unreadable } from '../failure.ts'
+import { brokenOff, messageOf, unreadableEvent } from '../failure.ts'
 import { looseObject, looseText } from '../fields.ts'
 import type { StreamEvent } from '../reply.ts'
 import { callsIn, createdIn, stopIn, usageIn } from './reply.ts'
@@ -21,7 +21,7 @@ export class OllamaStreamDecoder implements StreamDecoder {
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '') return []
     const wire = tryParse(data)
-    if (!isObject(wire)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(wire)) return [unreadableEvent]
     if (wire['error'] !== undefined) {
       const failure = { status: 502, kind: 'server', message: messageOf(wire, 0) } as const
       return this.#end([{ type: 'error', failure }])

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.t
 import { errorInChunk } from '../chunk-error.ts'
 import type { Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, unreadable } from '../failure.ts'
+import { brokenOff, unreadableEvent } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { laterReport } from '../later-usage.ts'
 import { sourceOf } from '../media.ts'
@@ -57,6 +57,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #idSeed: string
   #started = false
   #ended = false
+  /** Something came that could not be read. */
+  #hasGap = false
   /** The last usage that was told. */
   #usage: Usage | undefined
 
@@ -68,7 +70,10 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (this.#ended || data.trim() === '') return []
     if (data.trim() === '[DONE]') return this.#done()
     const chunk = tryParse(data)
-    if (!isObject(chunk)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(chunk)) {
+      this.#hasGap = true
+      return [unreadableEvent]
+    }
     const error = errorInChunk(chunk)
     if (error) return this.#end([{ type: 'error', failure: decodeFailure(0, error) }])
     const events = this.#start(chunk)
@@ -93,8 +98,9 @@ export class ChunkStreamDecoder implements StreamDecoder {
     return this.#end([...events, { type: 'end' }])
   }
 
-  /** The end mark ends an answer even where the service named no reason. */
+  /** The end mark ends an answer even where the service named no reason, unless that may have been in what could not be read. */
   #done(): StreamEvent[] {
+    if (this.#hasGap && [...this.#choices.values()].some(({ stopped }) => !stopped)) return this.#end([unreadableEvent])
     const events: StreamEvent[] = []
     for (const [choice, state] of this.#choices) if (!state.stopped) this.#stop(choice, state, {}, events)
     return [...events, ...this.finish()]

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, contradictory, unreadable } from '../failure.ts'
+import { brokenOff, contradictory, unreadableEvent } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
@@ -28,7 +28,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '' || data.trim() === '[DONE]') return []
     const event = tryParse(data)
-    if (!isObject(event)) return this.#end([{ type: 'error', failure: unreadable }])
+    if (!isObject(event)) return [unreadableEvent]
     const type = looseText(event['type'])
     this.#sequence = Math.max(this.#sequence, looseCount(event['sequence_number']))
     switch (type) {

@@ -26,7 +26,7 @@ describe('a chat stream', () => {
       ['{"error":"x"}', 'error'],
       ['{"error":null,"choices":[]}', 'content'],
       ['{"error":{},"choices":[{"delta":{}}]}', 'content'],
-      ['{"choices":[', 'garbage'],
+      ['{"choices":[', 'skip'],
       ['text', 'garbage'],
       ['[]', 'garbage'],
       ['null', 'garbage'],
@@ -168,6 +168,6 @@ describe('a stream of typed events', () => {
     expect(meter.feed('{"type":"error","message":"x"}')).toBe('error')
     expect(meter.feed('{"error":{"message":"y"}}')).toBe('error')
     expect(meter.error).toEqual({ message: 'y' })
-    expect(meter.feed('{"type":')).toBe('garbage')
+    expect(meter.feed('{"type":')).toBe('skip')
   })
 })

@@ -4,6 +4,7 @@ import type { StreamMeter, StreamSignal } from '../dialect.ts'
 import { laterRawReport } from '../later-usage.ts'
 import { SaidMedia } from '../said-media.ts'
 import { SaidText } from '../said-text.ts'
+import { UnreadableEvents } from '../unreadable-events.ts'
 import { usageOf } from './usage.ts'
 
 /** After so many events in a row that are each written in their own way, no more are learned from. */
@@ -17,6 +18,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   pieces = 0
   readonly #said = new SaidText()
   readonly #media = new SaidMedia()
+  readonly #unreadable = new UnreadableEvents()
   /** How the last plain event was written before and behind what it said; '' = none was seen. */
   #before = ''
   #behind = ''
@@ -33,12 +35,22 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   get finished(): boolean {
+    if (this.#unreadable.hasLateGap && this.usage === undefined) return false
+    return this.#hasEnded
+  }
+
+  /** Every answer has given its reason to stop. */
+  get #hasEnded(): boolean {
     return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
   }
 
   /** The role alone, empty texts and what filters found say nothing; what nobody knows does. */
   get speaks(): boolean {
     return this.#hasSpoken || this.characters > 0 || this.media !== undefined || this.#endedCount > 0
+  }
+
+  get leftOut(): number {
+    return this.#unreadable.count
   }
 
   get characters(): number {
@@ -72,7 +84,9 @@ export class OpenAiStreamMeter implements StreamMeter {
       this.pieces++
       at = end + behind.length
     }
-    if (at > from) this.#lessons = 0
+    if (at === from) return at
+    this.#lessons = 0
+    this.#unreadable.noteRead()
     return at
   }
 
@@ -95,10 +109,11 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   feed(data: string): StreamSignal {
-    if (data === '[DONE]' || data.trim() === '[DONE]') return 'done'
+    if (data === '[DONE]' || data.trim() === '[DONE]') return this.#done()
     if (data.trim() === '') return 'content'
     const chunk = tryParse(data)
-    if (!isObject(chunk)) return 'garbage'
+    if (!isObject(chunk)) return this.#unreadable.mayLeaveOut(data, this.#endedCount > 0) ? 'skip' : 'garbage'
+    this.#unreadable.noteRead()
     const usage = usageOf(chunk)
     if (usage) this.usage = laterRawReport(this.usage, usage)
     const error = errorInChunk(chunk)
@@ -114,6 +129,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     const [first] = choices as unknown[]
     if (!usage && choices.length === 1 && isObject(first)) this.#learn(data, first, this.characters - before)
     return 'content'
+  }
+
+  /** The end mark ends no answer whose reason to stop or usage may have been in what was left out. */
+  #done(): StreamSignal {
+    this.#unreadable.noteRead()
+    return this.leftOut > 0 && !this.finished ? 'garbage' : 'done'
   }
 
   #choice(choice: JsonObject): void {

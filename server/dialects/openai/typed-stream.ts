@@ -2,6 +2,7 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
 import { flatError } from '../flat-error.ts'
 import { laterRawReport } from '../later-usage.ts'
+import { UnreadableEvents } from '../unreadable-events.ts'
 
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
@@ -20,10 +21,15 @@ export class TypedEventMeter implements StreamMeter {
   tellsImages = true
   finished = false
   readonly #imagesAsked: number
+  readonly #unreadable = new UnreadableEvents()
   #parts: string[] = []
 
   constructor(imagesAsked = 1) {
     this.#imagesAsked = imagesAsked
+  }
+
+  get leftOut(): number {
+    return this.#unreadable.count
   }
 
   output(): string {
@@ -37,7 +43,11 @@ export class TypedEventMeter implements StreamMeter {
   feed(data: string): StreamSignal {
     if (data.trim() === '[DONE]') return 'done'
     const event = tryParse(data)
-    if (!isObject(event)) return data.trim() === '' ? 'content' : 'garbage'
+    if (!isObject(event)) {
+      if (data.trim() === '') return 'content'
+      return this.#unreadable.mayLeaveOut(data, false) ? 'skip' : 'garbage'
+    }
+    this.#unreadable.noteRead()
     const type = typeof event['type'] === 'string' ? event['type'] : ''
     const error = errorIn(event, type)
     if (error) {

@@ -1,0 +1,62 @@
+// An event that nobody can read, in the middle of a stream of every format: the answer goes on without it, or ends as broken;
+// it is never passed on, and what it may have held is never missed in silence.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { providers } from '../../server/providers/registry.ts'
+import { behaviour } from '../helpers/fake-upstream.ts'
+import { type Bench, startMatrixBench } from './support/bench.ts'
+import { callers } from './support/callers.ts'
+import { givingTokens } from './support/fakes/index.ts'
+import { outcomeOf, type StreamedCase, streamedCall, streamedCases, usesSockets } from './support/streamed-cases.ts'
+import { variantsOf } from './support/variants.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(providers.flatMap(variantsOf).map(({ model }) => model))
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+/** Binary frames have checksums; in Zhipu's old form every text is an event; Replicate's come from another place. */
+const hasLines = (each: StreamedCase) =>
+  !usesSockets(each) &&
+  !['zhipu-v3', 'replicate'].includes(each.dialect) &&
+  each.fake.pieces(each.said).length > 0 &&
+  each.fake.pieces(each.said).every((piece) => typeof piece === 'string')
+
+const bad = ['{"id":"x","choices":[{"index":0,"delta":{"content":"lo', 'not JSON', '[]', 'null']
+
+describe('an event that nobody can read', () => {
+  for (const each of streamedCases.filter(hasLines)) {
+    const { provider, variant, caller, fake, said } = each
+    const pieces = fake.pieces(said) as string[]
+    const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
+    test(`among those of ${provider.meta.label} ${variant.note} costs callers of ${caller} nothing else`, async () => {
+      const { asked, whole } = streamedCall(each)
+      const clients = await bench.through({ ...variant.setup, name: caller, type: provider.meta.type })
+      const answer = (sent: readonly string[]) => {
+        bench.answer(
+          givingTokens(
+            behaviour('has an event that nobody can read', async (exchange) => {
+              exchange.head(200, [['content-type', fake.streamType ?? 'text/event-stream']])
+              for (const piece of sent) if (!(await exchange.write(piece))) return
+              exchange.end()
+            }),
+          ),
+        )
+        return outcomeOf(callers[caller](clients, asked))
+      }
+      const seen: string[] = []
+      for (let at = 0; at <= pieces.length; at++) {
+        const line = written(bad[at % bad.length] ?? '')
+        const outcome = await answer([...pieces.slice(0, at), line, ...pieces.slice(at)])
+        seen.push('message' in outcome ? 'error' : 'whole')
+        if (!('message' in outcome)) expect([at, outcome]).toEqual([at, whole])
+        // Two in a row are a stream that nobody can read.
+        const twice = await answer([...pieces.slice(0, at), line, line, ...pieces.slice(at)])
+        if (at < pieces.length) expect([at, 'message' in twice]).toEqual([at, true])
+      }
+      // Before anything was read there is no answer that goes on; behind the end mark nobody reads.
+      expect(seen.slice(0, 2)).toEqual(['error', 'whole'])
+      expect(seen.slice(1, -1)).not.toContain('error')
+    })
+  }
+})

@@ -1,0 +1,190 @@
+// An event that nobody can read, where caller and service speak the same dialect: left out and counted, unless it may have
+// held what the answer cannot do without.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
+import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
+import type { Fake } from '../matrix/support/fakes/fake.ts'
+import { geminiFake } from '../matrix/support/fakes/google.ts'
+import { chatFake, responsesFake } from '../matrix/support/fakes/openai.ts'
+import { type Bench, type CallerName, callerCalls, chargedUnits, eventsOf, see, startBench } from './setup.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+const said = { thought: '', text: 'The sky is blue.', calls: [] }
+const services: Readonly<Record<CallerName, { type: number; fake: Fake }>> = {
+  chat: { type: 28, fake: chatFake },
+  responses: { type: 1, fake: responsesFake },
+  messages: { type: 14, fake: messagesFake },
+  gemini: { type: 24, fake: geminiFake },
+}
+const names = Object.keys(services) as CallerName[]
+
+const sends = (pieces: readonly string[], headers = [['content-type', 'text/event-stream']] as const): Behaviour =>
+  behaviour('has events that nobody can read', async (exchange) => {
+    exchange.head(200, headers.map(([name, value]) => [name, value] as const) as never)
+    for (const piece of pieces) if (!(await exchange.write(piece))) return
+    exchange.end()
+  })
+
+/** The answer to a call of a caller's dialect by a service that speaks it, too. */
+async function ask(name: CallerName, pieces: readonly string[]) {
+  await bench.clear()
+  await bench.channel({ type: services[name].type })
+  bench.upstream.always(sends(pieces))
+  const account = await bench.caller()
+  const { path, body } = callerCalls[name]
+  const streamed = name === 'gemini' ? path.replace(':generateContent', ':streamGenerateContent?alt=sse') : path
+  const asked = name === 'gemini' ? body : { ...body, stream: true }
+  const seen = await see(bench.gateway.post(streamed, asked, account.token))
+  const { rows, units } = await chargedUnits(bench, account)
+  return { seen, row: rows[0], units }
+}
+
+const piecesOf = (name: CallerName) => services[name].fake.pieces(said) as string[]
+/** Where the second half of the text stands. */
+const middleOf = (name: CallerName) => piecesOf(name).findIndex((piece) => piece.includes('s blue.'))
+const put = (name: CallerName, at: number, ...lines: readonly string[]) => {
+  const pieces = piecesOf(name)
+  return [...pieces.slice(0, at), ...lines.map((line) => `data: ${line}\n\n`), ...pieces.slice(at)]
+}
+
+describe.each(names)('a stream of %s', (name) => {
+  test.each([
+    ['that breaks off in a text', '{"choices":[{"index":0,"finish_reason":null,"usage":null,"delta":{"content":"lo'],
+    ['that is a list', '["text"]'],
+    ['that is a word', 'oops'],
+  ])('goes on without an event %s, is charged as reported, and its row tells', async (_, line) => {
+    const whole = await ask(name, piecesOf(name))
+    const { seen, row, units } = await ask(name, put(name, middleOf(name), line))
+    expect(seen.text).toBe(whole.seen.text)
+    expect([units, row?.outcome, row?.estimated]).toEqual([whole.units, 'complete', 0])
+    expect(whole.row?.content).not.toContain('unreadable')
+    expect(row?.content).toEndWith('; 1 unreadable event left out')
+  })
+
+  test('goes on without several of them, which are counted', async () => {
+    const middle = middleOf(name)
+    const pieces = put(name, middle, 'oops')
+    const { seen, row } = await ask(name, [
+      ...pieces.slice(0, middle + 2),
+      'data: oops\n\n',
+      ...pieces.slice(middle + 2),
+    ])
+    expect(seen.text).not.toContain('oops')
+    expect([row?.outcome, row?.content]).toEqual(['complete', expect.stringContaining('2 unreadable events left out')])
+  })
+
+  test.each([
+    ['two in a row', ['oops', 'oops']],
+    ['one that may tell of usage', ['{"usage":{"prompt_tokens":1']],
+    ["one that may tell of usage in Google's words", ['{"usageMetadata":{"promptTokenCount":']],
+    ['one that may be the end', ['{"choices":[{"index":0,"delta":{},"finish_reason":"st']],
+    ["one that may be the end in Anthropic's words", ['{"type":"message_delta","delta":{']],
+    ["one that may be the end in Google's words", ['{"candidates":[{"finishReason":"ST']],
+    ['one that may be an error', ['{"error":{"message":"ou']],
+    ['one that may hold a piece of a call', ['{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"functi']],
+    [
+      "one that may hold a piece of a call in Anthropic's words",
+      ['{"type":"content_block_delta","delta":{"type":"input_json_delta","pa'],
+    ],
+    ["one that may hold a call in Google's words", ['{"candidates":[{"content":{"parts":[{"functionCall":{"na']],
+    [
+      'one that may hold a piece of a call in the words of Responses',
+      ['{"type":"response.function_call_arguments.delta","del'],
+    ],
+    ['one that may hold sound', ['{"choices":[{"index":0,"delta":{"audio":{"data":"AAAA']],
+    ['one that may begin something', ['{"type":"content_block_start","index":1,"con']],
+  ])('is broken by %s, which is not passed on', async (_, lines) => {
+    const { seen, row } = await ask(name, put(name, middleOf(name), ...lines))
+    expect([seen.status, seen.broken]).toEqual([200, false])
+    expect(seen.text).toContain('cannot be read')
+    for (const line of lines) expect(seen.text).not.toContain(line)
+    expect([row?.outcome, row?.content]).toEqual([
+      'interrupted',
+      expect.stringContaining('ended: upstream_stream_error'),
+    ])
+    expect(row?.content).not.toContain('left out')
+  })
+
+  test('without its end is broken although it has its end mark', async () => {
+    const end = piecesOf(name).findIndex((piece) =>
+      /"(?:finish_reason|finishReason|stop_reason)":"|response\.completed/.test(piece),
+    )
+    const pieces = piecesOf(name).with(end, 'data: oops\n\n')
+    const { seen, row } = await ask(name, pieces)
+    expect([seen.status, row?.outcome]).toEqual([200, 'interrupted'])
+    expect(eventsOf(seen.text)).not.toContain('[DONE]')
+  })
+})
+
+test('without the usage that may have been in it, a stream is broken', async () => {
+  const pieces = piecesOf('chat')
+  const usage = pieces.findIndex((piece) => piece.includes('"usage":'))
+  const { row } = await ask('chat', pieces.with(usage, 'data: oops\n\n'))
+  expect(row).toMatchObject({ outcome: 'interrupted' })
+})
+
+test('a transcript goes on without an event that cannot be read', async () => {
+  await bench.clear({ ModelRatio: '{"whisper-1":1,"m":1}' })
+  await bench.channel({ type: 1, models: 'whisper-1' })
+  const event = (more: object) => `data: ${JSON.stringify(more)}\n\n`
+  bench.upstream.always(
+    sends([
+      event({ type: 'transcript.text.delta', delta: 'The sky' }),
+      'data: {"type":"transcript.text.delta","delta":"lo\n\n',
+      event({ type: 'transcript.text.delta', delta: ' is blue.' }),
+      event({
+        type: 'transcript.text.done',
+        text: 'The sky is blue.',
+        usage: { type: 'tokens', input_tokens: 10, output_tokens: 4, total_tokens: 14 },
+      }),
+    ]),
+  )
+  const account = await bench.caller()
+  const form = new FormData()
+  form.set('model', 'whisper-1')
+  form.set('stream', 'true')
+  form.set('file', new File([Buffer.alloc(100)], 'a.wav'))
+  const seen = await see(
+    fetch(`${bench.gateway.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: `Bearer ${account.token}` },
+    }),
+  )
+  expect(eventsOf(seen.text).map((data) => (JSON.parse(data) as { type: string }).type)).toEqual([
+    'transcript.text.delta',
+    'transcript.text.delta',
+    'transcript.text.done',
+  ])
+  const { rows } = await chargedUnits(bench, account)
+  expect(rows[0]).toMatchObject({
+    outcome: 'complete',
+    content: expect.stringContaining('1 unreadable event left out'),
+  })
+})
+
+test('an event of which a part has gone out cannot be left out', async () => {
+  await bench.clear()
+  await bench.channel({ type: 28 })
+  const long = `{"choices":[{"index":0,"delta":{"content":"${'x'.repeat(600_000)}`
+  const [head = ''] = piecesOf('chat')
+  bench.upstream.always(
+    sends([
+      head,
+      ...piecesOf('chat').slice(1, 2),
+      `data: ${long.slice(0, 300_000)}`,
+      `${long.slice(300_000)}\n\n`,
+      ...piecesOf('chat').slice(2),
+    ]),
+  )
+  const account = await bench.caller()
+  const seen = await see(
+    bench.gateway.post('/v1/chat/completions', { ...callerCalls.chat.body, stream: true }, account.token),
+  )
+  expect(seen.error?.code).toBe('upstream_stream_error')
+})
