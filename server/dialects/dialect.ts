@@ -84,6 +84,8 @@ export interface StreamMeter {
   readonly finished: boolean
   /** The text or call that began last is whole, where the dialect tells that before the end of the answer. */
   readonly answered?: boolean
+  /** Data to be sent in place of the last that was fed, where that would mislead programs; absent = as it came. */
+  readonly instead?: string | undefined
   /** Events that could not be read and were left out. */
   readonly leftOut: number
   /** The error the upstream reported within the stream. */

@@ -1,4 +1,5 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
+import { nameCalls } from '../dialects/call-places.ts'
 import { looseObject } from '../dialects/fields.ts'
 import { SoundResponse } from '../dialects/gemini/speech.ts'
 import { readReply } from '../dialects/openai/reply.ts'
@@ -98,7 +99,8 @@ async function deliverOpenAi(
   open.tools?.take(body)
   // OpenAI's libraries read the usage of every answer with vectors; not every service tells it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
-  const told = translation ? madeOf(() => JSON.stringify(body), status) : text
+  const isRepaired = mode === 'chat' && nameCalls(body, open.call.requestId)
+  const told = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
   const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside: besideUsage(mode, body) }
   return settleWhole(deps, open, response, told, answer, handOver, true)
 }
@@ -174,7 +176,8 @@ async function deliverStream(
   const { mode, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
   const images = isChat ? 0 : imagesAsked(open.call)
-  const newMeter = () => (isChat ? new OpenAiStreamMeter(facts.choices) : new TypedEventMeter(images))
+  const newMeter = () =>
+    isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
   const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
   handOver()
   forgetBody(open.call)

@@ -241,6 +241,11 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
       const isGone = event.to === 0
       const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
       if (signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)) {
+        const { instead } = meter
+        if (instead !== undefined && !isGone) {
+          kept = `${kept ?? block.text.slice(0, event.from)}data: ${instead}\n\n`
+          continue
+        }
         if (kept !== undefined) kept += block.text.slice(event.from, event.to)
         continue
       }
@@ -343,7 +348,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const wasFinished = meter.finished
     const signal = data === undefined ? 'garbage' : meter.feed(data)
     const open = rest.bytes === undefined && rest.text !== ''
-    const last = open ? '\n\n' : `data: ${data?.replaceAll('\n', '\ndata: ')}\n\n`
+    const last = open ? '\n\n' : `data: ${(meter.instead ?? data)?.replaceAll('\n', '\ndata: ')}\n\n`
     if (signal === 'error') return this.#upstreamError(undefined, last)
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined

@@ -12,6 +12,7 @@ import {
   requestOf,
   setupOf,
 } from './support/cases.ts'
+import { withNumberedCalls } from './support/numbered-calls.ts'
 import { collected, type Outcome, outcomeOf } from './support/outcome.ts'
 import { expectedCharge, plainCharge } from './support/prices.ts'
 
@@ -93,11 +94,12 @@ function expectedChunks(direct: Outcome, body: JsonObject): unknown {
 describe.skipIf(!recordingsAvailable)('recorded streams through the SDK (skipped without recordings)', () => {
   for (const recording of streams) {
     test(recording.id, async () => {
-      bench.answer(recorded(recording))
       const body = requestOf(recording)
       const client = await bench.through(setupOf(recording))
       const open = (sdk: OpenAI) => () => create(sdk, recording, body) as unknown as Promise<AsyncIterable<unknown>>
+      bench.answer(recorded(withNumberedCalls(recording)))
       const direct = await collected(open(bench.direct))
+      bench.answer(recorded(recording))
       const through = await collected(open(client))
       expect(through.value).toEqual(expectedChunks(direct, body) as unknown[])
       const whole = isWholeStream(recordedEvents(recording), recording.responseText.includes('[DONE]'))

@@ -6,6 +6,7 @@ import { behaviour } from '../helpers/fake-upstream.ts'
 import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
 import { type Bench, startBench } from './support/bench.ts'
 import { isWholeStream, openaiCases, recordedModels, recordedUsage, requestOf } from './support/cases.ts'
+import { numberedCalls } from './support/numbered-calls.ts'
 import { collected } from './support/outcome.ts'
 import { plainCharge } from './support/prices.ts'
 
@@ -129,7 +130,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   const where = `${recording.id} cut at ${bytes} by ${ending}`
   // A connection that breaks may take with it what had come but was not read yet; then it must be an error.
   const begun = chunks.some(saysSomething) ? chunks : []
-  const read = recording.api === 'chat' ? begun.map(asRead) : begun
+  const read = recording.api === 'chat' ? numberedCalls(begun.map(asRead)) : begun
   const expected = ending === 'fin' && got.error ? read.slice(0, got.value.length) : read
   expect([where, got.value]).toEqual([where, expected])
   if (!isComplete || got.value.length < chunks.length) expect([where, got.error?.name]).not.toEqual([where, undefined])

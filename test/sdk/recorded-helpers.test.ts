@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
 import { type Bench, recorded, startBench } from './support/bench.ts'
 import { isWholeStream, openaiCases, recordedEvents, recordedModels, requestOf, setupOf } from './support/cases.ts'
+import { withNumberedCalls } from './support/numbered-calls.ts'
 import { outcomeOf } from './support/outcome.ts'
 
 type StreamParams = Parameters<OpenAI['chat']['completions']['stream']>[0]
@@ -54,11 +55,12 @@ async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
 describe.skipIf(!recordingsAvailable)('recorded streams by the stream helper (skipped without recordings)', () => {
   for (const recording of streams) {
     test(recording.id, async () => {
-      bench.answer(recorded(recording))
       const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
       delete body['response_format']
       const client = await bench.through(setupOf(recording))
+      bench.answer(recorded(withNumberedCalls(recording)))
       const direct = await helped(bench.direct, body)
+      bench.answer(recorded(recording))
       expect(await helped(client, body)).toEqual(direct)
     })
   }

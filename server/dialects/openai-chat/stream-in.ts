@@ -1,5 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.ts'
+import { CallPlaces, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
@@ -28,12 +29,9 @@ interface ChoiceState {
   parts: number
   /** The part that the next piece of its kind goes on with. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
-  /** Calls by the service's number; they end together, since services may go back to an earlier one. */
-  readonly calls: Map<number, OpenCall>
-  /** The service's numbers by the ids of those calls. */
-  readonly numbers: Map<string, number>
-  /** All calls that began. */
+  /** Calls by their places; they end together, since services may go back to an earlier one. */
   readonly begun: OpenCall[]
+  places: CallPlaces
   /** The first of them with each id. */
   readonly begunById: Map<string, OpenCall>
   sound: number | undefined
@@ -156,8 +154,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #closeAll(choice: number, state: ChoiceState, events: StreamEvent[]): void {
     this.#close(choice, state, events)
     for (const { index } of state.begun.splice(0)) events.push({ type: 'part-end', choice, index })
-    state.calls.clear()
-    state.numbers.clear()
+    state.places = new CallPlaces()
     state.begunById.clear()
     if (state.sound !== undefined) events.push({ type: 'part-end', choice, index: state.sound })
     state.sound = undefined
@@ -242,20 +239,18 @@ export class ChunkStreamDecoder implements StreamDecoder {
     events: StreamEvent[],
   ): void {
     const called = looseObject(call['function'] ?? call['custom'])
-    const number = typeof call['index'] === 'number' ? looseCount(call['index']) : this.#unnumbered(state, call)
-    let known = state.calls.get(number)
-    if (!known || isAnother(known, call, called)) {
+    const { place } = state.places.of(call)
+    let known = state.begun[place]
+    if (!known) {
       this.#close(choice, state, events)
-      const id = looseText(call['id']) || `call_${this.#idSeed}_${choice}_${number}`
+      const givenId = looseText(call['id'])
+      const id = givenId || unnamedCall(this.#idSeed, choice, place)
       const seal = seals.get(id) ?? googleSeal(call)
       const head = { type: 'tool-call', id, name: looseText(called['name']), input: '' } as const
       const part = { ...head, ...(freeformIn(call) && { freeform: true }), ...(seal && { seal }) }
-      // An id goes with the call that bore it.
-      if (known && state.numbers.get(known.id) === number) state.numbers.delete(known.id)
       const index = this.#part(choice, state, part, events)
-      known = { index, number, id, isSealed: seal !== undefined, input: new SaidText() }
-      state.calls.set(number, known)
-      if (!state.numbers.has(id)) state.numbers.set(id, number)
+      const number = typeof call['index'] === 'number' ? looseCount(call['index']) : undefined
+      known = { index, number, id, givenId, isSealed: seal !== undefined, input: new SaidText() }
       state.begun.push(known)
       if (!state.begunById.has(id)) state.begunById.set(id, known)
     }
@@ -264,13 +259,6 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (text === '') return
     known.input.add(text)
     events.push({ type: 'delta', choice, index: known.index, text })
-  }
-
-  /** A service that does not number its calls gives each an id of its own at its start. */
-  #unnumbered(state: ChoiceState, call: JsonObject): number {
-    const id = looseText(call['id'])
-    if (id === '') return Math.max(0, state.calls.size - 1)
-    return state.numbers.get(id) ?? state.calls.size
   }
 
   #sound(choice: number, state: ChoiceState, audio: JsonObject, events: StreamEvent[]): void {
@@ -310,9 +298,8 @@ function newState(): ChoiceState {
   return {
     parts: 0,
     open: undefined,
-    calls: new Map(),
-    numbers: new Map(),
     begun: [],
+    places: new CallPlaces(),
     begunById: new Map(),
     sound: undefined,
     thought: '',
@@ -324,10 +311,4 @@ function newState(): ChoiceState {
     hasMedia: false,
     message: undefined,
   }
-}
-
-/** Some services number all calls alike (Ollama's layer of OpenAI's form, Dynamo): a new one has an id and a name of its own. */
-function isAnother(known: OpenCall, call: JsonObject, called: JsonObject): boolean {
-  const id = looseText(call['id'])
-  return id !== '' && id !== known.id && looseText(called['name']) !== ''
 }

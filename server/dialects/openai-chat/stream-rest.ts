@@ -5,8 +5,11 @@ import { thoughtOf } from './reasoning.ts'
 
 /** A call as far as its caller knows it. */
 export interface ToldCall {
-  readonly number: number
+  /** As the service numbers it; undefined = it does not. */
+  readonly number: number | undefined
   readonly id: string
+  /** The same as the service gave it; '' = it gave none. */
+  readonly givenId: string
   readonly input: SaidText
 }
 
@@ -61,9 +64,9 @@ function restOfText(whole: string, told: SaidText): string {
 function restOfCall(call: JsonObject, at: number, told: readonly ToldCall[]): JsonObject[] {
   const id = looseText(call['id'])
   const known = told.find((each) => id !== '' && each.id === id) ?? (id === '' ? told[at] : undefined)
-  if (!known) return [{ ...call, index: Math.max(-1, ...told.map(({ number }) => number)) + 1 + at }]
+  if (!known) return [{ ...call, index: Math.max(-1, ...told.map(({ number = -1 }) => number)) + 1 + at }]
   const called = looseObject(call['function'] ?? call['custom'])
   const whole = called['arguments'] ?? called['input']
   const rest = restOfText(isObject(whole) ? stringify(whole) : looseText(whole), known.input)
-  return rest === '' ? [] : [{ index: known.number, function: { arguments: rest } }]
+  return rest === '' ? [] : [{ index: known.number, id: known.givenId, function: { arguments: rest } }]
 }

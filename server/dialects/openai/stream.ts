@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { CallPlaces, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
+import { looseCount, looseText } from '../fields.ts'
 import { laterRawReport } from '../later-usage.ts'
 import { SaidMedia } from '../said-media.ts'
 import { SaidText } from '../said-text.ts'
@@ -15,6 +17,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly endMark = 'data: [DONE]\n\n'
   usage: JsonObject | undefined
   error: JsonObject | undefined
+  instead: string | undefined
   pieces = 0
   readonly #said = new SaidText()
   readonly #media = new SaidMedia()
@@ -27,11 +30,15 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #ended = new Map<number, boolean>()
   #endedCount = 0
   readonly #choices: number
+  readonly #idSeed: string
+  /** Which calls have come, by choice. */
+  readonly #places = new Map<number, CallPlaces>()
   #hasSpoken = false
 
-  /** `choices`: how many answers were asked for. */
-  constructor(choices = 1) {
+  /** `choices`: how many answers were asked for; `idSeed` makes ids of calls where the answer has no id. */
+  constructor(choices = 1, idSeed = '') {
     this.#choices = choices
+    this.#idSeed = idSeed
   }
 
   get finished(): boolean {
@@ -109,6 +116,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   feed(data: string): StreamSignal {
+    this.instead = undefined
     if (data === '[DONE]' || data.trim() === '[DONE]') return this.#done()
     if (data.trim() === '') return 'content'
     const chunk = tryParse(data)
@@ -125,7 +133,13 @@ export class OpenAiStreamMeter implements StreamMeter {
     const choices = chunk['choices']
     if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
     const before = this.characters
-    for (const choice of choices as unknown[]) if (isObject(choice)) this.#choice(choice)
+    let isRepaired = false
+    for (const choice of choices as unknown[]) {
+      if (!isObject(choice)) continue
+      this.#choice(choice)
+      if (this.#repairCalls(choice, chunk)) isRepaired = true
+    }
+    if (isRepaired) this.instead = JSON.stringify(chunk)
     const [first] = choices as unknown[]
     if (!usage && choices.length === 1 && isObject(first)) this.#learn(data, first, this.characters - before)
     return 'content'
@@ -153,6 +167,29 @@ export class OpenAiStreamMeter implements StreamMeter {
     } else if (hasEnded === undefined) {
       this.#ended.set(index, false)
     }
+  }
+
+  /** Gives the calls of a chunk the numbers and ids by which programs put their pieces together; true when some had others. */
+  #repairCalls(choice: JsonObject, chunk: JsonObject): boolean {
+    const { delta } = choice
+    const calls = isObject(delta) ? delta['tool_calls'] : undefined
+    if (!Array.isArray(calls) || calls.length === 0) return false
+    const number = looseCount(choice['index'])
+    const places = this.#places.get(number) ?? new CallPlaces()
+    this.#places.set(number, places)
+    let isRepaired = false
+    for (const call of calls as unknown[]) {
+      if (!isObject(call)) continue
+      const { place, isNew } = places.of(call)
+      if (isNew && !looseText(call['id'])) {
+        call['id'] = unnamedCall(looseText(chunk['id']) || this.#idSeed, number, place)
+        isRepaired = true
+      }
+      if (call['index'] === place) continue
+      call['index'] = place
+      isRepaired = true
+    }
+    return isRepaired
   }
 
   /** A message that stands whole in the last chunk, of which no delta or only a part came. */

@@ -1,0 +1,199 @@
+// Services of OpenAI's chat mark the pieces of calls in many ways; callers of every dialect get each call whole, as their
+// libraries put it together.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { behaviour } from '../helpers/fake-upstream.ts'
+import { type Bench, startMatrixBench } from './support/bench.ts'
+import { callerNames, callers } from './support/callers.ts'
+import { outcomeOf } from './support/streamed-cases.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startMatrixBench(['any-model'])
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+interface Piece {
+  index?: number | null
+  id?: string | null
+  name?: string
+  args?: string
+}
+const piece = ({ name, args, ...marks }: Piece) => ({
+  ...marks,
+  type: 'function',
+  function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) },
+})
+
+/** Two calls, one of London and one of Paris; each list is the calls of one chunk. */
+const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece[])[]])[] = [
+  [
+    'as OpenAI has it',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '' }],
+      [{ index: 0, args: '{"city":' }],
+      [{ index: 0, args: '"London"}' }],
+      [{ index: 1, id: 'b', name: 'look_up', args: '' }],
+      [{ index: 1, args: '{"city":"Paris"}' }],
+    ],
+  ],
+  [
+    'numbered from 1',
+    [
+      [{ index: 1, id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ index: 1, args: '"London"}' }],
+      [{ index: 2, id: 'b', name: 'look_up', args: '{"city":"Paris"}' }],
+    ],
+  ],
+  [
+    'with a number left out',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":"London"}' }],
+      [{ index: 2, id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ index: 2, args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'all numbered 0',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":"London"}' }],
+      [{ index: 0, id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ index: 0, args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'all numbered 0, by turns',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ index: 0, id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ index: 0, id: 'a', args: '"London"}' }],
+      [{ index: 0, id: 'b', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'without numbers, with an id on every piece',
+    [
+      [{ id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ id: 'a', args: '"London"}' }],
+      [{ id: 'b', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'without numbers, with an id at the beginning',
+    [
+      [{ id: 'a', name: 'look_up', args: '' }],
+      [{ args: '{"city":"Lon' }],
+      [{ args: 'don"}' }],
+      [{ id: 'b', name: 'look_up', args: '' }],
+      [{ args: '{"city":"Paris"}' }],
+    ],
+  ],
+  [
+    'with null for a number, both in one chunk',
+    [
+      [
+        { index: null, id: 'a', name: 'look_up', args: '{"city":"London"}' },
+        { index: null, id: 'b', name: 'look_up', args: '{"city":"Paris"}' },
+      ],
+    ],
+  ],
+  [
+    'without numbers and ids',
+    [[{ name: 'look_up', args: '{"city":' }], [{ args: '"London"}' }], [{ name: 'look_up', args: '{"city":"Paris"}' }]],
+  ],
+  [
+    'without numbers and ids, both in one chunk',
+    [
+      [
+        { name: 'look_up', args: '{"city":"London"}' },
+        { name: 'look_up', args: '{"city":"Paris"}' },
+      ],
+    ],
+  ],
+  [
+    'without numbers and ids, the name on every piece',
+    [
+      [{ name: 'look_up', args: '{"city":' }],
+      [{ name: 'look_up', args: '"London"}' }],
+      [{ name: 'look_up', args: '{"city":' }],
+      [{ name: 'look_up', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with numbers and empty ids',
+    [
+      [{ index: 0, id: '', name: 'look_up', args: '{"city":"London"}' }],
+      [{ index: 1, id: '', name: 'look_up', args: '{"city":"Paris"}' }],
+    ],
+  ],
+  [
+    'with numbers and no ids, the ids null on later pieces',
+    [
+      [{ index: 0, name: 'look_up', args: '{"city":' }],
+      [{ index: 0, id: null, args: '"London"}' }],
+      [{ index: 1, name: 'look_up', args: '{"city":"Paris"}' }],
+    ],
+  ],
+]
+
+const asked = { model: 'any-model', text: 'Where is it warm?', stream: true, tools: ['look_up'] }
+const calls = [
+  ['look_up', { city: 'London' }],
+  ['look_up', { city: 'Paris' }],
+]
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 1_760_000_000,
+  model: 'any-model',
+  choices: [{ index: 0, delta, finish_reason }],
+})
+
+describe.each(forms)('calls %s', (_title, chunks) => {
+  test.each(callerNames)('reach callers of %s', async (caller) => {
+    const clients = await bench.through({ type: 28, name: caller })
+    const events = [
+      chunk({ role: 'assistant', content: 'I look.' }),
+      ...chunks.map((each) => chunk({ tool_calls: each.map(piece) })),
+      chunk({}, 'tool_calls'),
+      { ...chunk({}), choices: [], usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 } },
+    ]
+    bench.answer(
+      behaviour('marks calls in its own way', async (exchange) => {
+        exchange.head(200, [['content-type', 'text/event-stream']])
+        await exchange.write(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)
+        exchange.end()
+      }),
+    )
+    expect(await outcomeOf(callers[caller](clients, asked))).toEqual({ text: 'I look.', thought: '', calls } as never)
+    const { calls: named } = await callers[caller](clients, asked)
+    const ids = named.map(({ id }) => id)
+    if (caller !== 'gemini') expect(new Set(ids.filter(Boolean)).size).toBe(2)
+  })
+})
+
+describe('calls without ids in a whole answer', () => {
+  test.each(callerNames)('have ids for callers of %s', async (caller) => {
+    const clients = await bench.through({ type: 28, name: caller })
+    const tool_calls = ['London', 'Paris'].map((city) => ({
+      type: 'function',
+      function: { name: 'look_up', arguments: JSON.stringify({ city }) },
+    }))
+    const message = { role: 'assistant', content: null, tool_calls }
+    const answer = {
+      ...chunk({}),
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+    }
+    bench.answer(
+      behaviour('leaves ids out', async (exchange) => {
+        exchange.head(200, [['content-type', 'application/json']])
+        await exchange.write(JSON.stringify(answer))
+        exchange.end()
+      }),
+    )
+    const got = await callers[caller](clients, { ...asked, stream: false })
+    expect(got.calls.map(({ name, input }) => [name, input])).toEqual(calls as never)
+    if (caller !== 'gemini') expect(new Set(got.calls.map(({ id }) => id).filter(Boolean)).size).toBe(2)
+  })
+})
