@@ -174,6 +174,13 @@ export const channelEn = {
   'channel.form.seconds.hint': 'Empty: as in the settings. 0: no limit.',
   'channel.form.http': 'HTTP version',
   'channel.form.http.auto': 'automatic',
+  'channel.form.systemTurns': 'System messages',
+  'channel.form.systemTurns.hint':
+    'Many services take a system message only at the beginning of a conversation, and none called "developer".',
+  'channel.form.systemTurns.auto': 'automatic, by channel type',
+  'channel.form.systemTurns.keep': 'send as they come',
+  'channel.form.systemTurns.first': 'merge all into the first message',
+  'channel.form.systemTurns.user': 'turn later ones into user messages',
   'channel.form.stripDots': 'Take the dots out of every deployment name',
   'channel.form.systemPrompt': 'System prompt',
   'channel.form.systemPrompt.hint': 'Put in front of every chat that goes there.',

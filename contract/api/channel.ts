@@ -63,6 +63,8 @@ export const channelConfigSchema = z.strictObject({
   stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
+  /** Where words of the system stand; absent = as it is best for the type. */
+  system_turns: z.optional(z.enum(['keep', 'first', 'user'])),
   /** Azure: take the dots out of every deployment name, as one-api did. */
   strip_deployment_dots: z.optional(z.boolean()),
   /** DashScope: speak its OpenAI layer instead of its own form. */

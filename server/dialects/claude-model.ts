@@ -14,6 +14,11 @@ export interface ModelTraits {
   readonly freeChoice: boolean
 }
 
+/** True for models of other makers that speak Claude's dialect; they take back their thoughts without a signature. */
+export function isOfOtherMaker(model: string): boolean {
+  return /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i.test(model)
+}
+
 /** Least budget of thought, in tokens, that a model which thinks by one takes. */
 export const leastBudget = 1024
 

@@ -118,6 +118,8 @@ export interface EncodeOptions {
   readonly webSearch?: boolean
   /** Ids of calls and names of tools as this service takes them, where it differs from others of its dialect. */
   readonly toolRules?: ToolRules
+  /** OpenAI's chat: `metadata` is refused, always or but for answers that are to be kept (`store`). */
+  readonly refusesMetadata?: 'always' | 'unstored'
   /** OpenAI's chat: how the service takes back what its model thought in earlier turns; absent = not at all. */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }

@@ -118,6 +118,8 @@ export interface ChatEndpoint extends Endpoint {
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
   /** The service takes back thoughts that it has not signed, as Anthropic itself does not. */
   readonly takesUnsignedThoughts?: true
+  /** Words of the system may stand anywhere in a conversation; absent = at its beginning alone. */
+  readonly takesSystemAnywhere?: true
   /** The service opens no addresses: images and files that the caller names by URL are fetched and sent as bytes. */
   readonly wantsBytes?: true
 }

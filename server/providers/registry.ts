@@ -48,6 +48,7 @@ const relay = (
     models: openaiModels,
     also: ['responses'],
     realtime: true,
+    takesSystemAnywhere: true,
     ...(balance && { balance }),
   })
 
@@ -61,7 +62,8 @@ export const providers: readonly Provider[] = [
     defaultBaseUrl: 'https://api.openai.com',
     models: openaiModels,
     balance: dashboardBalance,
-    chat: { options: { freeformTools: true, wantsNewLimit: true } },
+    chat: { options: { freeformTools: true, wantsNewLimit: true, refusesMetadata: 'unstored' } },
+    takesSystemAnywhere: true,
     also: ['responses'],
     realtime: true,
   }),
@@ -91,6 +93,7 @@ export const providers: readonly Provider[] = [
     defaultBaseUrl: 'https://openrouter.ai/api',
     headers: { 'x-title': 'Tollgate' },
     chat: { options: { cacheControl: true, reasoningField: 'reasoning_details' } },
+    takesSystemAnywhere: true,
     balance: openRouterBalance,
   }),
   relay(2, 'api2d', 'API2D', 'blue', 'https://oa.api2d.net'),

@@ -4,6 +4,7 @@ import type { EncodedRequest } from '../dialects/dialect.ts'
 import { answeringFit, fitTools } from '../dialects/fit-tools.ts'
 import { type Losable, nameOf } from '../dialects/losses.ts'
 import { needsOf } from '../dialects/needs.ts'
+import { openaiChat } from '../dialects/openai-chat/index.ts'
 import { repairs } from '../dialects/repairs.ts'
 import { tierOf } from '../dialects/service-tier.ts'
 import { spokenTurns } from '../dialects/spoken-turns.ts'
@@ -23,6 +24,7 @@ import { refuseUnknown } from './kept-items.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing-table.ts'
+import { chatPlaced, placedMembers } from './system-placement.ts'
 import { continuedFrom, isThreaded, noThreads } from './thread-calls.ts'
 import { refuseUnpricedTools } from './tool-fees.ts'
 
@@ -68,8 +70,8 @@ function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
   return call.known?.namesFiles ?? namesAddresses(partsOf(call))
 }
 
-function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Conversing): Prepared {
-  const { upstreamModel, upstreamCall, capTokens } = rest
+function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
+  const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.body.kind === 'form' || call.dialect === 'openai-chat')
     throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   const { json, text } = call.body
@@ -83,7 +85,7 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
   const repair = repairs[call.dialect](json, text, {
     model: upstreamModel,
     ...(endpoint.takesUnsignedThoughts && { takesUnsigned: true }),
-    ...(rest.withoutThoughts && { withoutThoughts: true }),
+    ...(attempting.withoutThoughts && { withoutThoughts: true }),
   })
   const dropped = [...told.dropped, ...repair.dropped]
   refuseLosses(deps, channel, dropped)
@@ -95,6 +97,7 @@ function passedOn(deps: RelayDeps, { call, channel, endpoint, ...rest }: Convers
     }),
     ...told.members,
     ...repair.edits,
+    ...placedMembers(attempting, call.dialect, { ...json, ...repair.edits }),
   }
   return {
     ...jsonBody(
@@ -137,7 +140,9 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const left = new Set([...asIs.dropped, ...turns.dropped])
   if (attempting.withoutThoughts) left.add(nameOf('thought', call.dialect))
   const lose = (what: Losable) => left.add(nameOf(what, call.dialect))
-  const body = endpoint.finish ? endpoint.finish(asIs.body, upstreamCall, lose) : asIs.body
+  const placed = isChatForm(endpoint) ? chatPlaced(attempting, asIs.body['messages'], false) : undefined
+  const spoken = placed ? { ...asIs.body, messages: placed } : asIs.body
+  const body = endpoint.finish ? endpoint.finish(spoken, upstreamCall, lose) : spoken
   left.delete('')
   const dropped = [...left]
   refuseLosses(deps, channel, dropped)
@@ -166,6 +171,11 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
         }
       : { from: endpoint.dialect, to: undefined, dropped },
   }
+}
+
+/** OpenAI's chat, whatever its errors are like. */
+function isChatForm({ dialect }: ChatEndpoint): boolean {
+  return dialect.encodeRequest === openaiChat.encodeRequest
 }
 
 const nothingOfHeaders: HeadersInBody = { members: {}, dropped: [] }

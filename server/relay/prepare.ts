@@ -10,6 +10,7 @@ import type { ChatEndpoint, ModeEndpoint, UpstreamCall } from '../providers/prov
 import type { RelayCall } from './call.ts'
 import type { Channel } from './routing-table.ts'
 import type { Sending } from './send.ts'
+import { chatPlaced } from './system-placement.ts'
 
 /** How the answer to a conversation is read and written, where one of the two sides does not speak OpenAI's chat. */
 export interface Codec {
@@ -97,20 +98,29 @@ export function prepare(attempting: Attempting): Prepared {
   const { systemPrompt } = attempting.channel
   const systemPromptReset = systemPrompt !== '' && call.mode === 'chat'
   if (systemPromptReset) edits['messages'] = withSystemPrompt(edits['messages'] ?? json['messages'], systemPrompt)
+  if (call.mode === 'chat') {
+    const placed = chatPlaced(attempting, edits['messages'] ?? json['messages'], true)
+    if (placed) edits['messages'] = placed
+  }
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
   const translation = 'translation' in endpoint ? endpoint.translation : undefined
-  const rewrite = 'finish' in endpoint ? endpoint.finish : translation?.request
+  const finish = 'finish' in endpoint ? endpoint.finish : translation?.request
   const dropped = new Set<string>()
   const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
-  const renamed = refusesMaxTokens(attempting, json) && withNewLimit({ ...json, ...edits })
+  const isRenamed = refusesMaxTokens(attempting, json)
+  const rewrites = [
+    ...(isRenamed ? [withNewLimit] : []),
+    ...(refusesMetadata(attempting, json) ? [withoutMetadata] : []),
+    ...(finish ? [(body: JsonObject) => finish(body, upstreamCall, lose)] : []),
+  ]
+  if (rewrites.includes(withoutMetadata)) lose('metadata')
   return {
-    body: renamed
-      ? written(renamed)
-      : rewrite
-        ? written(rewrite({ ...json, ...edits }, upstreamCall, lose))
+    body:
+      rewrites.length > 0
+        ? written(rewrites.reduce((body, rewrite) => rewrite(body), { ...json, ...edits }))
         : edited(text, json, edits),
     ...(dropped.size > 0 && { dropped: [...dropped] }),
-    ...(renamed && { renamed: ['max_tokens'] }),
+    ...(isRenamed && { renamed: ['max_tokens'] }),
     contentLength: undefined,
     contentType: 'application/json',
     askedForUsage,
@@ -124,6 +134,16 @@ function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_t
   if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))
     return false
   return 'dialect' in endpoint && endpoint.options?.wantsNewLimit === true
+}
+
+function refusesMetadata({ call, endpoint }: Attempting, { metadata, store }: JsonObject): boolean {
+  if (call.mode !== 'chat' || metadata === undefined || metadata === null || !('dialect' in endpoint)) return false
+  const refuses = endpoint.options?.refusesMetadata
+  return refuses === 'always' || (refuses === 'unstored' && store !== true)
+}
+
+function withoutMetadata({ metadata: _metadata, ...body }: JsonObject): JsonObject {
+  return body
 }
 
 function withNewLimit({ max_tokens: limit, ...body }: JsonObject): JsonObject {

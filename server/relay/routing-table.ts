@@ -1,4 +1,5 @@
 import { channelStatus } from '../../contract/statuses.ts'
+import { type SystemPlacement, systemPlacements } from '../dialects/system-turns.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { keyLines } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets.ts'
@@ -30,6 +31,8 @@ export interface Channel {
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
   httpVersion: 'auto' | '1.1' | '2'
+  /** Where words of the system go; undefined = as it is best for the service. */
+  systemPlacement: SystemPlacement | undefined
 }
 
 /** Channels of one (group, model), those with the highest priority first. */
@@ -189,6 +192,7 @@ function toChannel(
     firstByteTimeoutMs: limit('first_byte_timeout'),
     streamIdleTimeoutMs: limit('stream_idle_timeout'),
     relayTimeoutMs: limit('relay_timeout'),
+    systemPlacement: systemPlacements.find((each) => each === config['system_turns']),
     httpVersion: config['http_version'] === '1.1' || config['http_version'] === '2' ? config['http_version'] : 'auto',
   }
 }

@@ -62,6 +62,18 @@ export function AdvancedSection({ form }: { form: UseFormReturn<ChannelValues> }
             { value: '2', label: 'HTTP/2' },
           ]}
         />
+        <SelectField
+          control={control}
+          name="system_turns"
+          label={t('channel.form.systemTurns')}
+          hint={t('channel.form.systemTurns.hint')}
+          options={[
+            { value: 'auto', label: t('channel.form.systemTurns.auto') },
+            { value: 'keep', label: t('channel.form.systemTurns.keep') },
+            { value: 'first', label: t('channel.form.systemTurns.first') },
+            { value: 'user', label: t('channel.form.systemTurns.user') },
+          ]}
+        />
         {Number(form.watch('type')) === channelType.azure && (
           <SwitchField control={control} name="strip_deployment_dots" label={t('channel.form.stripDots')} />
         )}

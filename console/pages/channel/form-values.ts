@@ -28,6 +28,7 @@ export interface ChannelValues {
   stream_idle_timeout: number | undefined
   relay_timeout: number | undefined
   http_version: string
+  system_turns: string
   strip_deployment_dots: boolean
   system_prompt: string
 }
@@ -85,6 +86,7 @@ export function channelValues(channel?: Channel): ChannelValues {
     stream_idle_timeout: config.stream_idle_timeout,
     relay_timeout: config.relay_timeout,
     http_version: config.http_version ?? 'auto',
+    system_turns: config.system_turns ?? 'auto',
     strip_deployment_dots: config.strip_deployment_dots ?? false,
     system_prompt: channel?.system_prompt ?? '',
   }
@@ -138,8 +140,8 @@ export function otherDefault(type: number): string {
 }
 
 function configText(values: ChannelValues, before: Channel | undefined): string {
-  const { connect_timeout, first_byte_timeout, stream_idle_timeout, relay_timeout, http_version } = values
-  const { strip_deployment_dots: _dots, http_version: _http, ...kept } = configOf(before)
+  const { connect_timeout, first_byte_timeout, stream_idle_timeout, relay_timeout, http_version, system_turns } = values
+  const { strip_deployment_dots: _dots, http_version: _http, system_turns: _turns, ...kept } = configOf(before)
   const config: ChannelConfig = {
     ...kept,
     connect_timeout,
@@ -147,6 +149,7 @@ function configText(values: ChannelValues, before: Channel | undefined): string 
     stream_idle_timeout,
     relay_timeout,
     ...(http_version !== 'auto' && { http_version: http_version as '1.1' | '2' }),
+    ...(system_turns !== 'auto' && { system_turns: system_turns as ChannelConfig['system_turns'] }),
     ...(values.strip_deployment_dots && { strip_deployment_dots: true }),
   }
   return JSON.stringify(config)

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isOfOtherMaker } from '../claude-model.ts'
 import { looseList, looseText } from '../fields.ts'
 import type { Repair, RepairOptions } from '../repair.ts'
 import { ownState } from '../seal.ts'
@@ -7,15 +8,13 @@ import { messagesRules } from '../tool-rules.ts'
 import { type CallPlaces, withFitIds } from '../wire-ids.ts'
 
 const dialect = 'anthropic-messages'
-/** Models of other makers, which take back their thoughts without a signature. */
-const otherMakers = /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i
 
 /**
  * A request of Anthropic's without thoughts that it has not signed, without ids of calls that it does not take, and without
  * answers of white space: it refuses the whole conversation for one of them.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
-  const isOthers = options.takesUnsigned === true || otherMakers.test(options.model)
+  const isOthers = options.takesUnsigned === true || isOfOtherMaker(options.model)
   const { edits, dropped } = withOwnThoughts(body, text, options, isOthers)
   const given = edits['messages'] ?? body['messages']
   if (isOthers || !Array.isArray(given)) return { edits, dropped }

@@ -43,6 +43,11 @@ export function encodeRequest(given: Conversation, options: EncodeOptions = {}):
     web_search_options: search,
     ...commonOut(conversation, losses),
   }
+  // Nothing is asked to be kept in another dialect's name.
+  if (losses.isForeign && options.refusesMetadata) {
+    losses.lose('metadata', body['metadata'])
+    delete body['metadata']
+  }
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 

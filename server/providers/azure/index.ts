@@ -53,12 +53,14 @@ const endpoint: ModeEndpoint = { target: (upstream, call) => address(upstream, c
 
 const chat: ChatEndpoint = {
   dialect: openaiChat,
-  options: { freeformTools: true, wantsNewLimit: true },
+  options: { freeformTools: true, wantsNewLimit: true, refusesMetadata: 'unstored' },
+  takesSystemAnywhere: true,
   target: (upstream, call) => address(upstream, '/v1/chat/completions', call.model),
 }
 
 const responses: ChatEndpoint = {
   dialect: openaiResponses,
+  takesSystemAnywhere: true,
   target: (upstream, call) => address(upstream, '/v1/responses', call.model),
 }
 

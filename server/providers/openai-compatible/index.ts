@@ -31,6 +31,7 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
   chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish'>>
+  takesSystemAnywhere?: true
   /** Other dialects that the service speaks besides. */
   also?: readonly OtherDialect[]
   /** Their paths, where those are not the usual ones. */
@@ -62,8 +63,10 @@ export function openaiCompatible(options: Options): Provider {
   const endpoint: ModeEndpoint = {
     target: (upstream, call) => ({ url: addressOf(upstream, call, call.path), headers: bearer(upstream) }),
   }
+  const { takesSystemAnywhere } = options
   const chat: ChatEndpoint = {
     dialect: openaiChat,
+    ...(takesSystemAnywhere && { takesSystemAnywhere }),
     ...options.chat,
     target: (upstream, call) => ({
       url: addressOf(upstream, { ...call, mode: 'chat' }, '/v1/chat/completions'),
@@ -77,6 +80,7 @@ export function openaiCompatible(options: Options): Provider {
       dialect,
       forwards,
       takesUnsignedThoughts: true,
+      ...(takesSystemAnywhere && { takesSystemAnywhere }),
       target: (upstream) => ({
         url: own === undefined ? joinPath(upstream.baseUrl, path, prefix) : withoutVersion(upstream.baseUrl) + own,
         headers: bearer(upstream),

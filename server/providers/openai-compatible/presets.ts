@@ -124,7 +124,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'API key of La Plateforme',
     // It refuses stream_options, and tells the usage of every stream.
     asksForStreamUsage: false,
-    chat: { options: { toolRules: mistralRules } },
+    chat: { options: { toolRules: mistralRules, refusesMetadata: 'always' } },
     only: ['chat', 'embeddings', 'moderations', 'speech', 'transcriptions'],
   }),
   openaiCompatible({
@@ -135,6 +135,7 @@ export const presets: readonly Provider[] = [
     defaultBaseUrl: 'https://api.groq.com/openai',
     models: presetModels.groq,
     keyHint: 'gsk_…',
+    chat: { options: { refusesMetadata: 'always' } },
     only: ['chat', 'speech', 'transcriptions', 'translations'],
     also: ['responses'],
   }),
@@ -223,6 +224,7 @@ export const presets: readonly Provider[] = [
     defaultBaseUrl: 'https://api.x.ai',
     models: presetModels.xai,
     keyHint: 'xai-…',
+    takesSystemAnywhere: true,
     only: ['chat', 'images', 'image-edits'],
     also: ['responses'],
   }),
@@ -278,6 +280,7 @@ export const presets: readonly Provider[] = [
     defaultBaseUrl: 'https://api.cerebras.ai',
     models: presetModels.cerebras,
     keyHint: 'csk-…',
+    chat: { options: { refusesMetadata: 'always' } },
     only: ['chat', 'completions'],
   }),
   openaiCompatible({

@@ -20,6 +20,7 @@ function endpoint(
   return {
     dialect,
     forwards,
+    takesSystemAnywhere: true,
     target: (upstream, call) => ({ url: joinPath(upstream.baseUrl, path(call)), headers: headersOf(upstream) }),
   }
 }

@@ -1,0 +1,142 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { isBlank } from './spoken-turns.ts'
+import { systemWords } from './system-words.ts'
+
+/**
+ * Where words of the system may stand in a conversation: anywhere (`keep`), in its first message alone, to which later ones
+ * are added (`first`), or there and as words of the user's where they were said (`user`).
+ */
+export const systemPlacements = ['keep', 'first', 'user'] as const
+export type SystemPlacement = (typeof systemPlacements)[number]
+
+const gap = '\n\n'
+
+/**
+ * Messages for a service that takes words of the system at the beginning alone, and no `developer`. `lead`: it takes them in one
+ * message there, in several, or in none, as in the Messages API, where they stand beside the messages. No message is put between a call and its
+ * answer, nor two of one speaker where there was one. Undefined = nothing is to be changed.
+ */
+export function placeSystem(
+  messages: readonly unknown[],
+  placement: Exclude<SystemPlacement, 'keep'>,
+  lead: 'one' | 'several' | 'none' = 'one',
+): unknown[] | undefined {
+  const first = messages.findIndex((message) => !isSystem(message))
+  const start = lead === 'none' ? 0 : first < 0 ? messages.length : first
+  const later = messages.findIndex((message, at) => at >= start && mayMove(message))
+  const leads = messages.slice(0, start) as JsonObject[]
+  const isFit = leads.every(({ role }) => role === 'system') && (lead === 'several' || leads.length < 2)
+  if (later < 0 && isFit) return undefined
+  const rest = messages.slice(start)
+  if (lead !== 'none' && placement === 'first') {
+    const system = [...leads, ...rest.filter(mayMove)]
+    return [...headOf(system), ...rest.filter((message) => !mayMove(message))]
+  }
+  const head = lead === 'several' ? leads.map((message) => ({ ...message, role: 'system' })) : headOf(leads)
+  return [...head, ...spoken(rest)]
+}
+
+/** Items of the Responses API, of which the system's words in the middle become the user's; undefined = there are none. */
+export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
+  const first = items.findIndex((item) => !isSystem(item))
+  if (first < 0 || !items.some((item, at) => at > first && isSystem(item))) return undefined
+  return items.map((item, at) =>
+    at > first && isSystem(item) ? { ...item, role: 'user', content: wordsIn(item['content']) } : item,
+  )
+}
+
+function isSystem(message: unknown): message is JsonObject {
+  return isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
+}
+
+/** True for the system's words; what is more than words nobody else could say. */
+function mayMove(message: unknown): message is JsonObject {
+  if (!isSystem(message)) return false
+  const { content } = message
+  return !Array.isArray(content) || content.every((part) => isObject(part) && typeof part['text'] === 'string')
+}
+
+function headOf(system: readonly JsonObject[]): JsonObject[] {
+  const [first, ...more] = system.filter(({ content }) => !isNothing(content))
+  if (!first) return []
+  return [
+    { ...first, role: 'system', content: more.reduce((said, { content }) => joined(said, content), first['content']) },
+  ]
+}
+
+/** Turns in which the system's words stand in the message before them, or in the next where that is the assistant's. */
+function spoken(messages: readonly unknown[]): unknown[] {
+  const out: unknown[] = []
+  let waiting: unknown
+  /** The last message is the user's, and ends with words of the system: what the user said next belongs to it. */
+  let isOpen = false
+  const addToLast = (content: unknown) => {
+    const last = out.pop() as JsonObject
+    out.push({ ...last, content: joined(last['content'], content, Array.isArray(last['content'])) })
+  }
+  const say = () => {
+    if (waiting !== undefined) out.push({ role: 'user', content: waiting })
+    waiting = undefined
+  }
+  for (const message of messages) {
+    if (mayMove(message)) {
+      if (isNothing(message['content'])) continue
+      const words = wordsIn(message['content'])
+      if (waiting === undefined && takesWords(out.at(-1))) addToLast(words)
+      else waiting = joined(waiting, words)
+      isOpen = waiting === undefined && isUsers(out.at(-1))
+    } else if (isOpen && isUsers(message)) addToLast(message['content'])
+    else {
+      isOpen = false
+      const takes = waiting !== undefined && takesWords(message)
+      if (!takes) say()
+      const content = takes && joined(waiting, message['content'], Array.isArray(message['content']))
+      out.push(takes ? { ...message, content } : message)
+      waiting = undefined
+    }
+  }
+  say()
+  return out
+}
+
+function isUsers(message: unknown): message is JsonObject {
+  return isObject(message) && message['role'] === 'user'
+}
+
+function takesWords(message: unknown): message is JsonObject {
+  return isUsers(message) || (isObject(message) && message['role'] === 'tool')
+}
+
+function isNothing(content: unknown): boolean {
+  if (Array.isArray(content)) return content.length === 0
+  return content === undefined || content === null || (typeof content === 'string' && isBlank(content))
+}
+
+function wordsIn(content: unknown): unknown {
+  if (typeof content === 'string') return systemWords(content)
+  return (Array.isArray(content) ? (content as unknown[]) : []).map((part) =>
+    isObject(part) && typeof part['text'] === 'string' ? { ...part, text: systemWords(part['text']) } : part,
+  )
+}
+
+/** Two contents as one: a text where both are no more than that, unless they are to be a list. */
+function joined(before: unknown, next: unknown, isList = false): unknown {
+  if (isNothing(before)) return next
+  if (isNothing(next)) return before
+  const texts = isList ? [undefined] : [plainText(before), plainText(next)]
+  if (texts.every((text) => text !== undefined)) return texts.join(gap)
+  return [...partsOf(before), ...partsOf(next)]
+}
+
+function plainText(content: unknown): string | undefined {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return undefined
+  const texts = (content as unknown[]).map((part) =>
+    isObject(part) && part['type'] === 'text' && Object.keys(part).length === 2 ? part['text'] : undefined,
+  )
+  return texts.every((text) => typeof text === 'string') ? texts.join(gap) : undefined
+}
+
+function partsOf(content: unknown): unknown[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
+}

@@ -1,0 +1,50 @@
+import { isOfOtherMaker, modelTraits } from '../dialects/claude-model.ts'
+import type { DialectName } from '../dialects/conversation.ts'
+import { placeSystem, placeSystemItems, type SystemPlacement } from '../dialects/system-turns.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
+import type { Channel } from './routing-table.ts'
+
+/** What decides where the system's words go. */
+interface Placing {
+  readonly channel: Pick<Channel, 'systemPlacement'>
+  readonly endpoint: ChatEndpoint | ModeEndpoint
+  readonly upstreamModel: string
+}
+
+/**
+ * Messages of OpenAI's chat with the system's words where the channel's service takes them; undefined = they are there. Several
+ * at the beginning are left to callers who speak chat themselves (`isPassedOn`), unless the channel's setting says otherwise.
+ */
+export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: boolean): unknown[] | undefined {
+  const placement = placementOf(placing)
+  if (placement === 'keep' || !Array.isArray(messages)) return undefined
+  return placeSystem(messages, placement, isPassedOn && !placing.channel.systemPlacement ? 'several' : 'one')
+}
+
+/** Members to be set in a request that is passed on in a caller's dialect, so that the system's words stand right. */
+export function placedMembers(placing: Placing, dialect: DialectName, body: JsonObject): JsonObject {
+  const { messages, input } = body
+  if (dialect === 'anthropic-messages' && Array.isArray(messages)) {
+    const isKept = placing.channel.systemPlacement === 'keep' || takesTurns(placing)
+    const placed = isKept ? undefined : placeSystem(messages, 'user', 'none')
+    return placed ? { messages: placed } : {}
+  }
+  if (dialect === 'openai-responses' && Array.isArray(input) && placementOf(placing) !== 'keep') {
+    const placed = placeSystemItems(input)
+    return placed ? { input: placed } : {}
+  }
+  return {}
+}
+
+/** Newer models of Claude take turns of the system, wherever they run; older ones and those of other makers do not. */
+function takesTurns({ channel, endpoint, upstreamModel }: Placing): boolean {
+  if (channel.systemPlacement !== undefined) return false
+  if ('takesUnsignedThoughts' in endpoint || isOfOtherMaker(upstreamModel)) return false
+  return !/claude/i.test(upstreamModel) || modelTraits(upstreamModel).midSystem
+}
+
+function placementOf({ channel, endpoint }: Placing): SystemPlacement {
+  if (channel.systemPlacement) return channel.systemPlacement
+  return 'dialect' in endpoint && !endpoint.takesSystemAnywhere ? 'user' : 'keep'
+}

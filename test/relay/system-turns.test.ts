@@ -1,0 +1,200 @@
+// Where the words of the system stand in what services are sent, and `metadata` for those that refuse it.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../server/lib/json.ts'
+import { type Bench, see, startBench } from './setup.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench({ channels: false, settings: { RetryTimes: '0', ModelRatio: '{"m":1,"claude-opus-5":1}' } })
+})
+afterAll(() => bench[Symbol.asyncDispose]())
+
+async function sent(path: string, body: object, channel: object): Promise<{ body: JsonObject; header: string | null }> {
+  await bench.clear()
+  await bench.channel({ models: 'm,claude-opus-5', ...channel })
+  const caller = await bench.caller()
+  const seen = await see(bench.gateway.post(path, { model: 'm', ...body }, caller.token))
+  return { body: bench.upstream.requests[0]?.fields as JsonObject, header: seen.headers.get('x-tollgate-dropped') }
+}
+const messagesOf = async (path: string, body: object, channel: object) =>
+  (await sent(path, body, channel)).body['messages']
+
+const system = { role: 'system', content: 'Be brief.' }
+const user = (content: unknown) => ({ role: 'user', content })
+const assistant = { role: 'assistant', content: 'Hello.' }
+const late = { role: 'system', content: 'Speak French.' }
+const words = '<system>\nSpeak French.\n</system>'
+const call = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c1abcdefg', type: 'function', function: { name: 'f', arguments: '{}' } }],
+}
+const result = { role: 'tool', tool_call_id: 'c1abcdefg', content: 'warm' }
+
+/** What is asked, what goes out for services that take the system's words first, and where all become one. */
+const cases: readonly (readonly [title: string, asked: object[], spoken: object[], first: object[]])[] = [
+  [
+    'behind the user',
+    [system, user('Hi'), late],
+    [system, user(`Hi\n\n${words}`)],
+    [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')],
+  ],
+  [
+    'behind the assistant',
+    [system, user('Hi'), assistant, late, user('Go on')],
+    [system, user('Hi'), assistant, user(`${words}\n\nGo on`)],
+    [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi'), assistant, user('Go on')],
+  ],
+  [
+    'behind the assistant, at the end',
+    [user('Hi'), assistant, { ...late, role: 'developer' }],
+    [user('Hi'), assistant, user(words)],
+    [late, user('Hi'), assistant],
+  ],
+  [
+    'behind the answer of a tool',
+    [user('Hi'), call, result, late],
+    [user('Hi'), call, { ...result, content: `warm\n\n${words}` }],
+    [late, user('Hi'), call, result],
+  ],
+  [
+    'between a call and its answer',
+    [user('Hi'), call, late, result],
+    [user('Hi'), call, { ...result, content: `${words}\n\nwarm` }],
+    [late, user('Hi'), call, result],
+  ],
+  [
+    'twice at the beginning',
+    [system, late, user('Hi')],
+    [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')],
+    [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')],
+  ],
+  ['as developer', [{ ...system, role: 'developer' }, user('Hi')], [system, user('Hi')], [system, user('Hi')]],
+  ['in the first place alone', [system, user('Hi')], [system, user('Hi')], [system, user('Hi')]],
+  [
+    'behind a picture',
+    [user([{ type: 'text', text: 'Look' }]), late],
+    [
+      user([
+        { type: 'text', text: 'Look' },
+        { type: 'text', text: words },
+      ]),
+    ],
+    [late, user([{ type: 'text', text: 'Look' }])],
+  ],
+  [
+    'between two of the user’s',
+    [user('Hi'), late, user('Go on'), user('Go')],
+    [user(`Hi\n\n${words}\n\nGo on\n\nGo`)],
+    [late, user('Hi'), user('Go on'), user('Go')],
+  ],
+  ['without a word', [user('Hi'), { ...late, content: ' ' }], [user('Hi')], [user('Hi')]],
+]
+
+describe.each(cases)('words of the system %s', (title, asked, spoken, first) => {
+  test.each([50, 8, 36, 28, 39, 56])('go to type %d where it takes them', async (type) => {
+    // Several at the beginning are the caller's own choice.
+    const out = title === 'twice at the beginning' ? asked : spoken
+    expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(out)
+  })
+
+  test.each([1, 20, 45, 4])('go to type %d as they came', async (type) => {
+    expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(asked)
+  })
+
+  test('go where the channel wants them', async () => {
+    const to = (type: number, system_turns: string) =>
+      messagesOf('/v1/chat/completions', { messages: asked }, { type, config: JSON.stringify({ system_turns }) })
+    expect(await to(50, 'keep')).toEqual(asked)
+    expect(await to(1, 'user')).toEqual(spoken)
+    expect(await to(50, 'first')).toEqual(first)
+  })
+})
+
+test('a channel’s own system prompt stands in the place of the first, and later words are still said', async () => {
+  expect(
+    await messagesOf(
+      '/v1/chat/completions',
+      { messages: [system, user('Hi'), late] },
+      { type: 50, system_prompt: 'Mine.' },
+    ),
+  ).toEqual([{ role: 'system', content: 'Mine.' }, user(`Hi\n\n${words}`)])
+})
+
+test('several at the beginning become one where they come from another dialect', async () => {
+  const body = { instructions: 'Be brief.', input: [{ ...late, role: 'developer' }, user('Hi')] }
+  const one = [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')]
+  for (const type of [50, 8, 28, 36]) expect(await messagesOf('/v1/responses', body, { type })).toEqual(one)
+  const messages = [late, user('Hi')]
+  expect(await messagesOf('/v1/messages', { system: 'Be brief.', messages, max_tokens: 9 }, { type: 50 })).toEqual(one)
+})
+
+test('items of Codex in the middle are the user’s for a strict service, and the system’s for OpenAI', async () => {
+  const input = [
+    { type: 'message', role: 'user', content: 'Hi' },
+    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak French.' }] },
+    { type: 'message', role: 'user', content: 'Go on' },
+  ]
+  const path = '/v1/responses'
+  expect(await messagesOf(path, { input, instructions: 'Be brief.' }, { type: 50 })).toEqual([
+    system,
+    user(`Hi\n\n${words}\n\nGo on`),
+  ])
+  expect((await sent(path, { input }, { type: 54 })).body['input']).toEqual([
+    input[0],
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: words }] },
+    input[2],
+  ])
+  expect((await sent(path, { input }, { type: 1 })).body['input']).toEqual(input)
+})
+
+test('turns of the system go to models of the Messages API that take them, and are the user’s for others', async () => {
+  const messages = [user('Hi'), late, assistant, user('Go on')]
+  const body = { messages, max_tokens: 10 }
+  const spoken = [user(`Hi\n\n${words}`), assistant, user('Go on')]
+  expect(await messagesOf('/v1/messages', body, { type: 36 })).toEqual(spoken)
+  expect(await messagesOf('/v1/messages', body, { type: 14, model_mapping: '{"m":"claude-sonnet-4-5"}' })).toEqual(
+    spoken,
+  )
+  expect(await messagesOf('/v1/messages', { ...body, model: 'claude-opus-5' }, { type: 14 })).toEqual(messages)
+  const keeps = { type: 14, config: '{"system_turns":"keep"}' }
+  expect(await messagesOf('/v1/messages', body, keeps)).toEqual(messages)
+  expect(await messagesOf('/v1/messages', body, { type: 50 })).toEqual(spoken)
+})
+
+test('a turn of the system that is more than words stays one', async () => {
+  const added = { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'f' } }] }
+  const messages = [user('Hi'), added]
+  expect(await messagesOf('/v1/messages', { messages, max_tokens: 10 }, { type: 36 })).toEqual(messages)
+})
+
+describe('metadata', () => {
+  const metadata = { session: 's1' }
+  const chat = { messages: [user('Hi')], metadata }
+
+  test.each([28, 29, 56, 1])('is not sent to type %d, and named', async (type) => {
+    const { body, header } = await sent('/v1/chat/completions', chat, { type })
+    expect(body).not.toHaveProperty('metadata')
+    expect(header).toBe('metadata')
+  })
+
+  test.each([50, 20, 36])('is sent to type %d', async (type) => {
+    const { body, header } = await sent('/v1/chat/completions', chat, { type })
+    expect([body['metadata'], header]).toEqual([metadata, null])
+  })
+
+  test('goes to OpenAI with an answer that is to be kept', async () => {
+    expect((await sent('/v1/chat/completions', { ...chat, store: true }, { type: 1 })).body['metadata']).toEqual(
+      metadata,
+    )
+    expect((await sent('/v1/chat/completions', { ...chat, store: true }, { type: 56 })).body).not.toHaveProperty(
+      'metadata',
+    )
+  })
+
+  test('of callers of the Responses API is named, too', async () => {
+    const { body, header } = await sent('/v1/responses', { input: 'Hi', metadata }, { type: 28 })
+    expect(body).not.toHaveProperty('metadata')
+    expect(header).toContain('metadata')
+  })
+})
