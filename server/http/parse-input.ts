@@ -3,6 +3,7 @@ import { inTime } from '../lib/body-time.ts'
 import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import type { Turns } from '../lib/turns.ts'
+import { packingOf, unpacked } from '../lib/unpack.ts'
 import { ApiFailure } from './api-failure.ts'
 
 /** Largest body of a management call. */
@@ -62,12 +63,19 @@ function isBlank(bytes: Uint8Array): boolean {
 /** The body, never holding more than the limit in memory, whatever Content-Length says. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
+  const packing = packingOf(request.headers, unknownPacking)
+  const faults = { tooLarge: bodyTooLarge, damaged: () => new ApiFailure('The request body cannot be unpacked.', 400) }
+  const body = packing === undefined || !request.body ? request.body : unpacked(request.body, packing, faults)
   try {
-    return await readAtMost(request.body, maxBodyBytes, bodyTooLarge)
+    return await readAtMost(body, maxBodyBytes, bodyTooLarge)
   } catch (error) {
     // Whoever sent it has gone: no fault of the server's, and nothing for its log.
     throw error instanceof ApiFailure ? error : new ApiFailure('The request body broke off.', 400)
   }
+}
+
+function unknownPacking(): ApiFailure {
+  return new ApiFailure('The request body may be packed with gzip, deflate, br or zstd, in one of them alone.', 400)
 }
 
 function bodyTooLarge(): ApiFailure {

@@ -1,3 +1,4 @@
+import { fetchPlain } from '../lib/fetch-plain.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
@@ -33,7 +34,7 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
   const { signal, end } = runningSignal(limits.timeMs)
   try {
     await refuseMetadata(url, signal)
-    const response = await fetch(url, {
+    const response = await fetchPlain(url, {
       method: call.method,
       headers: { accept: 'application/json', ...call.headers },
       ...(call.body !== undefined && { body: call.body }),

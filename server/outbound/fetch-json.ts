@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { fetchPlain } from '../lib/fetch-plain.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import { runningSignal } from '../lib/running-timer.ts'
@@ -18,7 +19,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
     try {
       await guard.check(url)
       // A redirect would carry the key to another place.
-      const response = await fetch(url, {
+      const response = await fetchPlain(url, {
         headers,
         signal,
         redirect: 'manual',

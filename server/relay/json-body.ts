@@ -11,6 +11,7 @@ import type { JsonBody } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { IdleWait } from './idle-watch.ts'
 import { jsonLimits } from './json-limits.ts'
+import type { BodySource } from './packed-body.ts'
 import { shuttingDown } from './shutting-down.ts'
 
 /** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
@@ -31,12 +32,12 @@ type ReadDeps = Watch & Pick<RelayDeps, 'turns'>
  * with the model that it names.
  */
 export async function readJson(
-  request: Request,
+  source: BodySource,
   limits: BodyLimits,
   deps: ReadDeps,
   admit: Admit | undefined,
 ): Promise<JsonBody> {
-  const bytes = await readBytes(request, limits, deps)
+  const bytes = await readBytes(source, limits, deps)
   const { text, value, shape } = await parse(bytes, deps.turns, admit)
   if (!isObject(value)) throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   refuseTwice(text, value, shape)
@@ -71,13 +72,13 @@ function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
 }
 
-async function readBytes(request: Request, limits: BodyLimits, watch: Watch): Promise<Uint8Array> {
+async function readBytes(source: BodySource, limits: BodyLimits, watch: Watch): Promise<Uint8Array> {
   const { declared, timeMs } = limits
   try {
     // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
-    if (declared <= shortBodyBytes) return await readShort(request, timeMs, watch)
-    if (declared > 0) return await inTime(request.bytes(), timeMs, tooSlow)
-    const pieces = readAtMost(request.body, limits.bytes, () => tooLarge(limits.bytes))
+    if (declared <= shortBodyBytes) return await readShort(source, timeMs, watch)
+    if (declared > 0) return await inTime(source.bytes(), timeMs, tooSlow)
+    const pieces = readAtMost(source.body, limits.bytes, () => tooLarge(limits.bytes))
     return await inTime(pieces, timeMs, tooSlow)
   } catch (error) {
     if (error instanceof GatewayError) throw error
@@ -85,8 +86,8 @@ async function readBytes(request: Request, limits: BodyLimits, watch: Watch): Pr
   }
 }
 
-function readShort(request: Request, timeMs: number, { idleWatch }: Watch): Promise<Uint8Array> {
-  if (timeMs <= 0) return request.bytes()
+function readShort(source: BodySource, timeMs: number, { idleWatch }: Watch): Promise<Uint8Array> {
+  if (timeMs <= 0) return source.bytes()
   return new Promise((resolve, reject) => {
     const over = () => idleWatch.remove(wait)
     const wait: IdleWait = {
@@ -101,6 +102,6 @@ function readShort(request: Request, timeMs: number, { idleWatch }: Watch): Prom
       },
     }
     idleWatch.add(wait)
-    request.bytes().then(resolve, reject).finally(over)
+    source.bytes().then(resolve, reject).finally(over)
   })
 }

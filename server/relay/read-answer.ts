@@ -87,9 +87,7 @@ export async function readWhole(
 function isShort(response: Response): boolean {
   const { headers } = response
   const declared = headers.get('content-length')
-  // Of what is packed in spite of what was asked for, it says nothing.
-  if (declared === null || headers.has('content-encoding')) return false
-  return Number(declared) <= shortAnswerBytes
+  return declared !== null && Number(declared) <= shortAnswerBytes
 }
 
 function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
+import { type BunRequestInit, fetchPlain, PackedAnswerFault } from '../lib/fetch-plain.ts'
 import { runningTimer } from '../lib/running-timer.ts'
 import { isEventStream } from '../lib/sse.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
@@ -29,13 +30,6 @@ export interface Sending {
 const never = Number.POSITIVE_INFINITY
 const unreachable = 'the upstream cannot be reached'
 
-/** Bun's additions to fetch's options (Bun documentation, "fetch"). */
-interface BunRequestInit extends RequestInit {
-  timeout: false
-  protocol?: 'http2' | 'http1.1'
-  duplex?: 'half'
-}
-
 /**
  * One upstream call. Resolves with the answer's head, whatever its status; the body is read by our caller. The one who
  * asked for it ends it too by leaving, except for a stream of events. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
@@ -52,13 +46,15 @@ export async function send(sending: Sending): Promise<Response> {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
     isAsked = true
-    const response = await fetch(sending.target.url, requestInit(sending, controller.signal))
+    const response = await fetchPlain(sending.target.url, requestInit(sending, controller.signal))
     // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
     if (isEventStream(response.headers)) leaving.action = undefined
     return response
   } catch (error) {
     if (patience.lost) throw patience.lost
     if (leaving.hasLeft) throw isAsked ? await patience.callerLeft() : leftUnsent()
+    if (error instanceof PackedAnswerFault)
+      throw new GatewayError('bad_response_body', `the upstream's answer cannot be read: ${error.message}`)
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
     patience.isOver = true
@@ -133,15 +129,14 @@ class Patience implements IdleWait {
   }
 }
 
-function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
+function requestInit(sending: Sending, signal: AbortSignal) {
   const headers: Record<string, string> = {
     ...sending.headers,
     'content-type': sending.contentType,
     ...sending.target.headers,
-    'accept-encoding': 'identity',
   }
   if (sending.contentLength !== undefined) headers['content-length'] = String(sending.contentLength)
-  const init: BunRequestInit = {
+  const init: BunRequestInit & { headers: Record<string, string> } = {
     method: 'POST',
     headers,
     body: typeof sending.body === 'function' ? sending.body() : sending.body,

@@ -27,7 +27,7 @@ import { readForm } from './form-body.ts'
 import { readJson } from './json-body.ts'
 import { withItems } from './kept-items.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
-import { packingOf, readPacked } from './packed-body.ts'
+import { unpackedBody } from './packed-body.ts'
 import { readAside } from './read-aside.ts'
 import { relay } from './relay.ts'
 import { shuttingDown } from './shutting-down.ts'
@@ -200,22 +200,16 @@ async function readBody(
   caller: Caller,
   { form, jsonToo, model, countOnly }: CallRoute,
 ): Promise<CallBody> {
-  const packing = packingOf(request)
-  const limits = bodyLimits(request, deps.relay.settings())
+  const { source, limits } = unpackedBody(request, bodyLimits(request, deps.relay.settings()))
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {
     // Counting takes no quota.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
-    if (packing === undefined) return readJson(request, limits, deps.relay, admit)
-    const bytes = await readPacked(request, packing, limits)
-    const unpacked = new Request(request.url, { method: 'POST', body: bytes })
-    return readJson(unpacked, { ...limits, declared: bytes.length }, deps.relay, admit)
+    return readJson(source, limits, deps.relay, admit)
   }
-  if (packing !== undefined)
-    throw new GatewayError('unsupported_media_type', 'a form is not taken packed: send it as it is')
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }
-  return { kind: 'form', form: await readForm(request.body, type, limits, deps.spoolDir) }
+  return { kind: 'form', form: await readForm(source.body, type, limits, deps.spoolDir) }
 }

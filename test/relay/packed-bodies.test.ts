@@ -1,6 +1,8 @@
 // Compressed bodies: taken, within the limits that hold for all others.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { sendBody } from '../helpers/fake-upstream/reply.ts'
+import { behaviour } from '../helpers/fake-upstream.ts'
 import { type Bench, chat, see, startBench } from './setup.ts'
 
 let bench: Bench
@@ -53,4 +55,111 @@ test('other ways, and several at once, are refused by name', async () => {
     const seen = await send(encoding, new Uint8Array([1, 2, 3]))
     expect([encoding, seen.status, seen.error?.code]).toEqual([encoding, 415, 'unsupported_media_type'])
   }
+})
+
+test.each(ways)('a form packed with %s is read', async (encoding, pack) => {
+  const boundary = 'b0undary'
+  const field = (name: string, value: string, more = '') =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
+  const form = `${field('model', 'whisper-1')}${field('file', 'sound', '; filename="a.mp3"')}--${boundary}--\r\n`
+  await bench.gateway.setOption('ModelRatio', '{"m":1,"whisper-1":1}')
+  await bench.channel({ models: 'whisper-1' })
+  const upload = (body: Uint8Array<ArrayBuffer>) =>
+    see(
+      fetch(`${bench.gateway.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${bench.gateway.token}`,
+          'content-type': `multipart/form-data; boundary=${boundary}`,
+          'content-encoding': encoding,
+        },
+        body,
+      }),
+    )
+  bench.upstream.next(
+    behaviour('transcript', (exchange) =>
+      sendBody(exchange, 200, Buffer.from('{"text":"Hi"}'), [['content-type', 'application/json']]),
+    ),
+  )
+  const seen = await upload(new Uint8Array(pack(form)))
+  expect([seen.status, seen.text]).toEqual([200, '{"text":"Hi"}'])
+  expect(bench.upstream.last.text).toContain('whisper-1')
+  const bomb = form.replace('sound', 's'.repeat(20 * 1024 * 1024))
+  expect((await upload(new Uint8Array(pack(bomb)))).error?.code).toBe('request_too_large')
+  expect((await upload(new Uint8Array(pack(form)).slice(0, -6))).status).toBe(400)
+})
+
+test.each(ways)('a management call packed with %s is read', async (encoding, pack) => {
+  const login = (body: Uint8Array<ArrayBuffer>, way: string = encoding) =>
+    fetch(`${bench.gateway.url}/api/user/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': way },
+      body,
+    })
+  const asked = JSON.stringify({ username: 'nobody', password: 'no-such-password' })
+  const answer = await login(new Uint8Array(pack(asked)))
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('password')])
+  expect((await login(new Uint8Array(pack(`${asked}${' '.repeat(2 * 1024 * 1024)}`)))).status).toBe(413)
+  const cut = await login(new Uint8Array(pack(asked)).slice(0, -6))
+  expect(await cut.text()).toMatch(/cannot be unpacked|JSON/)
+  expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
+})
+
+describe.each(ways)('an answer that a service packs with %s unasked', (encoding, pack) => {
+  const packs = (status: number, type: string, body: string) => sends(status, type, pack(body))
+  const sends = (status: number, type: string, bytes: Uint8Array) =>
+    behaviour('packs its answer', async (exchange) => {
+      exchange.head(status, [
+        ['content-type', type],
+        ['content-encoding', encoding],
+        ['content-length', String(bytes.length)],
+      ])
+      await exchange.write(bytes)
+      exchange.end()
+    })
+  const whole = {
+    id: 'c1',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+  }
+  const event = { choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }
+  const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
+
+  test('is read, and was not asked for', async () => {
+    bench.upstream.next(packs(200, 'application/json', JSON.stringify(whole)))
+    const seen = await see(bench.gateway.post('/v1/chat/completions', chat))
+    expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
+    expect(seen.headers.get('content-encoding')).toBeNull()
+    expect(bench.upstream.last.headers.get('accept-encoding')).toBe('identity')
+    bench.upstream.next(packs(200, 'text/event-stream', stream))
+    expect((await see(bench.gateway.post('/v1/chat/completions', { ...chat, stream: true }))).text).toContain('Hello')
+    bench.upstream.next(packs(400, 'application/json', '{"error":{"message":"No such thing."}}'))
+    expect((await see(bench.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
+  })
+
+  test('and unpacks to far more than it is, is given up after a part of it', async () => {
+    const bomb = pack(Buffer.alloc(64 * 1024 * 1024, 32))
+    for (const [status, type, stream] of [
+      [200, 'application/json', false],
+      [200, 'text/event-stream', true],
+      [500, 'application/json', false],
+    ] as const) {
+      bench.upstream.next(sends(status, type, bomb))
+      const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, stream }))
+      expect([type, seen.status >= 500, seen.error === undefined]).toEqual([type, true, false])
+    }
+  })
+})
+
+test('an answer that is packed in a way nobody knows is a failure of the upstream', async () => {
+  bench.upstream.next(
+    behaviour('packs its answer', (exchange) =>
+      sendBody(exchange, 200, Buffer.from('{}'), [
+        ['content-type', 'application/json'],
+        ['content-encoding', 'compress'],
+      ]),
+    ),
+  )
+  const seen = await see(bench.gateway.post('/v1/chat/completions', chat))
+  expect([seen.status, seen.error?.code]).toEqual([502, 'bad_response_body'])
 })

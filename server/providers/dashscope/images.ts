@@ -3,6 +3,7 @@ import { failureWithin } from '../../dialects/dashscope/failure.ts'
 import { looseList, looseObject, looseText } from '../../dialects/fields.ts'
 import { failureAnswer, serviceFailure } from '../../dialects/service-failure.ts'
 import { GatewayError } from '../../errors.ts'
+import { fetchPlain } from '../../lib/fetch-plain.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { ModeEndpoint, ModeTranslation, OpenContext, Target } from '../provider.ts'
 
@@ -62,7 +63,7 @@ export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { signal } = context
   const headers = { 'content-type': 'application/json', ...target.headers }
-  const response = await fetch(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   if (response.status !== 200 || !usesJob(context.call.model)) return response
   const text = await response.text()
   let answer = tryParse(text)

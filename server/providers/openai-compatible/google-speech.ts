@@ -1,4 +1,5 @@
 import { soundIn, speechRequest } from '../../dialects/gemini/speech.ts'
+import { fetchPlain } from '../../lib/fetch-plain.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { ModeEndpoint, OpenContext, Target } from '../provider.ts'
 
@@ -11,7 +12,7 @@ export const googleSpeech: Omit<ModeEndpoint, 'target'> = {
 /** The sound comes within an object, and callers want it as it is. */
 async function open(target: Target, body: string, { signal }: OpenContext): Promise<Response> {
   const headers = { 'content-type': 'application/json', ...target.headers }
-  const response = await fetch(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   if (!response.ok) return response
   const answer = tryParse(await response.text())
   const sound = isObject(answer) ? soundIn(answer) : undefined

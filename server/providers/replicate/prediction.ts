@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { GatewayError } from '../../errors.ts'
+import { fetchPlain } from '../../lib/fetch-plain.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { NamedEventFraming } from '../../lib/reframe.ts'
 import type { OpenContext, Target } from '../provider.ts'
@@ -30,7 +31,7 @@ interface Job {
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { call, signal } = context
   const headers = { ...target.headers, 'content-type': 'application/json', ...(!call.stream && { prefer: 'wait' }) }
-  const made = await fetch(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  const made = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   if (!made.ok) return made
   const job = jobOf(tryParse(await made.text()), context)
   try {
@@ -72,7 +73,7 @@ function giveUp({ cancel }: Job, { headers }: Target, { check }: OpenContext): v
   if (!cancel) return
   const work = async () => {
     await check(cancel)
-    const response = await fetch(cancel, { method: 'POST', headers, redirect: 'manual' })
+    const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual' })
     await response.body?.cancel()
   }
   // Nobody is there any more whom it could be told that this failed.
@@ -97,7 +98,7 @@ function eventsOf(prediction: JsonObject): Response {
 async function followed(job: Job, url: string, target: Target, context: OpenContext): Promise<Response> {
   await context.check(url)
   const headers = { ...target.headers, accept: 'text/event-stream' }
-  const response = await fetch(url, { headers, signal: context.signal, redirect: 'manual' })
+  const response = await fetchPlain(url, { headers, signal: context.signal, redirect: 'manual' })
   if (!response.ok || !response.body) return response
   const reader = response.body.getReader()
   const framing = new NamedEventFraming()

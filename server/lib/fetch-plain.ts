@@ -1,0 +1,46 @@
+import { packingOf, unpacked } from './unpack.ts'
+
+/** Bun's additions to fetch's options (Bun documentation, "fetch"). */
+export interface BunRequestInit extends RequestInit {
+  timeout?: false
+  protocol?: 'http2' | 'http1.1'
+  duplex?: 'half'
+  decompress?: boolean
+}
+
+/** A packed answer that cannot be unpacked, or not within what is sensible. */
+export class PackedAnswerFault extends Error {}
+
+/**
+ * As `fetch`, but that the answer is asked for as it is, and that one which comes packed all the same is unpacked as it is
+ * read: the runtime would unpack all that has come at once, whatever that becomes. Rejects as `fetch` does, and with
+ * PackedAnswerFault, which reading the body may do, too.
+ */
+export async function fetchPlain(
+  url: string,
+  init: BunRequestInit & { headers?: Readonly<Record<string, string>> },
+): Promise<Response> {
+  const headers = { ...init.headers, 'accept-encoding': 'identity' }
+  const response = await fetch(url, { ...init, headers, decompress: false } as RequestInit)
+  if (!response.headers.has('content-encoding')) return response
+  return plain(response)
+}
+
+async function plain(response: Response): Promise<Response> {
+  const fault = (why: string, cause?: unknown) => new PackedAnswerFault(`the answer is packed ${why}`, { cause })
+  try {
+    const packing = packingOf(response.headers, () => fault('in a way that is not known'))
+    if (packing === undefined || !response.body) return response
+    const body = unpacked(response.body, packing, {
+      tooLarge: () => fault('and unpacks to far more than it is'),
+      damaged: (cause) => fault('and damaged', cause),
+    })
+    const headers = new Headers(response.headers)
+    headers.delete('content-encoding')
+    headers.delete('content-length')
+    return new Response(body, { status: response.status, statusText: response.statusText, headers })
+  } catch (error) {
+    await response.body?.cancel()
+    throw error
+  }
+}

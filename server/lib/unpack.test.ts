@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test'
+import { createGzip, gzipSync } from 'node:zlib'
+import { unpacked } from './unpack.ts'
+
+const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
+
+/** A gzip of so many blanks, in pieces of 16 KiB, and how much of it was asked for. */
+async function bomb(megabytes: number) {
+  const gzip = createGzip({ level: 9 })
+  const packed: Buffer[] = []
+  gzip.on('data', (piece: Buffer) => packed.push(piece))
+  const block = Buffer.alloc(1024 * 1024, 32)
+  for (let at = 0; at < megabytes; at++) await new Promise<void>((done) => gzip.write(block, () => done()))
+  const isPacked = new Promise<void>((done) => gzip.on('end', done))
+  gzip.end()
+  await isPacked
+  const bytes = Buffer.concat(packed)
+  const taken = { bytes: 0, all: bytes.length }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const piece = bytes.subarray(taken.bytes, taken.bytes + 16 * 1024)
+        taken.bytes += piece.length
+        if (piece.length === 0) controller.close()
+        else controller.enqueue(new Uint8Array(piece))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, taken }
+}
+
+async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
+  let length = 0
+  for await (const piece of body) length += piece.length
+  return length
+}
+
+test('what unpacks to far more than it is, is neither read nor unpacked to its end', async () => {
+  const { body, taken } = await bomb(512)
+  let unpackedBytes = 0
+  const reading = (async () => {
+    for await (const piece of unpacked(body, 'gzip', faults)) unpackedBytes += piece.length
+  })()
+  expect(await reading.catch((error: Error) => error.message)).toBe('too large')
+  expect(unpackedBytes).toBeLessThan(16 * 1024 * 1024)
+  expect(taken.bytes).toBeLessThan(taken.all / 2)
+})
+
+test('a short body may unpack to a megabyte, and one that is packed as texts are to all of it', async () => {
+  const { body } = await bomb(1)
+  expect(await lengthOf(unpacked(body, 'gzip', faults))).toBe(1024 * 1024)
+  const text = Array.from({ length: 500_000 }, (_, at) => `line ${at}\n`).join('')
+  const packed = new Response(new Uint8Array(gzipSync(text))).body as ReadableStream<Uint8Array>
+  expect(await lengthOf(unpacked(packed, 'gzip', faults))).toBe(text.length)
+})
+
+test('it is unpacked no faster than it is read, and given up where its reader gives up', async () => {
+  const { body, taken } = await bomb(512)
+  const reader = unpacked(body, 'gzip', faults).getReader()
+  await reader.read()
+  await Bun.sleep(20)
+  expect(taken.bytes).toBeLessThan(taken.all)
+  await reader.cancel()
+  const after = taken.bytes
+  await Bun.sleep(20)
+  expect(taken.bytes).toBe(after)
+})
+
+test('a body that breaks off fails as it did, and a damaged one as damaged', async () => {
+  const broken = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(gzipSync('text').subarray(0, 12)))
+      controller.error(new Error('gone'))
+    },
+  })
+  const messageOf = (body: ReadableStream<Uint8Array>) =>
+    lengthOf(unpacked(body, 'gzip', faults)).catch((error: Error) => error.message)
+  expect(await messageOf(broken)).toBe('gone')
+  for (const bytes of [gzipSync('text').subarray(0, 12), Buffer.from('no gzip at all'), Buffer.alloc(0)])
+    expect(await messageOf(new Response(new Uint8Array(bytes)).body as ReadableStream<Uint8Array>)).toBe('damaged')
+})

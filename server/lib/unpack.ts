@@ -1,0 +1,135 @@
+import { Readable, type Transform } from 'node:stream'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
+
+/** A short body may unpack to so much, however well it was packed; a longer one to so many times its length. */
+const freeBytes = 1024 * 1024
+const mostTimes = 100
+/** Base-2 logarithm of the longest distance that zstd may look back, which is memory here. */
+const windowLog = 24
+
+const unpackers: Readonly<Record<string, (first: number, second: number) => Transform>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: windowLog } }),
+  // Some leave out the head that the name asks for (RFC 9110, 8.4.1.2).
+  deflate: (first, second) =>
+    (first & 15) === 8 && (first * 256 + second) % 31 === 0 ? createInflate() : createInflateRaw(),
+}
+
+/** What a packed body is refused with: where it unpacks to far more than it is, and where it cannot be unpacked. */
+export interface UnpackFaults {
+  tooLarge(): Error
+  damaged(cause: unknown): Error
+}
+
+/** The one way in which a body is packed; undefined = not at all. Throws `unknown()` for another way, and for several at once. */
+export function packingOf(headers: Headers, unknown: () => Error): string | undefined {
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  if (encoding === '' || encoding === 'identity') return undefined
+  if (Object.hasOwn(unpackers, encoding)) return encoding
+  throw unknown()
+}
+
+/**
+ * A packed body as it is unpacked, piece by piece, no faster than it is read. It fails with one of `faults`, or as the body
+ * itself does. `packing`: as `packingOf` has it.
+ */
+export function unpacked(
+  body: ReadableStream<Uint8Array>,
+  packing: string,
+  faults: UnpackFaults,
+): ReadableStream<Uint8Array> {
+  const pieces = unpackedPieces(body, packing, faults)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await pieces.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function* unpackedPieces(
+  body: ReadableStream<Uint8Array>,
+  packing: string,
+  faults: UnpackFaults,
+): AsyncGenerator<Uint8Array, undefined> {
+  const packed = new Packed(body)
+  const unpacker = unpackers[packing]?.(...(await packed.begin()))
+  if (!unpacker) return
+  const source = Readable.from(packed.pieces(), { objectMode: false })
+  source.on('error', (error) => unpacker.destroy(error))
+  source.pipe(unpacker)
+  let length = 0
+  let isTooLarge = false
+  try {
+    for await (const piece of unpacker as AsyncIterable<Uint8Array>) {
+      length += piece.length
+      isTooLarge = length > Math.max(freeBytes, packed.length * mostTimes)
+      if (isTooLarge) break
+      yield piece
+    }
+  } catch (error) {
+    throw packed.hasFailed ? error : faults.damaged(error)
+  } finally {
+    source.destroy()
+    unpacker.destroy()
+  }
+  if (isTooLarge) throw faults.tooLarge()
+  // Of a zstd frame that was cut off in its first block the runtime makes nothing, and no error.
+  if (length === 0) throw faults.damaged(undefined)
+}
+
+/** The bytes of a packed body, counted. */
+class Packed {
+  length = 0
+  hasFailed = false
+  readonly #pieces: AsyncIterator<Uint8Array, unknown>
+  #first = new Uint8Array(0)
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#pieces = body[Symbol.asyncIterator]()
+  }
+
+  /** Its first two bytes, by which the ways of packing are told apart. */
+  async begin(): Promise<[first: number, second: number]> {
+    while (this.#first.length < 2) {
+      const next = await this.#pieces.next()
+      if (next.done) break
+      this.#first = Buffer.concat([this.#first, next.value])
+    }
+    return [this.#first[0] ?? 0, this.#first[1] ?? 0]
+  }
+
+  async *pieces(): AsyncGenerator<Uint8Array, undefined> {
+    try {
+      this.length += this.#first.length
+      yield this.#first
+      for (;;) {
+        const next = await this.#pieces.next()
+        if (next.done) return
+        this.length += next.value.length
+        yield next.value
+      }
+    } catch (error) {
+      this.hasFailed = true
+      throw error
+    } finally {
+      await this.#pieces.return?.().catch(() => undefined)
+    }
+  }
+}
