@@ -71,7 +71,7 @@ export const relayReads = [
   '/v1/dashboard/billing/usage',
 ] as const
 
-/** Parts of the OpenAI API that exist but are not served here, each with everything below it. */
+/** Parts of the APIs of OpenAI, Anthropic and Google that exist but are not served here, each with everything below it. */
 export const notServedPaths = [
   '/v1/edits',
   '/v1/files',
@@ -90,6 +90,16 @@ export const notServedPaths = [
   '/v1/conversations',
   '/v1/evals',
   '/v1/videos',
+  '/v1/audio/voices',
+  '/v1/audio/voice_consents',
+  '/v1/chatkit',
+  '/v1/skills',
+  '/v1/complete',
+  '/v1/agents',
+  '/v1/sessions',
+  '/v1/environments',
+  '/v1/vaults',
+  '/v1/memory_stores',
   '/v1/organization',
   '/v1/oneapi/proxy',
   '/v1/chat/completions',
@@ -99,4 +109,14 @@ export const notServedPaths = [
   '/v1beta/files',
   '/v1beta/cachedContents',
   '/v1beta/batches',
+  '/v1beta/models',
+  '/v1beta/tunedModels',
+  '/v1beta/corpora',
+  '/v1beta/fileSearchStores',
+  '/v1beta/generatedFiles',
+  '/v1beta/interactions',
+  '/v1beta/operations',
+  '/v1alpha/auth_tokens',
+  '/upload/v1beta',
+  '/upload/v1',
 ] as const

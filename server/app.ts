@@ -116,6 +116,7 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   app.all('/v1/*', unknownPath)
   app.all('/v1alpha/*', unknownPath)
   app.all('/v1beta/*', unknownPath)
+  app.all('/upload/*', unknownPath)
   app.all('/dashboard/*', unknownPath)
   // clientAddress: read by the limit of what is left.
   app.use(clientAddress(context.relay.trustedProxies))

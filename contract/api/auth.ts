@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { mailField } from './fields.ts'
-import { passwordSchema, usernameSchema, userSchema } from './user.ts'
+import { passwordSchema, userFields, usernameSchema, userSchema } from './user.ts'
 
 export const loginBody = z.object({
   username: z.string().check(z.trim(), z.maxLength(100), z.describe('The user name, or the e-mail address.')),
@@ -58,6 +58,7 @@ export const authApi = {
     critical: true,
     query: z.object({ turnstile: botAnswer }),
     body: registerBody,
+    ignores: userFields,
     summary: 'Make an account for oneself',
   }),
   verification: endpoint({

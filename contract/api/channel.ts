@@ -159,6 +159,9 @@ const testAnswer = z.object({
   ),
 })
 
+/** The whole of a channel, which the original console sends back, and the list that its form is made of. */
+const rowFields = [...Object.keys(channelSchema.shape), 'groups']
+
 export const channelApi = {
   list: endpoint({
     method: 'GET',
@@ -236,6 +239,7 @@ export const channelApi = {
     path: '/api/channel/',
     access: 'admin',
     body: createChannelBody,
+    ignores: rowFields,
     data: z.array(z.int()),
     summary: 'Make one channel per line of the key, or with key_mode=multi one for all lines; data = their ids',
   }),
@@ -244,6 +248,7 @@ export const channelApi = {
     path: '/api/channel/',
     access: 'admin',
     body: updateChannelBody,
+    ignores: rowFields,
     data: channelSchema,
     summary: 'Change the fields that are sent',
   }),

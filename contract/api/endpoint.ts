@@ -15,6 +15,8 @@ export interface Endpoint<
   params: Params
   query: Query
   body: Body
+  /** Fields of a body that are taken and not used: clients send back the whole object that they were given. Others are refused. */
+  ignores?: readonly string[]
   /** What `data` holds; the answer is parsed through it, so a field it does not name never leaves the server. */
   data: Data
   /**
@@ -57,6 +59,7 @@ type Facts = Pick<
   | 'changesState'
   | 'critical'
   | 'badBodyStatus'
+  | 'ignores'
   | 'cutWhenSorted'
 >
 

@@ -58,6 +58,9 @@ export const updateRedemptionBody = z.object({
   status: z.optional(z.int()),
 })
 
+/** The whole of a code, which the original console sends back. */
+const rowFields = Object.keys(redemptionSchema.shape)
+
 export const redemptionApi = {
   list: endpoint({
     method: 'GET',
@@ -88,6 +91,7 @@ export const redemptionApi = {
     path: '/api/redemption/',
     access: 'admin',
     body: createRedemptionBody,
+    ignores: rowFields,
     data: z.array(z.string()),
     summary: 'Make `count` codes (at most 100) worth `quota` each; data = the codes',
   }),
@@ -97,6 +101,7 @@ export const redemptionApi = {
     access: 'admin',
     query: statusOnlyQuery,
     body: updateRedemptionBody,
+    ignores: rowFields,
     data: redemptionSchema,
     summary: 'Change name and quota; with ?status_only=true only the status (1 or 2) of a code not used yet',
   }),

@@ -65,6 +65,9 @@ export const updateTokenBody = z.object({
   ),
 })
 
+/** The whole of a token, which the original console sends back. */
+const rowFields = Object.keys(tokenSchema.shape)
+
 export const tokenApi = {
   list: endpoint({
     method: 'GET',
@@ -95,6 +98,7 @@ export const tokenApi = {
     path: '/api/token/',
     access: 'user',
     body: createTokenBody,
+    ignores: rowFields,
     data: tokenSchema,
     summary: 'Make a token',
   }),
@@ -104,6 +108,7 @@ export const tokenApi = {
     access: 'user',
     query: statusOnlyQuery,
     body: updateTokenBody,
+    ignores: rowFields,
     data: tokenSchema,
     summary: 'Change a token; with ?status_only=true only its status (1 or 2)',
   }),

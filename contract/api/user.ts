@@ -98,6 +98,9 @@ export const updateSelfBody = z.object({
 
 export const manageActions = ['disable', 'enable', 'delete', 'promote', 'demote'] as const
 
+/** The whole of an account, which the original console sends back. */
+export const userFields = Object.keys(userSchema.shape)
+
 export const userApi = {
   self: endpoint({
     method: 'GET',
@@ -111,6 +114,7 @@ export const userApi = {
     path: '/api/user/self',
     access: 'user',
     body: updateSelfBody,
+    ignores: userFields,
     summary:
       'Change the own name, display name or password; a new password ends all other sessions and the access token',
   }),
@@ -167,6 +171,7 @@ export const userApi = {
     path: '/api/user/',
     access: 'admin',
     body: createUserBody,
+    ignores: userFields,
     data: userSchema,
     summary: 'Make an ordinary account',
   }),
@@ -175,6 +180,7 @@ export const userApi = {
     path: '/api/user/',
     access: 'admin',
     body: updateUserBody,
+    ignores: userFields,
     data: userSchema,
     summary: 'Change the fields that are sent',
   }),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { inTime } from '../lib/body-time.ts'
+import { isObject } from '../lib/json.ts'
 import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import type { Turns } from '../lib/turns.ts'
@@ -21,6 +22,41 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
   if (!issue) throw new ApiFailure('The input is not valid.', status)
   const field = issue.path.join('.')
   throw new ApiFailure(`${field === '' ? 'The input' : field} ${faultOf(issue)}.`, status)
+}
+
+/**
+ * Refuses fields that nobody reads, by their places; throws ApiFailure. `ignored`: those of the body itself that are taken all the
+ * same.
+ */
+export function refuseUnknown(
+  schema: z.ZodMiniType,
+  input: unknown,
+  ignored: readonly string[] = [],
+  status: 200 | 400 = 200,
+): void {
+  const unknown = unknownFields(schema, input, '').filter((name) => !ignored.includes(name))
+  if (unknown.length > 0) throw new ApiFailure(`The input has unknown fields: ${listed(unknown)}.`, status)
+}
+
+/** Places of members that the schema of their object does not name. */
+function unknownFields(schema: z.core.$ZodType, value: unknown, place: string): string[] {
+  const { def } = schema._zod as { def: FieldDef }
+  if (def.innerType) return unknownFields(def.innerType, value, place)
+  if (def.element && Array.isArray(value))
+    return value.flatMap((each, at) => unknownFields(def.element as z.core.$ZodType, each, `${place}${at}.`))
+  const { shape } = def
+  if (!shape || !isObject(value)) return []
+  return Object.keys(value).flatMap((name) => {
+    const member = Object.hasOwn(shape, name) ? shape[name] : undefined
+    return member ? unknownFields(member, value[name], `${place}${name}.`) : [`${place}${name}`]
+  })
+}
+
+/** What is read of a schema's definition: what it wraps, what a list is of, what an object has. */
+interface FieldDef {
+  readonly innerType?: z.core.$ZodType
+  readonly element?: z.core.$ZodType
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>
 }
 
 /**

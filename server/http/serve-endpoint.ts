@@ -9,7 +9,7 @@ import type { Trx } from '../store/store.ts'
 import { ApiFailure, tooManyRequests } from './api-failure.ts'
 import type { AppContext, AppEnv, Person } from './app-env.ts'
 import { addressKey } from './client-address.ts'
-import { parseInput, readJson } from './parse-input.ts'
+import { parseInput, readJson, refuseUnknown } from './parse-input.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { isCrossSite, isPageLoad } from './same-origin.ts'
 import type { Identity, Sessions } from './session.ts'
@@ -174,6 +174,7 @@ async function parseBody<E extends Endpoint>(
   const status = endpoint.badBodyStatus ?? 200
   const takesBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
   const json = takesBody ? await readJson(c.req.raw, { status, timeMs: router.bodyTimeMs(), turns: router.turns }) : {}
+  refuseUnknown(endpoint.body, json, endpoint.ignores, status)
   return parseInput<E['body']>(endpoint.body, json, status)
 }
 

@@ -31,7 +31,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
     allowMethods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
     exposeHeaders: [...exposedHeaders, ...limitHeaderNames],
   })
-  for (const prefix of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/dashboard/*']) {
+  for (const prefix of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*', '/dashboard/*']) {
     app.use(prefix, allowAll)
     app.use(prefix, clientAddress(deps.trustedProxies))
   }
@@ -67,7 +67,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
 /** What the caller of something that is not served here speaks. */
 function notServedDialect(path: string, c: AppContext): DialectName {
   if (path.startsWith('/v1/messages')) return 'anthropic-messages'
-  if (path.startsWith('/v1beta/')) return 'gemini'
+  if (path.startsWith('/v1beta/') || path.startsWith('/v1alpha/') || path.startsWith('/upload/')) return 'gemini'
   return readerDialect(c.req.raw)
 }
 

@@ -55,8 +55,46 @@ test('what is not served is 501 in the dialect of its API', async () => {
     const seen = await get(path, bearer())
     expect([path, seen.status, seen.error?.code]).toEqual([path, 501, 'api_not_implemented'])
   }
-  for (const path of ['/v1beta/files', '/v1beta/cachedContents']) {
+  for (const path of ['/v1beta/files', '/v1beta/cachedContents', '/v1beta/operations/o', '/v1alpha/auth_tokens']) {
     const seen = await get(path, { 'x-goog-api-key': token })
     expect([path, seen.status, typeof errorDetail(seen.text).kind]).toEqual([path, 501, 'string'])
   }
+})
+
+test.each([
+  ['/upload/v1beta/files', 'POST'],
+  ['/upload/v1/files', 'POST'],
+  ['/v1beta/models/m:predict', 'POST'],
+  ['/v1beta/models/m:batchGenerateContent', 'POST'],
+  ['/v1beta/models/m', 'DELETE'],
+  ['/v1beta/fileSearchStores', 'POST'],
+])('programs of Google are told in its words that %s is not served (%s)', async (path, method) => {
+  const seen = await see(
+    fetch(bench.gateway.url + path, {
+      method,
+      headers: { 'x-goog-api-key': bench.gateway.token },
+      ...(method === 'POST' && { body: '{}' }),
+    }),
+  )
+  expect([seen.status, JSON.parse(seen.text)]).toMatchObject([501, { error: { code: 501, status: 'UNIMPLEMENTED' } }])
+})
+
+test.each(['/v1/skills', '/v1/agents/a', '/v1/complete', '/v1/sessions'])(
+  'programs of Anthropic are told in its words that %s is not served',
+  async (path) => {
+    const seen = await get(path, { 'x-api-key': bench.gateway.token })
+    expect([seen.status, JSON.parse(seen.text)]).toMatchObject([501, { type: 'error', error: { type: 'api_error' } }])
+  },
+)
+
+test('an address that is nobody’s is told in the words of whoever asks', async () => {
+  const { token } = bench.gateway
+  const said = async (path: string, headers: Record<string, string>) => {
+    const { status, text } = await get(path, headers)
+    return [status, JSON.parse(text)]
+  }
+  expect(await said('/v1/nothing', bearer())).toMatchObject([404, { error: { type: 'invalid_request_error' } }])
+  expect(await said('/v1/nothing', { 'x-api-key': token })).toMatchObject([404, { error: { type: 'not_found_error' } }])
+  expect(await said('/v1beta/nothing', {})).toMatchObject([404, { error: { code: 404, status: 'NOT_FOUND' } }])
+  expect(await said('/upload/nothing', {})).toMatchObject([404, { error: { code: 404, status: 'NOT_FOUND' } }])
 })

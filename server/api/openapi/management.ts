@@ -56,7 +56,7 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     ...parametersOf(writer, endpoint.params, 'path'),
     ...parametersOf(writer, endpoint.query, 'query'),
   ]
-  const body = writer.write(endpoint.body, 'input')
+  const body = closed(writer.write(endpoint.body, 'input'), endpoint.ignores)
   const content = json(body, bodyExamples[operationId])
   return {
     operationId,
@@ -68,6 +68,16 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
     // A call whose fields are all optional may be sent without a body.
     ...(hasFields(body) && { requestBody: { required: (body.required ?? []).length > 0, content } }),
     responses: responsesOf(writer, operationId, endpoint, parameters),
+  }
+}
+
+/** A body in which fields that nobody knows are refused; those that are ignored may have any value. */
+function closed(body: JsonSchema, ignores: readonly string[] = []): JsonSchema {
+  const ignored = ignores.filter((name) => body.properties?.[name] === undefined)
+  return {
+    ...body,
+    ...(ignored.length > 0 && { patternProperties: { [`^(?:${ignored.join('|')})$`]: { description: 'Ignored.' } } }),
+    additionalProperties: false,
   }
 }
 

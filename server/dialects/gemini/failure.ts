@@ -69,7 +69,8 @@ export function encodeFailure(failure: Failure, requestId: string): JsonObject {
   const { kind, retryAfterSeconds } = failure
   const message = kind === 'context-length' ? googleWords(failure) : failure.message
   const advice = retryAfterSeconds === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterSeconds}s` }]
-  const status = codeOfKind[kind]
+  // Google's name of it (google.rpc.Code, 12).
+  const status = failure.status === 501 ? 'UNIMPLEMENTED' : codeOfKind[kind]
   return {
     error: {
       code: failure.status,
