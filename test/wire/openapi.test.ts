@@ -27,6 +27,32 @@ function schemasIn(value: unknown): JsonSchema[] {
   return [value as JsonSchema, ...Object.values(value).flatMap(schemasIn)]
 }
 
+test('every field says what it means, and every body has an example', () => {
+  const fields = schemasIn({ paths: document.paths, schemas: document.components.schemas }).flatMap(
+    ({ properties = {} }) => Object.entries(properties),
+  )
+  expect(fields.length).toBeGreaterThan(500)
+  const silent = fields.filter(([, { description, $ref, const: only }]) => !description && !$ref && only === undefined)
+  expect([...new Set(silent.map(([name]) => name))]).toEqual([])
+  for (const { operation } of operations) {
+    for (const parameter of (operation.parameters ?? []) as { name?: string; description?: string }[])
+      if (parameter.name)
+        expect([operation.operationId, parameter]).toEqual([
+          operation.operationId,
+          expect.objectContaining({ description: expect.any(String) }),
+        ])
+    const body = operation.requestBody as
+      | { content: Record<string, { example?: unknown; examples?: unknown }> }
+      | undefined
+    for (const [type, { example, examples }] of Object.entries(body?.content ?? {}))
+      expect([operation.operationId, type, example !== undefined || examples !== undefined]).toEqual([
+        operation.operationId,
+        type,
+        true,
+      ])
+  }
+})
+
 test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   const { valid, errors } = await validator.validate(structuredClone(document) as never)

@@ -1,3 +1,4 @@
+import { withWords } from './field-words.ts'
 import { sharedHeaders } from './headers.ts'
 import { healthOperations } from './health.ts'
 import { createSchemaWriter } from './json-schema.ts'
@@ -80,12 +81,12 @@ export function openApiDocument(version: string, basePath = ''): OpenApi {
     },
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'This server.' }],
     tags: [relayTag, modelsTag, ...Object.values(groupTags), healthTag],
-    paths,
-    components: {
+    paths: withWords(paths),
+    components: withWords({
       securitySchemes,
       schemas: { ...managementSchemas, ...relaySchemas, ...components },
       headers: sharedHeaders,
       responses: managementResponses,
-    },
+    }),
   }
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../contract/api/endpoint.ts'
 import { api } from '../../../contract/api/index.ts'
 import type { Access } from '../../../contract/roles.ts'
 import { bodyExamples } from './examples.ts'
+import { wordsOfQuery } from './field-words.ts'
 import { headersNamed } from './headers.ts'
 import type { SchemaWriter } from './json-schema.ts'
 import { linksOf } from './links.ts'
@@ -92,7 +93,7 @@ function securityOf(access: Access): Operation['security'] {
 
 function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parameter['in']): Parameter[] {
   const { properties = {}, required = [] } = writer.write(schema, 'input')
-  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+  return Object.entries(properties).map(([name, { description = wordsOfQuery(name), ...rest }]) => ({
     name,
     in: place,
     // What has a default is filled in when it is left out.
