@@ -2,8 +2,9 @@
 import { parseArgs } from 'node:util'
 import { startMatrixBench } from '../matrix/support/bench.ts'
 import { installClient, installNode } from './install.ts'
+import { libraries } from './libraries.ts'
 import { markdown, type Table, writeTable } from './page.ts'
-import { type Client, clients } from './programs.ts'
+import { type Client, programs } from './programs.ts'
 import { type Outcome, runTask, upstreams } from './run.ts'
 
 const { values, positionals } = parseArgs({
@@ -39,8 +40,7 @@ function tell({ printed }: Outcome): void {
   console.log(printed.trim().slice(-3000).replaceAll(/^/gm, '    '))
 }
 
-async function programs(): Promise<Table> {
-  const path = installNode()
+async function tableOf(clients: readonly Client[], path: string): Promise<Table> {
   const rows: string[][] = []
   for (const client of clients) {
     if (positionals.length > 0 && !positionals.includes(client.id)) continue
@@ -50,9 +50,16 @@ async function programs(): Promise<Table> {
   return { columns: ['Client', 'Version', 'Speaks', ...upstreams.map(({ title }) => title)], rows }
 }
 
-const table = await programs()
-console.log(`\n${markdown(table)}`)
-// A run of some would leave the others out of the page.
-if (positionals.length === 0) writeTable('programs', table, new Date().toISOString().slice(0, 10))
-const failed = table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed)
-process.exit(failed.length > 0 ? 1 : 0)
+let failed = 0
+const path = installNode()
+for (const [name, clients] of [
+  ['programs', programs],
+  ['libraries', libraries],
+] as const) {
+  const table = await tableOf(clients, path)
+  if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
+  // A run of some would leave the others out of the page.
+  if (positionals.length === 0) writeTable(name, table, new Date().toISOString().slice(0, 10))
+  failed += table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed).length
+}
+process.exit(failed > 0 ? 1 : 0)

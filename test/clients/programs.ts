@@ -32,6 +32,8 @@ export interface Client {
   model: string
   /** The program among those that npm links, or a script beside this file. */
   run: { program: string } | { script: string }
+  /** Codes of refusals from which the client is to go on by itself. */
+  expects?: readonly string[]
   start(place: Place): Start
 }
 
@@ -215,8 +217,44 @@ const copilot: Client = {
   }),
 }
 
-/** Every client, in the order of the table. */
-export const clients: readonly Client[] = [claudeCode, codex, codexFreeform, geminiCli, opencode, pi, qwenCode, copilot]
+const cline: Client = {
+  name: 'cline',
+  id: 'cline',
+  packages: { cline: '3.0.65' },
+  speaks: 'chat',
+  model: 'any-model',
+  run: { program: 'cline' },
+  start: ({ url, token }) => ({
+    args: ['-P', 'openai-compatible', '-m', 'any-model', prompt],
+    files: {
+      '.cline/data/settings/providers.json': json({
+        version: 1,
+        lastUsedProvider: 'openai-compatible',
+        modes: {},
+        providers: {
+          'openai-compatible': {
+            settings: { provider: 'openai-compatible', apiKey: token, model: 'any-model', baseUrl: `${url}/v1` },
+            updatedAt: '2026-01-01T00:00:00.000Z',
+            tokenSource: 'manual',
+          },
+        },
+      }),
+    },
+  }),
+}
+
+/** Every program, in the order of the table. */
+export const programs: readonly Client[] = [
+  claudeCode,
+  codex,
+  codexFreeform,
+  geminiCli,
+  opencode,
+  pi,
+  qwenCode,
+  copilot,
+  cline,
+]
 
 /** Where the note of a task is. */
 export const noteOf = ({ folder }: Pick<Place, 'folder'>): string => join(folder, noteName)

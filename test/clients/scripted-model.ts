@@ -24,17 +24,41 @@ export interface Seen {
  */
 export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
   const seen: Seen = { tasks: 0, all: 0, called: [] }
+  const threads = new Threads()
   const model = behaviour('does the task', (exchange) => {
-    const body = exchange.request.fields
+    const body = threads.whole(exchange.request.fields)
     seen.all += 1
     const tools = offeredTools(body)
     if (!toolFor('run', tools)) return says(fake, saying('Task')).run(exchange)
     seen.tasks += 1
     const said = nextOf(body, note)
     seen.called.push(...said.calls.map(({ name }) => name))
-    return says(fake, { ...said, answerId: `answer-${seen.all}` }).run(exchange)
+    const answerId = `answer-${seen.all}`
+    threads.keep(answerId, body, said)
+    return says(fake, { ...said, answerId }).run(exchange)
   })
   return { behaviour: model, seen }
+}
+
+/** Conversations that the service keeps for threads of the Messages API, by the ids of its answers. */
+class Threads {
+  readonly #kept = new Map<unknown, JsonObject>()
+
+  /** A request with what came before it in its thread. */
+  whole(body: JsonObject): JsonObject {
+    const { thread } = body
+    const before = isObject(thread) ? this.#kept.get(thread['previous_message_id']) : undefined
+    if (!before) return body
+    const messages = [...(before['messages'] as unknown[]), ...(body['messages'] as unknown[])]
+    return { ...before, ...body, messages }
+  }
+
+  keep(id: string, body: JsonObject, { calls, text }: Said): void {
+    if (!isObject(body['thread'])) return
+    const said = calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input }))
+    const message = { role: 'assistant', content: said.length > 0 ? said : [{ type: 'text', text }] }
+    this.#kept.set(id, { ...body, messages: [...(body['messages'] as unknown[]), message] })
+  }
 }
 
 const saying = (text: string): Said => ({ thought: '', text, calls: [] })

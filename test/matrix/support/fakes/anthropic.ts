@@ -19,8 +19,14 @@ export const messagesFake: Fake = {
   }),
 }
 
-function headOf(_said: Said): JsonObject {
-  return { id: 'msg_1', type: 'message', role: 'assistant', model: 'served-model', stop_sequence: null }
+function headOf(said: Said): JsonObject {
+  return {
+    id: said.answerId ?? 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'served-model',
+    stop_sequence: null,
+  }
 }
 
 function blocksOf({ thought, text, calls, seal = 'c2VhbA==' }: Said): JsonObject[] {

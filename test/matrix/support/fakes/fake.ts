@@ -16,7 +16,7 @@ export interface Said {
   thought: string
   text: string
   calls: readonly SaidCall[]
-  /** The id of the answer, where ids of calls are made of it. */
+  /** The id of the answer, where it must be one of its own. */
   answerId?: string
   /** State of the thought that only the service can read, where its format has a place for it. */
   seal?: string

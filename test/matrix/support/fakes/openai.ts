@@ -20,7 +20,7 @@ const reasonOf = ({ calls }: Said) => (calls.length > 0 ? 'tool_calls' : 'stop')
 export const chatFake: Fake = {
   streams: asksToStream,
   whole: (said) => ({
-    id: 'chatcmpl-1',
+    id: said.answerId ?? 'chatcmpl-1',
     object: 'chat.completion',
     created: 1_760_000_000,
     model: 'served-model',
@@ -29,7 +29,7 @@ export const chatFake: Fake = {
   }),
   pieces(said) {
     const chunk = (delta: JsonObject, reason: string | null = null) => ({
-      id: 'chatcmpl-1',
+      id: said.answerId ?? 'chatcmpl-1',
       object: 'chat.completion.chunk',
       created: 1_760_000_000,
       model: 'served-model',
@@ -86,7 +86,7 @@ export const responsesFake: Fake = {
 
 function responseOf(said: Said): JsonObject {
   return {
-    id: 'resp_1',
+    id: said.answerId ?? 'resp_1',
     object: 'response',
     created_at: 1_760_000_000,
     status: 'completed',
