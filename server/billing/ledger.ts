@@ -274,7 +274,8 @@ async function ownCharge(deps: LedgerDeps, { log }: SettleOp): Promise<number | 
 
 /** Failures of the way to PostgreSQL before anything was sent: of the network, of its start, and of the driver's waiting. */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
-const unsentWords = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
+const unsentWords =
+  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
 
 /** Whether it is certain that nothing was written: it was not sent, or the database itself has called the failure. */
 function isWithoutEffect(error: unknown): boolean {

@@ -25,7 +25,7 @@ export function isDatabaseError(error: unknown): boolean {
   if (error.name === 'SQLiteError' || 'severity' in error) return true
   return (
     /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)/.test(codeOf(error)) ||
-    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(
+    /connection terminated|timeout exceeded when trying to connect|timeout expired|query read timeout|client has encountered a connection error/i.test(
       error.message,
     )
   )

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { PatientClient } from './patient-postgres.ts'
 import type { Notice, NoticeListener, Notices } from './store.ts'
 
 const channel = 'tollgate'
@@ -22,11 +23,11 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
 
   /** One connection from its beginning to its end. */
   async function listen(): Promise<void> {
-    const client = new pg.Client({
+    const client = new PatientClient({
       connectionString: url,
       application_name: 'tollgate listener',
-      connectionTimeoutMillis: answerLimitMs,
-      query_timeout: answerLimitMs,
+      connectLimitMs: answerLimitMs,
+      queryLimitMs: answerLimitMs,
     })
     const { promise: lost, resolve: lose } = Promise.withResolvers<void>()
     client.on('error', () => lose())

@@ -10,6 +10,7 @@ import { postgresLedger } from './ledger-postgres.ts'
 import { sqliteLedger } from './ledger-sqlite.ts'
 import { localNotices } from './notices-local.ts'
 import { postgresNotices } from './notices-postgres.ts'
+import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { createWriteQueue } from './write-queue.ts'
@@ -124,8 +125,8 @@ function kyselyOn(database: Database): Kysely<Tables> {
 }
 
 /** A database that does not answer is a failure, not a wait. */
-const limits = { connectionTimeoutMillis: 5_000, query_timeout: 120_000, keepAlive: true }
-const noLimit = { query_timeout: 0 }
+const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, keepAlive: true }
+const noLimit = { queryLimitMs: 0 }
 const ledgerTimeoutMs = 10_000
 const soonTimeoutMs = 5_000
 
@@ -140,10 +141,10 @@ function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): O
       await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
     },
   }
-  const pool = new pg.Pool({ ...options, max: poolSize, ...(unlimited && noLimit) })
+  const pool = new PatientPool({ ...options, max: poolSize, ...(unlimited && noLimit) })
   // Connects for each use anew: there is one, at the start.
-  const unlimitedPool = new pg.Pool({ ...options, max: 1, maxUses: 1, ...noLimit })
-  const ledgerPool = new pg.Pool({ connectionString: url, max: 2, ...limits, query_timeout: ledgerTimeoutMs })
+  const unlimitedPool = new PatientPool({ ...options, max: 1, maxUses: 1, ...noLimit })
+  const ledgerPool = new PatientPool({ connectionString: url, max: 2, ...limits, queryLimitMs: ledgerTimeoutMs })
   // A connection that breaks is replaced by the pool, and what was asked on it fails; without listeners the events would
   // be faults that nobody catches.
   for (const each of [pool, unlimitedPool, ledgerPool]) {
@@ -162,12 +163,7 @@ function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): O
     // Beside the ledger's short calls: the other connections may all be in long questions, or hang for longer.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
-      // A limit of one query, which the driver has and its types have not.
-      const query: pg.QueryConfig & { query_timeout: number } = {
-        text,
-        values: [...parameters],
-        query_timeout: soonTimeoutMs,
-      }
+      const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }
       await ledgerPool.query(query)
     },
     ledger: { apply: (ops) => untilUndisturbed(() => ledger.apply(ops)) },

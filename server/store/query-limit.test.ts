@@ -2,15 +2,16 @@ import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { forEachEmptyDatabaseUrl } from '../../test/helpers/databases.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { loadCommandConfig } from '../config.ts'
+import * as timers from '../lib/running-timer.ts'
 import { migrate } from './migrate.ts'
 import { openStore } from './open.ts'
 
 /** The longest that `work` gave anything that it waited for, in milliseconds. */
 async function longestLimit(work: () => Promise<unknown>): Promise<number> {
-  const timers = spyOn(globalThis, 'setTimeout')
+  const limits = spyOn(timers, 'runningTimer')
   await work()
-  const delays = timers.mock.calls.map(([, delay]) => delay ?? 0)
-  timers.mockRestore()
+  const delays = limits.mock.calls.map(([ms]) => ms)
+  limits.mockRestore()
   return Math.max(0, ...delays)
 }
 

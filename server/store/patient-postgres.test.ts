@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createServer, type Server } from 'node:net'
+import { postgresMissing, postgresServer } from '../../test/helpers/postgres.ts'
+import { PatientClient, PatientPool } from './patient-postgres.ts'
+
+const patience = { connectLimitMs: 5_000, queryLimitMs: 300 }
+let pool: PatientPool
+let silent: Server
+
+beforeAll(async () => {
+  if (postgresMissing !== undefined) return
+  pool = new PatientPool({ connectionString: await postgresServer(), max: 1, ...patience })
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  silent = createServer(() => undefined)
+  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
+})
+afterAll(async () => {
+  await pool?.end()
+  silent?.close()
+})
+
+const messageOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: Error) => error.message,
+  )
+
+/** Nothing of this process runs meanwhile, as when it is stopped. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postgresMissing ?? ''}`, () => {
+  test('a query that takes longer than its limit fails, and the next one has a new connection', async () => {
+    expect(await messageOf(pool.query('select pg_sleep(5)'))).toBe('Query read timeout')
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    const own = { text: 'select pg_sleep(5)', limitMs: 50 }
+    expect(await messageOf(pool.query(own))).toBe('Query read timeout')
+    const client = await pool.connect()
+    expect(await messageOf(client.query('select pg_sleep(5)'))).toBe('Query read timeout')
+    client.release()
+    expect((await pool.query('select 2 as two')).rows).toEqual([{ two: 2 }])
+  })
+
+  test('time in which the process does not run does not count', async () => {
+    const client = await pool.connect()
+    const asked = [pool.query('select 3'), client.query('select pg_sleep(0.1)')]
+    await Bun.sleep(20)
+    block(1_500)
+    expect(await messageOf(asked[1] as Promise<unknown>)).toBe('done')
+    client.release()
+    expect(await messageOf(asked[0] as Promise<unknown>)).toBe('done')
+  })
+
+  test('who waits too long for a free connection hears so, and it goes to the next', async () => {
+    const short = new PatientPool({
+      connectionString: await postgresServer(),
+      max: 1,
+      ...patience,
+      connectLimitMs: 100,
+    })
+    const client = await short.connect()
+    expect(await messageOf(short.query('select 1'))).toBe('timeout exceeded when trying to connect')
+    client.release()
+    expect(await messageOf(short.query('select 1'))).toBe('done')
+    await short.end()
+  })
+
+  test('a server that does not answer is given up', async () => {
+    const { port } = silent.address() as { port: number }
+    const client = new PatientClient({ host: '127.0.0.1', port, ...patience, connectLimitMs: 100 })
+    client.on('error', () => undefined)
+    expect(await messageOf(client.connect())).toBe('timeout expired')
+  })
+})

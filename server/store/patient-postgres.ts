@@ -1,0 +1,102 @@
+import pg from 'pg'
+import { runningTimer } from '../lib/running-timer.ts'
+
+/**
+ * Limits of waits for the database, in milliseconds in which this process ran; 0 = none. The driver's own timers are due as soon
+ * as a stopped process goes on, before it has read what came meanwhile.
+ */
+export interface Patience {
+  /** For a connection, whether it is made or waited for. */
+  connectLimitMs: number
+  /** For the answer to a query that names no `limitMs` of its own. */
+  queryLimitMs: number
+}
+
+/** A query with a limit of its own. */
+export type LimitedQuery = pg.QueryConfig & { limitMs: number }
+
+type Callback = (error: unknown, ...rest: unknown[]) => void
+
+/** What the driver's client has and its types do not name. */
+interface Inner {
+  readonly connection: { readonly stream: { destroy(error?: Error): void } }
+}
+
+/** A client of the driver with these limits. What it gives up it says in the driver's words, and its connection is gone. */
+export class PatientClient extends pg.Client {
+  readonly #patience: Patience
+
+  constructor(options: pg.ClientConfig & Patience) {
+    super(options)
+    this.#patience = options
+    this.connect = this.#connecting(this.connect.bind(this) as never) as never
+    this.query = this.#asking(this.query.bind(this) as never) as never
+  }
+
+  #connecting(connect: (callback?: Callback) => unknown) {
+    return (callback?: Callback) => {
+      const end = this.#limit(this.#patience.connectLimitMs, 'timeout expired')
+      if (!callback) return (connect() as Promise<unknown>).finally(end)
+      return connect((...answer) => {
+        end()
+        callback(...answer)
+      })
+    }
+  }
+
+  #asking(query: (...args: unknown[]) => unknown) {
+    return (...args: unknown[]) => {
+      const [asked] = args as [{ limitMs?: number } | string]
+      const limitMs = (typeof asked === 'object' && asked.limitMs) || this.#patience.queryLimitMs
+      const callback = args.at(-1)
+      if (typeof callback !== 'function') return this.#inTime(limitMs, () => query(...args))
+      const end = this.#limit(limitMs, 'Query read timeout')
+      return query(...args.slice(0, -1), (...answer: Parameters<Callback>) => {
+        end()
+        ;(callback as Callback)(...answer)
+      })
+    }
+  }
+
+  #inTime(limitMs: number, ask: () => unknown): unknown {
+    const end = this.#limit(limitMs, 'Query read timeout')
+    const answer = ask()
+    return answer instanceof Promise ? answer.finally(end) : answer
+  }
+
+  /** Breaks the connection off when the time is over; whatever waits for it fails by that. */
+  #limit(limitMs: number, message: string): () => void {
+    if (limitMs <= 0) return () => undefined
+    return runningTimer(limitMs, () => (this as unknown as Inner).connection.stream.destroy(new Error(message)))
+  }
+}
+
+/** A pool of such clients, in which a free one is waited for as long as a new one. */
+export class PatientPool extends pg.Pool {
+  readonly #limitMs: number
+
+  constructor(options: pg.PoolConfig & Patience) {
+    super({ ...options, Client: PatientClient } as unknown as pg.PoolConfig)
+    this.#limitMs = options.connectLimitMs
+    this.connect = this.#waiting(this.connect.bind(this) as never) as never
+  }
+
+  #waiting(connect: (callback: Callback) => void) {
+    const wait = (callback: Callback) => {
+      let isOver = false
+      const end = runningTimer(this.#limitMs, () => {
+        isOver = true
+        callback(new Error('timeout exceeded when trying to connect'))
+      })
+      connect((error, client, ...rest) => {
+        end()
+        if (!isOver) callback(error, client, ...rest)
+        else (client as pg.PoolClient | undefined)?.release()
+      })
+    }
+    return (callback?: Callback) => {
+      if (callback) return wait(callback)
+      return new Promise((resolve, reject) => wait((error, client) => (error ? reject(error) : resolve(client))))
+    }
+  }
+}
