@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { PackedAnswerFault } from '../lib/fetch-plain.ts'
 import { CallerLeft } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt } from './error-answer.ts'
@@ -77,10 +78,16 @@ export async function readWhole(
     reader.cancel()
   }
   if (leaving.hasLeft) leaving.action()
-  const { bytes, ending } = await reader.collect(replyBytes)
+  const { bytes, ending, cause } = await reader.collect(replyBytes)
   if (isGivenUp) throw new CallerLeft()
   if (ending === 'end') return bytes.toString('utf8')
+  if (cause instanceof PackedAnswerFault) throw badBody(unreadable(cause), response.status)
   throw noWholeAnswer(ending, open, response.status)
+}
+
+/** What is said of a packed answer. */
+function unreadable({ message }: PackedAnswerFault): string {
+  return `the upstream's answer cannot be read: ${message}`
 }
 
 /** A short answer comes with its head or right after it; reading it in one go costs half. */

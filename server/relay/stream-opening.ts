@@ -5,6 +5,7 @@ import { SseSplitter, someEvent, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt, failureInStream, madeOf } from './error-answer.ts'
+import { glanceAt } from './first-glance.ts'
 import { readerOf, timeLimits } from './read-answer.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 import type { OpenCall } from './settlement.ts'
@@ -67,16 +68,33 @@ function pieceBytesFor(sliceTokens: number): number {
  * begun, and another channel may do better. Throws AttemptFailed, CallerLeft.
  */
 async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
-  const first = await opening.reader.next()
-  if (first.kind === 'chunk' && surelySpeaks(first.bytes)) return [first]
-  return readClosely(opening, first)
+  const { reader, clock, untilMs } = opening
+  const silent: UpstreamPiece[] = []
+  for (;;) {
+    const piece = await reader.next()
+    const glance = piece.kind === 'chunk' ? glanceAt(piece.bytes) : undefined
+    if (glance === undefined || piece.kind !== 'chunk') return readClosely(opening, silent, piece)
+    if (glance === 'speaks') return silent.length === 0 ? [piece] : [...silent, piece]
+    silent.push(kept(piece))
+    if (clock.nowMs() >= untilMs) return silent
+  }
 }
 
-async function readClosely(opening: Opening, first: UpstreamPiece): Promise<UpstreamPiece[]> {
+/** The runtime may reuse the memory of a piece when the next is read. */
+function kept({ bytes }: UpstreamPiece & { kind: 'chunk' }): UpstreamPiece {
+  return { kind: 'chunk', bytes: bytes.slice() }
+}
+
+/** `silent`: pieces that were read already and say nothing. */
+async function readClosely(opening: Opening, silent: UpstreamPiece[], first: UpstreamPiece): Promise<UpstreamPiece[]> {
   const { reader, status, leaving } = opening
   const meter = opening.newMeter()
-  const pieces: UpstreamPiece[] = []
+  const pieces: UpstreamPiece[] = [...silent]
   const splitter = new SseSplitter()
+  for (const each of silent) {
+    const events = each.kind === 'chunk' ? splitter.push(each.bytes).events : []
+    for (const { data } of events) if (data !== undefined) isSpeaking(opening, meter, data)
+  }
   for (let piece = first; ; piece = await reader.next()) {
     switch (piece.kind) {
       case 'quiet':
@@ -86,8 +104,7 @@ async function readClosely(opening: Opening, first: UpstreamPiece): Promise<Upst
         const begun = someEvent(block, ({ data }) => data !== undefined && isSpeaking(opening, meter, data))
         if (block.early && !begun) refuseNoEvents([...pieces, piece], status)
         if (begun || block.early || opening.clock.nowMs() >= opening.untilMs) return [...pieces, piece]
-        // The runtime may reuse the memory of a piece when the next is read.
-        pieces.push({ kind: 'chunk', bytes: piece.bytes.slice() })
+        pieces.push(kept(piece))
         break
       }
       case 'end': {
@@ -138,25 +155,4 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
     return true
   }
   return meter.speaks ?? true
-}
-
-const eventEnd = Buffer.from('}\n\n')
-const blankLine = Buffer.from('\n\n')
-const choice = Buffer.from('"choices":[{')
-const errorField = Buffer.from('"error"')
-/** Longest first event that is looked through. */
-const shortEvent = 1024
-const someText = /"(?:content|reasoning_content|reasoning|text)": ?"[^"]/
-
-/**
- * The common case without a second parse: a whole event of an answer that holds some text, and nothing in sight that could
- * be an error. What is not sure is looked at closely.
- */
-function surelySpeaks(bytes: Uint8Array): boolean {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const end = view.indexOf(eventEnd)
-  const isWhole = end > 0 && end < shortEvent && end === view.indexOf(blankLine) - 1
-  return (
-    isWhole && view.includes(choice) && !view.includes(errorField) && someText.test(view.toString('latin1', 0, end))
-  )
 }

@@ -128,7 +128,9 @@ export class UpstreamReader implements IdleWait {
   }
 
   /** Reads to the end, or until something keeps it from that, but no more than about `limitBytes`. */
-  async collect(limitBytes: number): Promise<{ bytes: Buffer; ending: 'too-long' | UpstreamPiece['kind'] }> {
+  async collect(
+    limitBytes: number,
+  ): Promise<{ bytes: Buffer; ending: 'too-long' | UpstreamPiece['kind']; cause?: unknown }> {
     const parts: Uint8Array[] = []
     let length = 0
     for (;;) {
@@ -136,7 +138,8 @@ export class UpstreamReader implements IdleWait {
       if (piece.kind === 'quiet') continue
       if (piece.kind !== 'chunk') {
         this.cancel()
-        return { bytes: Buffer.concat(parts), ending: piece.kind }
+        const cause = piece.kind === 'broken' && { cause: piece.cause }
+        return { bytes: Buffer.concat(parts), ending: piece.kind, ...cause }
       }
       length += piece.bytes.length
       // The runtime may reuse the memory of a piece when the next is read.
