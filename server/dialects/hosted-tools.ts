@@ -45,10 +45,24 @@ const none: readonly HostedTool[] = []
  * call are none.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
+  if (!mayHaveAny(body) && !searchesAlways(model)) return none
   const found = [...offered(body), ...switchedOn(body), ...builtIn(body, model)]
   if (found.length === 0) return none
   const most = looseCount(body['max_tool_calls'])
   return most > 0 ? found.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : found
+}
+
+/** False for most requests: none of the members is there that a tool could stand in. */
+function mayHaveAny(body: JsonObject): boolean {
+  return (
+    body['tools'] !== undefined ||
+    body['web_search_options'] !== undefined ||
+    body['search_parameters'] !== undefined ||
+    body['plugins'] !== undefined ||
+    body['parameters'] !== undefined ||
+    body['enable_search'] !== undefined ||
+    body['web_search'] !== undefined
+  )
 }
 
 function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {

@@ -11,6 +11,9 @@ export interface BunRequestInit extends RequestInit {
 /** A packed answer that cannot be unpacked, or not within what is sensible. */
 export class PackedAnswerFault extends Error {}
 
+/** Asks for an answer as it is. */
+export const asItIs = { 'accept-encoding': 'identity' } as const
+
 /**
  * As `fetch`, but that the answer is asked for as it is, and that one which comes packed all the same is unpacked as it is
  * read: the runtime would unpack all that has come at once, whatever that becomes. Rejects as `fetch` does, and with
@@ -20,13 +23,16 @@ export async function fetchPlain(
   url: string,
   init: BunRequestInit & { headers?: Readonly<Record<string, string>> },
 ): Promise<Response> {
-  const headers = { ...init.headers, 'accept-encoding': 'identity' }
-  const response = await fetch(url, { ...init, headers, decompress: false } as RequestInit)
-  if (!response.headers.has('content-encoding')) return response
-  return plain(response)
+  const headers = { ...init.headers, ...asItIs }
+  return unpackedAnswer(await fetch(url, { ...init, headers, decompress: false } as RequestInit))
 }
 
-async function plain(response: Response): Promise<Response> {
+/** The answer to a call that was made with `decompress: false`. Throws PackedAnswerFault. */
+export function unpackedAnswer(response: Response): Response | Promise<Response> {
+  return response.headers.has('content-encoding') ? unpackedOf(response) : response
+}
+
+async function unpackedOf(response: Response): Promise<Response> {
   const fault = (why: string, cause?: unknown) => new PackedAnswerFault(`the answer is packed ${why}`, { cause })
   try {
     const packing = packingOf(response.headers, () => fault('in a way that is not known'))

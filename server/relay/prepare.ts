@@ -104,21 +104,19 @@ export function prepare(attempting: Attempting): Prepared {
   }
   if (capTokens !== undefined) Object.assign(edits, capped(json, upstreamModel, capTokens))
   const translation = 'translation' in endpoint ? endpoint.translation : undefined
-  const finish = 'finish' in endpoint ? endpoint.finish : translation?.request
   const dropped = new Set<string>()
   const lose = (what: Losable) => dropped.add(nameOf(what, 'openai-chat'))
   const isRenamed = refusesMaxTokens(attempting, json)
-  const rewrites = [
-    ...(isRenamed ? [withNewLimit] : []),
-    ...(refusesMetadata(attempting, json) ? [withoutMetadata] : []),
-    ...(finish ? [(body: JsonObject) => finish(body, upstreamCall, lose)] : []),
-  ]
-  if (rewrites.includes(withoutMetadata)) lose('metadata')
+  const isBare = refusesMetadata(attempting, json)
+  const finish = 'finish' in endpoint ? endpoint.finish : translation?.request
+  const rewritten = (body: JsonObject) => {
+    if (isBare) lose('metadata')
+    const told = isBare ? withoutMetadata(body) : body
+    const limited = isRenamed ? withNewLimit(told) : told
+    return finish ? finish(limited, upstreamCall, lose) : limited
+  }
   return {
-    body:
-      rewrites.length > 0
-        ? written(rewrites.reduce((body, rewrite) => rewrite(body), { ...json, ...edits }))
-        : edited(text, json, edits),
+    body: isRenamed || isBare || finish ? written(rewritten({ ...json, ...edits })) : edited(text, json, edits),
     ...(dropped.size > 0 && { dropped: [...dropped] }),
     ...(isRenamed && { renamed: ['max_tokens'] }),
     contentLength: undefined,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
-import { type BunRequestInit, fetchPlain, PackedAnswerFault } from '../lib/fetch-plain.ts'
+import { asItIs, type BunRequestInit, PackedAnswerFault, unpackedAnswer } from '../lib/fetch-plain.ts'
 import { runningTimer } from '../lib/running-timer.ts'
 import { isEventStream } from '../lib/sse.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
@@ -46,7 +46,8 @@ export async function send(sending: Sending): Promise<Response> {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
     isAsked = true
-    const response = await fetchPlain(sending.target.url, requestInit(sending, controller.signal))
+    const answer = unpackedAnswer(await fetch(sending.target.url, requestInit(sending, controller.signal)))
+    const response = answer instanceof Promise ? await answer : answer
     // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
     if (isEventStream(response.headers)) leaving.action = undefined
     return response
@@ -129,14 +130,15 @@ class Patience implements IdleWait {
   }
 }
 
-function requestInit(sending: Sending, signal: AbortSignal) {
+function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
   const headers: Record<string, string> = {
     ...sending.headers,
     'content-type': sending.contentType,
     ...sending.target.headers,
+    ...asItIs,
   }
   if (sending.contentLength !== undefined) headers['content-length'] = String(sending.contentLength)
-  const init: BunRequestInit & { headers: Record<string, string> } = {
+  const init: BunRequestInit = {
     method: 'POST',
     headers,
     body: typeof sending.body === 'function' ? sending.body() : sending.body,
@@ -144,6 +146,7 @@ function requestInit(sending: Sending, signal: AbortSignal) {
     redirect: 'manual',
     signal,
     timeout: false,
+    decompress: false,
   }
   if (typeof sending.body === 'function') init.duplex = 'half'
   if (sending.httpVersion !== 'auto') init.protocol = sending.httpVersion === '2' ? 'http2' : 'http1.1'

@@ -32,11 +32,12 @@ const found = new WeakMap<JsonObject, readonly HostedTool[]>()
 
 /** The hosted tools of a body; looked for once, however many channels are tried. */
 function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
+  const known = found.get(body)
   // Whether a model searches by itself depends on its name, which channels map.
-  if (searchesAlways(model)) return hostedTools(body, model)
-  const known = found.get(body) ?? hostedTools(body, model)
-  found.set(body, known)
-  return known
+  if (known && !searchesAlways(model)) return known
+  const tools = hostedTools(body, model)
+  if (tools.length > 0 && !searchesAlways(model)) found.set(body, tools)
+  return tools
 }
 
 /** The fees of a call for the model as the upstream calls it; undefined where no tool is on. */
