@@ -6,7 +6,7 @@ import type { Client } from './programs.ts'
 const root = resolve(import.meta.dir, '../..')
 
 /** Where clients are installed, apart from the packages of this repository. */
-const cache = join(root, 'node_modules/.cache/tollgate-clients')
+export const cache = join(root, 'node_modules/.cache/tollgate-clients')
 
 /** Some clients want a newer Node than this repository does; npm has it as a package for each platform. */
 const nodeVersion = '24.21.0'

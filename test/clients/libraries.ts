@@ -11,7 +11,7 @@ const models: Readonly<Record<Speaks, string>> = {
 }
 
 /** A library, driven by a script of ours, once for each dialect that it can be made to speak. */
-function library(
+export function library(
   name: string,
   id: string,
   script: string,

@@ -1,15 +1,18 @@
-// Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of some].
+// Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of some]. With
+// --python: the libraries from PyPI.
 import { parseArgs } from 'node:util'
 import { startMatrixBench } from '../matrix/support/bench.ts'
 import { installClient, installNode } from './install.ts'
 import { libraries } from './libraries.ts'
 import { markdown, type Table, writeTable } from './page.ts'
 import { type Client, programs } from './programs.ts'
+import { installPythonClient, missingForPython } from './python.ts'
+import { pythonLibraries } from './python-libraries.ts'
 import { type Outcome, runTask, upstreams } from './run.ts'
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
-  options: { verbose: { type: 'boolean', default: false } },
+  options: { verbose: { type: 'boolean', default: false }, python: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 
@@ -19,7 +22,7 @@ const passed = 'passed'
 async function cellsOf(client: Client, path: string): Promise<string[]> {
   let folder: string
   try {
-    folder = installClient(client)
+    folder = values.python ? installPythonClient(client) : installClient(client)
   } catch (error) {
     return upstreams.map(() => String(error instanceof Error ? error.message : error))
   }
@@ -50,12 +53,21 @@ async function tableOf(clients: readonly Client[], path: string): Promise<Table>
   return { columns: ['Client', 'Version', 'Speaks', ...upstreams.map(({ title }) => title)], rows }
 }
 
+const missing = values.python ? missingForPython() : undefined
+if (missing) {
+  console.error(`${missing} is missing`)
+  process.exit(1)
+}
+
 let failed = 0
-const path = installNode()
-for (const [name, clients] of [
-  ['programs', programs],
-  ['libraries', libraries],
-] as const) {
+const path = values.python ? (process.env['PATH'] ?? '') : installNode()
+const tables: [string, readonly Client[]][] = values.python
+  ? [['python', pythonLibraries]]
+  : [
+      ['programs', programs],
+      ['libraries', libraries],
+    ]
+for (const [name, clients] of tables) {
   const table = await tableOf(clients, path)
   if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
   // A run of some would leave the others out of the page.

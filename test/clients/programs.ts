@@ -25,7 +25,7 @@ export interface Client {
   name: string
   /** The folder that it is installed in. */
   id: string
-  /** Its packages from npm with their versions; the first is the one that the table names. */
+  /** Its packages from npm, or from PyPI where its script is in Python; the first's version is the one that the table names. */
   packages: Readonly<Record<string, string>>
   /** The dialect it speaks to the gateway. */
   speaks: 'chat' | 'Responses' | 'Messages' | 'Gemini'
@@ -34,6 +34,10 @@ export interface Client {
   run: { program: string } | { script: string }
   /** Codes of refusals from which the client is to go on by itself. */
   expects?: readonly string[]
+  /** It asks for an object by a schema in place of the task with tools. */
+  asksForObject?: true
+  /** Its script also asks once with a token that nobody has. */
+  asksWithWrongToken?: true
   start(place: Place): Start
 }
 

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import type { Bench } from '../matrix/support/bench.ts'
 import { fakeOf } from '../matrix/support/fakes/index.ts'
 import { type Client, noteOf, type Place } from './programs.ts'
-import { scriptedModel } from './scripted-model.ts'
+import { pythonCommand } from './python.ts'
+import { type Seen, scriptedModel } from './scripted-model.ts'
 import { after, noteText, secret } from './tasks.ts'
 
 /** An upstream of one dialect and the channel type that leads to it. */
@@ -48,18 +49,26 @@ export async function runTask(
     const { behaviour, seen } = scriptedModel(fakeOf(upstream.provider, upstream.dialect), note)
     bench.answer(behaviour)
     const since = await lastId(bench)
+    const refusedBefore = await refusedTokens(bench)
     const { exit, printed } = await start(client, place, installed, path)
     const faults = [
       ...(exit === 0 ? [] : [`exit code ${exit}`]),
       ...(printed.includes(secret) ? [] : ['the final text was not printed']),
-      ...(readFileSync(note, 'utf8').includes(after) ? [] : ['the file was not edited']),
-      ...(seen.called.length === 3 ? [] : [`${seen.called.length} of 3 tools were called`]),
+      ...(client.asksForObject ? [] : toolFaults(note, seen)),
+      ...refusalFaults(client, (await refusedTokens(bench)) - refusedBefore),
       ...(await rowFaults(bench, since, seen.all, client.expects)),
     ]
     return { faults, called: seen.called, printed }
   } finally {
     rmSync(base, { recursive: true, force: true })
   }
+}
+
+function toolFaults(note: string, { called }: Seen): string[] {
+  return [
+    ...(readFileSync(note, 'utf8').includes(after) ? [] : ['the file was not edited']),
+    ...(called.length === 3 ? [] : [`${called.length} of 3 tools were called`]),
+  ]
 }
 
 async function placeIn(base: string, bench: Bench, client: Client, { type, dialect }: Upstream): Promise<Place> {
@@ -98,11 +107,24 @@ async function start(
 
 function commandOf({ run }: Client, installed: string): string[] {
   if ('program' in run) return [join(installed, 'node_modules/.bin', run.program)]
+  if (run.script.endsWith('.py')) return pythonCommand(installed, join(import.meta.dir, 'scripts', run.script))
   // Beside the packages, where Node looks for what it loads.
   const script = join(installed, run.script)
   for (const each of ['task-tools.mjs', run.script])
     copyFileSync(join(import.meta.dir, 'scripts', each), join(installed, each))
   return ['node', script]
+}
+
+/** How many calls the gateway refused since it started because nobody has their token. No log row tells of them. */
+async function refusedTokens(bench: Bench): Promise<number> {
+  const [, count] =
+    /error_answers_total\{code="invalid_token"\} (\d+)/.exec(await bench.gateway.context.metrics.text()) ?? []
+  return Number(count ?? 0)
+}
+
+function refusalFaults({ asksWithWrongToken }: Client, refused: number): string[] {
+  const wanted = asksWithWrongToken ? 1 : 0
+  return refused === wanted ? [] : [`${refused} calls with a wrong token in place of ${wanted}`]
 }
 
 const rows = (bench: Bench) => bench.gateway.context.store.read.selectFrom('logs')

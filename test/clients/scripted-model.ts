@@ -3,7 +3,7 @@ import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
 import type { Fake, Said } from '../matrix/support/fakes/fake.ts'
 import { says } from '../matrix/support/fakes/index.ts'
 import { commandOutput, ending, secret } from './tasks.ts'
-import { inputFor, offeredTools, type Step, toolFor } from './tools.ts'
+import { filled, forcedTool, inputFor, type OfferedTool, offeredTools, type Step, toolFor } from './tools.ts'
 
 const steps: readonly Step[] = ['read', 'edit', 'run']
 
@@ -19,8 +19,8 @@ export interface Seen {
 
 /**
  * A model that reads the note, changes it, runs a command and says what it learned, with whatever tools it is offered.
- * Where it stands it learns from the history alone, as a real one does. Requests without tools, such as those for a
- * title, get a word.
+ * Where it stands it learns from the history alone, as a real one does. A request that forces one tool gets a call of it;
+ * requests without tools, such as those for a title, get a word.
  */
 export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
   const seen: Seen = { tasks: 0, all: 0, called: [] }
@@ -28,11 +28,13 @@ export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour;
   const model = behaviour('does the task', (exchange) => {
     const body = threads.whole(exchange.request.fields)
     seen.all += 1
+    const forced = forcedTool(body)
+    if (forced) return says(fake, objectFor(forced, body)).run(exchange)
     const tools = offeredTools(body)
     if (!toolFor('run', tools)) return says(fake, saying('Task')).run(exchange)
     seen.tasks += 1
     const said = nextOf(body, note)
-    seen.called.push(...said.calls.map(({ name }) => name))
+    seen.called.push(...said.calls.map(({ name }) => name).filter((name) => name !== finalTool))
     const answerId = `answer-${seen.all}`
     threads.keep(answerId, body, said)
     return says(fake, { ...said, answerId }).run(exchange)
@@ -61,6 +63,15 @@ class Threads {
   }
 }
 
+/** Where a library wants every answer to be a call, this tool takes the last text. */
+const finalTool = 'final_answer'
+
+/** A call of the tool that is forced, whose input tells the password where the request does. */
+function objectFor({ name, schema }: OfferedTool, body: JsonObject): Said {
+  const known = JSON.stringify(body).includes(secret) ? { password: secret } : {}
+  return { ...saying(''), calls: [{ id: 'call_object_1', name, input: filled(schema, known) }] }
+}
+
 const saying = (text: string): Said => ({ thought: '', text, calls: [] })
 
 function nextOf(body: JsonObject, note: string): Said {
@@ -68,9 +79,12 @@ function nextOf(body: JsonObject, note: string): Said {
   const text = JSON.stringify(body)
   if (done > 0 && !text.includes(secret)) return saying('The file could not be read.')
   const step = steps[done]
-  if (!step)
-    return saying(text.includes(commandOutput) ? ending : `The password is ${secret}; the command did not run.`)
   const tools = offeredTools(body)
+  if (!step) {
+    const answer = text.includes(commandOutput) ? ending : `The password is ${secret}; the command did not run.`
+    if (!tools.some(({ name }) => name === finalTool)) return saying(answer)
+    return { ...saying(''), calls: [{ id: 'call_final_1', name: finalTool, input: { answer } }] }
+  }
   const tool = toolFor(step, tools)
   if (!tool) return saying(`No tool can ${step}.`)
   const input = inputFor(step, tool, note)
@@ -82,7 +96,9 @@ function nextOf(body: JsonObject, note: string): Said {
 /** How many calls of tools stand in a request's history. */
 function callsIn(body: JsonObject): number {
   const list = [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
-  return list.filter(isObject).reduce((sum, item) => sum + callsOf(item), 0)
+  const calls = list.filter(isObject).reduce((sum, item) => sum + callsOf(item), 0)
+  // smolagents tells of each call in words.
+  return calls > 0 ? calls : JSON.stringify(list).split('Calling tools:').length - 1
 }
 
 const callTypes = new Set(['function_call', 'custom_tool_call'])
@@ -91,5 +107,7 @@ function callsOf(item: JsonObject): number {
   if (callTypes.has(String(item['type']))) return 1
   if (Array.isArray(item['tool_calls'])) return item['tool_calls'].length
   const parts = [item['content'], item['parts']].find(Array.isArray) ?? []
-  return parts.filter((part) => isObject(part) && (part['type'] === 'tool_use' || 'functionCall' in part)).length
+  return parts.filter(
+    (part) => isObject(part) && (part['type'] === 'tool_use' || 'functionCall' in part || 'function_call' in part),
+  ).length
 }

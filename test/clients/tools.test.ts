@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { command, patch } from './tasks.ts'
-import { inputFor, offeredTools, toolFor } from './tools.ts'
+import { forcedTool, inputFor, offeredTools, toolFor } from './tools.ts'
 
 const schema = (properties: object, required: string[] = []) => ({ type: 'object', properties, required })
 const text = { type: 'string' }
@@ -14,6 +14,20 @@ describe('the scripted model', () => {
     const nested = { name: 'Read', parameters: input_schema }
     expect(offeredTools({ tools: [{ type: 'function', function: nested }] })).toEqual(expected)
     expect(offeredTools({ tools: [{ functionDeclarations: [nested] }] })).toEqual(expected)
+    const snake = { name: 'Read', parameters_json_schema: input_schema }
+    expect(offeredTools({ tools: [{ function_declarations: [snake] }] })).toEqual(expected)
+  })
+
+  test('finds the tool that a request forces in every dialect, and none where it may choose', () => {
+    const tool = { name: 'Note', input_schema: {} }
+    const forced = (body: object) => forcedTool({ tools: [{ name: 'Other' }, tool], ...body })?.name
+    expect(forced({ tool_choice: { type: 'function', function: { name: 'Note' } } })).toBe('Note')
+    expect(forced({ tool_choice: { type: 'function', name: 'Note' } })).toBe('Note')
+    expect(forced({ tool_choice: { type: 'tool', name: 'Note' } })).toBe('Note')
+    const config = { mode: 'ANY', allowedFunctionNames: ['Note'] }
+    expect(forced({ toolConfig: { functionCallingConfig: config } })).toBe('Note')
+    expect(forced({ tool_choice: 'required' })).toBeUndefined()
+    expect(forced({})).toBeUndefined()
   })
 
   test('writes the input of a tool by the names in its schema', () => {

@@ -17,15 +17,27 @@ const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.
 /** The tools of a request to an upstream of any of the four dialects. */
 export function offeredTools(body: JsonObject): OfferedTool[] {
   return objects(body['tools']).flatMap((tool): OfferedTool[] => {
-    const declarations = objects(tool['functionDeclarations'])
+    // Google's services take the names of fields in both spellings.
+    const declarations = objects(tool['functionDeclarations'] ?? tool['function_declarations'])
     if (declarations.length > 0) return declarations.map(toolOf)
     const nested = tool['function'] ?? tool['custom']
     return [{ ...toolOf(isObject(nested) ? nested : tool), isFree: tool['type'] === 'custom' && !tool['input_schema'] }]
   })
 }
 
+/** The one tool that a request forces the model to call, if it does. */
+export function forcedTool(body: JsonObject): OfferedTool | undefined {
+  const choice = isObject(body['tool_choice']) ? body['tool_choice'] : {}
+  const { name } = isObject(choice['function']) ? choice['function'] : choice
+  const config = isObject(body['toolConfig']) ? body['toolConfig']['functionCallingConfig'] : undefined
+  const [allowed] =
+    isObject(config) && Array.isArray(config['allowedFunctionNames']) ? config['allowedFunctionNames'] : []
+  return offeredTools(body).find((tool) => tool.name === (name ?? allowed))
+}
+
 function toolOf(tool: JsonObject): OfferedTool {
-  const schema = tool['parameters'] ?? tool['input_schema'] ?? tool['parametersJsonSchema']
+  const ofGoogle = tool['parametersJsonSchema'] ?? tool['parameters_json_schema']
+  const schema = tool['parameters'] ?? tool['input_schema'] ?? ofGoogle
   return { name: String(tool['name'] ?? ''), schema: isObject(schema) ? schema : {}, isFree: false }
 }
 
@@ -90,7 +102,7 @@ function knownValues(step: Step, tool: string, note: string): Readonly<Record<st
 }
 
 /** An object that a schema allows: properties with known names where they are required or tell the task. */
-function filled(schema: JsonObject, known: Readonly<Record<string, unknown>>): JsonObject {
+export function filled(schema: JsonObject, known: Readonly<Record<string, unknown>>): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []
   const input: Record<string, unknown> = {}

@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cache } from './install.ts'
+import type { Client } from './programs.ts'
+
+const run = (program: string, args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
+
+/** What a run of libraries from PyPI needs and this machine lacks, by name. */
+export function missingForPython(): string | undefined {
+  if (run('python3', ['--version']).status !== 0) return 'python3'
+  // Some systems keep these two in packages of their own.
+  return ['venv', 'ensurepip'].find((name) => run('python3', ['-c', `import ${name}`]).status !== 0)
+}
+
+const pythonOf = (folder: string) => join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
+
+/** Installs a library into a virtual environment of its own and gives back the folder. Throws with pip's words where it fails. */
+export function installPythonClient({ id, packages }: Client): string {
+  const folder = join(cache, id)
+  const wanted = Object.entries(packages).map(([name, version]) => `${name}==${version}`)
+  const list = join(folder, 'installed.txt')
+  const text = wanted.map((line) => `${line}\n`).join('')
+  if (existsSync(list) && readFileSync(list, 'utf8') === text) return folder
+  rmSync(folder, { recursive: true, force: true })
+  mustRun('python3', ['-m', 'venv', folder])
+  mustRun(pythonOf(folder), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...wanted])
+  writeFileSync(list, text)
+  return folder
+}
+
+function mustRun(program: string, args: readonly string[]): void {
+  const { status, stdout, stderr, error } = run(program, args)
+  if (status === 0) return
+  throw new Error(`${args[1]} failed: ${(error ? String(error) : stderr || stdout).trim().slice(-300)}`)
+}
+
+/** Starts a script with the library of a folder, and leaves no compiled files beside the script. */
+export function pythonCommand(folder: string, script: string): string[] {
+  return [pythonOf(folder), '-B', script]
+}
