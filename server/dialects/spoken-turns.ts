@@ -57,7 +57,7 @@ function loseAll({ parts }: Message, losses: Losses): void {
 }
 
 function joinTurns(messages: readonly Message[]): Message[] {
-  const out: { readonly message: Message; readonly parts: Part[] }[] = []
+  const out: { readonly message: Message; readonly parts: JoinedPart[] }[] = []
   for (const message of messages) {
     const last = out.at(-1)
     if (!last || !isSameSide(last.message, message) || wouldPassBy(last.parts, message.parts)) {
@@ -69,7 +69,7 @@ function joinTurns(messages: readonly Message[]): Message[] {
     // One by one: a call does not take as many arguments as a caller may send parts.
     for (const part of rest) last.parts.push(part)
   }
-  return out.map(({ message, parts }) => ({ ...message, parts }))
+  return out.map(({ message, parts }) => ({ ...message, parts: parts.map(joinedPart) }))
 }
 
 /** Several speakers of one side stay apart, and so do words of the system. */
@@ -78,16 +78,31 @@ function isSameSide(last: Message, next: Message): boolean {
 }
 
 /** Results of tools stand first in a turn: behind other words they would change places with them. */
-function wouldPassBy(before: readonly Part[], [first]: readonly Part[]): boolean {
-  return first?.type === 'tool-result' && before.at(-1)?.type !== 'tool-result'
+function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): boolean {
+  const last = before.at(-1)
+  return first?.type === 'tool-result' && (last === undefined || isTexts(last) || last.type !== 'tool-result')
+}
+
+/** A part, or plain texts that will be one: put together at the end, since a text that grows is copied each time it is read. */
+type JoinedPart = Part | readonly string[]
+
+function isTexts(part: JoinedPart): part is readonly string[] {
+  return Array.isArray(part)
+}
+
+function joinedPart(part: JoinedPart): Part {
+  return isTexts(part) ? { type: 'text', text: part.join(gap) } : part
 }
 
 /** Plain texts become one: not every service takes lists of them. */
-function addPart(parts: Part[], next: Part): void {
+function addPart(parts: JoinedPart[], next: Part): void {
   const last = parts.at(-1)
-  if (!last || !isPlainText(last) || !isPlainText(next)) parts.push(next)
+  if (last === undefined || !isPlainText(next)) parts.push(next)
+  else if (isTexts(last)) {
+    if (!isBlank(next.text)) (last as string[]).push(next.text)
+  } else if (!isPlainText(last)) parts.push(next)
   else if (isBlank(last.text)) parts.splice(-1, 1, next)
-  else if (!isBlank(next.text)) parts.splice(-1, 1, { type: 'text', text: last.text + gap + next.text })
+  else if (!isBlank(next.text)) parts.splice(-1, 1, [last.text, next.text])
 }
 
 function isPlainText(part: Part): part is TextPart {

@@ -85,7 +85,8 @@ function spoken(messages: readonly unknown[]): unknown[] {
       if (waiting === undefined && takesWords(out.at(-1))) addToLast(words)
       else waiting = joined(waiting, words)
       isOpen = waiting === undefined && isUsers(out.at(-1))
-    } else if (isOpen && isUsers(message)) addToLast(message['content'])
+    } else if (isOpen && isUsers(message) && message['name'] === (out.at(-1) as JsonObject)['name'])
+      addToLast(message['content'])
     else {
       isOpen = false
       const takes = waiting !== undefined && takesWords(message)
@@ -104,7 +105,7 @@ function isUsers(message: unknown): message is JsonObject {
 }
 
 function takesWords(message: unknown): message is JsonObject {
-  return isUsers(message) || (isObject(message) && message['role'] === 'tool')
+  return isUsers(message) || (isObject(message) && (message['role'] === 'tool' || message['role'] === 'function'))
 }
 
 function isNothing(content: unknown): boolean {
@@ -125,7 +126,13 @@ function joined(before: unknown, next: unknown, isList = false): unknown {
   if (isNothing(next)) return before
   const texts = isList ? [undefined] : [plainText(before), plainText(next)]
   if (texts.every((text) => text !== undefined)) return texts.join(gap)
-  return [...partsOf(before), ...partsOf(next)]
+  return resultsFirst([...partsOf(before), ...partsOf(next)])
+}
+
+/** Results of tools stand first in a turn of the Messages API, or it does not find them. */
+function resultsFirst(parts: unknown[]): unknown[] {
+  const isResult = (part: unknown) => isObject(part) && part['type'] === 'tool_result'
+  return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))]
 }
 
 function plainText(content: unknown): string | undefined {

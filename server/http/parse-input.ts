@@ -100,7 +100,10 @@ function isBlank(bytes: Uint8Array): boolean {
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
   const packing = packingOf(request.headers, unknownPacking)
-  const faults = { tooLarge: bodyTooLarge, damaged: () => new ApiFailure('The request body cannot be unpacked.', 400) }
+  const faults = {
+    tooLarge: expandsTooFar,
+    damaged: () => new ApiFailure(`The request body is not valid ${packing}.`, 400),
+  }
   const body = packing === undefined || !request.body ? request.body : unpacked(request.body, packing, faults)
   try {
     return await readAtMost(body, maxBodyBytes, bodyTooLarge)
@@ -111,7 +114,17 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 function unknownPacking(): ApiFailure {
-  return new ApiFailure('The request body may be packed with gzip, deflate, br or zstd, in one of them alone.', 400)
+  return new ApiFailure(
+    'Compress the request body with one of gzip, deflate, br or zstd, or send it uncompressed.',
+    400,
+  )
+}
+
+function expandsTooFar(): ApiFailure {
+  return new ApiFailure(
+    'The request body expands to more than 100 times its compressed size: send it uncompressed.',
+    413,
+  )
 }
 
 function bodyTooLarge(): ApiFailure {

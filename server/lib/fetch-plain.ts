@@ -33,13 +33,13 @@ export function unpackedAnswer(response: Response): Response | Promise<Response>
 }
 
 async function unpackedOf(response: Response): Promise<Response> {
-  const fault = (why: string, cause?: unknown) => new PackedAnswerFault(`the answer is packed ${why}`, { cause })
+  const fault = (why: string, cause?: unknown) => new PackedAnswerFault(`the answer of the upstream ${why}`, { cause })
   try {
-    const packing = packingOf(response.headers, () => fault('in a way that is not known'))
+    const packing = packingOf(response.headers, () => fault('is compressed in an unknown way'))
     if (packing === undefined || !response.body) return response
     const body = unpacked(response.body, packing, {
-      tooLarge: () => fault('and unpacks to far more than it is'),
-      damaged: (cause) => fault('and damaged', cause),
+      tooLarge: () => fault('expands to more than 100 times its compressed size'),
+      damaged: (cause) => fault('is damaged: it cannot be decompressed', cause),
     })
     const headers = new Headers(response.headers)
     headers.delete('content-encoding')

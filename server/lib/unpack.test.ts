@@ -80,3 +80,20 @@ test('a body that breaks off fails as it did, and a damaged one as damaged', asy
   for (const bytes of [gzipSync('text').subarray(0, 12), Buffer.from('no gzip at all'), Buffer.alloc(0)])
     expect(await messageOf(new Response(new Uint8Array(bytes)).body as ReadableStream<Uint8Array>)).toBe('damaged')
 })
+
+test('a body that is silent, or that nobody has begun to read, is given up', async () => {
+  for (const reads of [1, 0]) {
+    const isGivenUp = Promise.withResolvers<string>()
+    const silent = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(gzipSync('x'.repeat(100)))),
+      pull: () => new Promise(() => undefined),
+      cancel: () => isGivenUp.resolve('given up'),
+    })
+    const reader = unpacked(silent, 'gzip', faults).getReader()
+    const reading = reads > 0 ? reader.read().then(() => reader.read()) : undefined
+    await Bun.sleep(20)
+    await reader.cancel()
+    expect([reads, await isGivenUp.promise]).toEqual([reads, 'given up'])
+    await reading
+  }
+})

@@ -47,7 +47,9 @@ export function unpacked(
   packing: string,
   faults: UnpackFaults,
 ): ReadableStream<Uint8Array> {
-  const pieces = unpackedPieces(body, packing, faults)
+  // Held here: a body that nobody begins to read can be given up, too, and so can one that is silent.
+  const packed = new Packed(body)
+  const pieces = unpackedPieces(packed, packing, faults)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -55,20 +57,17 @@ export function unpacked(
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      async cancel() {
-        await pieces.return(undefined)
-      },
+      cancel: () => packed.cancel(),
     },
     { highWaterMark: 0 },
   )
 }
 
 async function* unpackedPieces(
-  body: ReadableStream<Uint8Array>,
+  packed: Packed,
   packing: string,
   faults: UnpackFaults,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const packed = new Packed(body)
   const unpacker = unpackers[packing]?.(...(await packed.begin()))
   if (!unpacker) return
   const source = Readable.from(packed.pieces(), { objectMode: false })
@@ -86,50 +85,64 @@ async function* unpackedPieces(
   } catch (error) {
     throw packed.hasFailed ? error : faults.damaged(error)
   } finally {
+    await packed.cancel()
     source.destroy()
     unpacker.destroy()
   }
   if (isTooLarge) throw faults.tooLarge()
-  // Of a zstd frame that was cut off in its first block the runtime makes nothing, and no error.
-  if (length === 0) throw faults.damaged(undefined)
+  // Of a zstd frame that was cut off the runtime makes what it can, without an error: where that is something, what is in it
+  // lacks its own end.
+  if (packing === 'zstd' && length === 0) throw faults.damaged(undefined)
 }
 
 /** The bytes of a packed body, counted. */
 class Packed {
   length = 0
   hasFailed = false
-  readonly #pieces: AsyncIterator<Uint8Array, unknown>
+  readonly #reader: Reader
   #first = new Uint8Array(0)
 
   constructor(body: ReadableStream<Uint8Array>) {
-    this.#pieces = body[Symbol.asyncIterator]()
+    this.#reader = body.getReader() as Reader
   }
 
   /** Its first two bytes, by which the ways of packing are told apart. */
   async begin(): Promise<[first: number, second: number]> {
     while (this.#first.length < 2) {
-      const next = await this.#pieces.next()
-      if (next.done) break
-      this.#first = Buffer.concat([this.#first, next.value])
+      const { done, value } = await this.#reader.read()
+      if (done || !value) break
+      this.#first = Buffer.concat([this.#first, value])
     }
     return [this.#first[0] ?? 0, this.#first[1] ?? 0]
   }
 
   async *pieces(): AsyncGenerator<Uint8Array, undefined> {
     try {
-      this.length += this.#first.length
-      yield this.#first
+      yield this.#counted(this.#first)
       for (;;) {
-        const next = await this.#pieces.next()
-        if (next.done) return
-        this.length += next.value.length
-        yield next.value
+        const { done, value } = await this.#reader.read()
+        if (done || !value) return
+        yield this.#counted(value)
       }
     } catch (error) {
       this.hasFailed = true
       throw error
-    } finally {
-      await this.#pieces.return?.().catch(() => undefined)
     }
   }
+
+  /** Gives the body up; a read that waits for more ends by it. */
+  async cancel(): Promise<void> {
+    await this.#reader.cancel().catch(() => undefined)
+  }
+
+  #counted(piece: Uint8Array): Uint8Array {
+    this.length += piece.length
+    return piece
+  }
+}
+
+/** What is used of a reader; the types of runtime and library differ in the rest. */
+interface Reader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { fetchPlain } from '../lib/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 
@@ -9,7 +10,7 @@ export async function postWebhook(url: string, message: Readonly<Record<string, 
   let response: Response
   const { signal, end } = runningSignal(timeoutMs)
   try {
-    response = await fetch(url, {
+    response = await fetchPlain(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(message),

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { packingOf, unpacked } from '../lib/unpack.ts'
-import { type BodyLimits, tooLarge } from './body-limits.ts'
+import type { BodyLimits } from './body-limits.ts'
 
 /** What is read of a request. */
 export type BodySource = Pick<Request, 'body' | 'bytes'>
@@ -13,14 +13,21 @@ export function unpackedBody(request: Request, limits: BodyLimits): { source: Bo
   const packing = packingOf(request.headers, unknownPacking)
   if (packing === undefined || !request.body) return { source: request, limits }
   const damaged = (cause: unknown) =>
-    new GatewayError('invalid_json', `the request body cannot be unpacked (${packing})`, { cause })
-  const body = unpacked(request.body, packing, { tooLarge: () => tooLarge(limits.bytes), damaged })
+    new GatewayError('invalid_json', `the request body is not valid ${packing}`, { cause })
+  const body = unpacked(request.body, packing, { tooLarge: expandsTooFar, damaged })
   return { source: { body, bytes: () => new Response(body).bytes() }, limits: { ...limits, declared: Number.NaN } }
+}
+
+function expandsTooFar(): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    'the request body expands to more than 100 times its compressed size: send it uncompressed',
+  )
 }
 
 function unknownPacking(): GatewayError {
   return new GatewayError(
     'unsupported_media_type',
-    'a body may be packed with gzip, deflate, br or zstd, in one of them alone: send it so, or as it is',
+    'compress the body with one of gzip, deflate, br or zstd, or send it uncompressed',
   )
 }

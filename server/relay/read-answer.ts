@@ -81,13 +81,8 @@ export async function readWhole(
   const { bytes, ending, cause } = await reader.collect(replyBytes)
   if (isGivenUp) throw new CallerLeft()
   if (ending === 'end') return bytes.toString('utf8')
-  if (cause instanceof PackedAnswerFault) throw badBody(unreadable(cause), response.status)
+  if (cause instanceof PackedAnswerFault) throw badBody(cause.message, response.status)
   throw noWholeAnswer(ending, open, response.status)
-}
-
-/** What is said of a packed answer. */
-function unreadable({ message }: PackedAnswerFault): string {
-  return `the upstream's answer cannot be read: ${message}`
 }
 
 /** A short answer comes with its head or right after it; reading it in one go costs half. */

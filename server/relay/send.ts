@@ -54,8 +54,7 @@ export async function send(sending: Sending): Promise<Response> {
   } catch (error) {
     if (patience.lost) throw patience.lost
     if (leaving.hasLeft) throw isAsked ? await patience.callerLeft() : leftUnsent()
-    if (error instanceof PackedAnswerFault)
-      throw new GatewayError('bad_response_body', `the upstream's answer cannot be read: ${error.message}`)
+    if (error instanceof PackedAnswerFault) throw new GatewayError('bad_response_body', error.message)
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
     patience.isOver = true

@@ -47,7 +47,7 @@ export async function settleStream(
 
 function leftOutNote(count: number): string | undefined {
   if (count === 0) return undefined
-  return count === 1 ? '1 unreadable event left out' : `${count} unreadable events left out`
+  return `${count} unreadable ${count === 1 ? 'event' : 'events'} of the upstream skipped`
 }
 
 type Ended = Omit<StreamEnding, 'isOverdue'>

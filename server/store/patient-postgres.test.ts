@@ -68,6 +68,22 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     await short.end()
   })
 
+  test('thousands who waited in vain are forgotten, and the pool goes on', async () => {
+    const short = new PatientPool({
+      connectionString: await postgresServer(),
+      max: 1,
+      ...patience,
+      connectLimitMs: 200,
+    })
+    const client = await short.connect()
+    const waits = Array.from({ length: 20_000 }, () => messageOf(short.query('select 1')))
+    expect(new Set(await Promise.all(waits))).toEqual(new Set(['timeout exceeded when trying to connect']))
+    expect(short.waitingCount).toBe(0)
+    client.release()
+    expect(await messageOf(short.query('select 1'))).toBe('done')
+    await short.end()
+  })
+
   test('a server that does not answer is given up', async () => {
     const { port } = silent.address() as { port: number }
     const client = new PatientClient({ host: '127.0.0.1', port, ...patience, connectLimitMs: 100 })

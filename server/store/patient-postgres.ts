@@ -61,7 +61,9 @@ export class PatientClient extends pg.Client {
   #inTime(limitMs: number, ask: () => unknown): unknown {
     const end = this.#limit(limitMs, 'Query read timeout')
     const answer = ask()
-    return answer instanceof Promise ? answer.finally(end) : answer
+    if (answer instanceof Promise) return answer.finally(end)
+    end()
+    return answer
   }
 
   /** Breaks the connection off when the time is over; whatever waits for it fails by that. */
@@ -81,18 +83,27 @@ export class PatientPool extends pg.Pool {
     this.connect = this.#waiting(this.connect.bind(this) as never) as never
   }
 
+  /** Who has given up waits no longer: the next free connection is for somebody else. */
+  #forget(answer: Callback): void {
+    const { _pendingQueue: waiting } = this as unknown as { _pendingQueue: { callback: Callback }[] }
+    const at = waiting.findIndex(({ callback }) => callback === answer)
+    if (at >= 0) waiting.splice(at, 1)
+  }
+
   #waiting(connect: (callback: Callback) => void) {
     const wait = (callback: Callback) => {
       let isOver = false
-      const end = runningTimer(this.#limitMs, () => {
-        isOver = true
-        callback(new Error('timeout exceeded when trying to connect'))
-      })
-      connect((error, client, ...rest) => {
+      const answer: Callback = (error, client, ...rest) => {
         end()
         if (!isOver) callback(error, client, ...rest)
         else (client as pg.PoolClient | undefined)?.release()
+      }
+      const end = runningTimer(this.#limitMs, () => {
+        isOver = true
+        this.#forget(answer)
+        callback(new Error('timeout exceeded when trying to connect'))
       })
+      connect(answer)
     }
     return (callback?: Callback) => {
       if (callback) return wait(callback)

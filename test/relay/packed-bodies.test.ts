@@ -101,7 +101,7 @@ test.each(ways)('a management call packed with %s is read', async (encoding, pac
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('password')])
   expect((await login(new Uint8Array(pack(`${asked}${' '.repeat(2 * 1024 * 1024)}`)))).status).toBe(413)
   const cut = await login(new Uint8Array(pack(asked)).slice(0, -6))
-  expect(await cut.text()).toMatch(/cannot be unpacked|JSON/)
+  expect(await cut.text()).toMatch(/is not valid|JSON/)
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })
 

@@ -63,7 +63,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(seen.text).toBe(whole.seen.text)
     expect([units, row?.outcome, row?.estimated]).toEqual([whole.units, 'complete', 0])
     expect(whole.row?.content).not.toContain('unreadable')
-    expect(row?.content).toEndWith('; 1 unreadable event left out')
+    expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
   })
 
   test('goes on without several of them, which are counted', async () => {
@@ -75,7 +75,10 @@ describe.each(names)('a stream of %s', (name) => {
       ...pieces.slice(middle + 2),
     ])
     expect(seen.text).not.toContain('oops')
-    expect([row?.outcome, row?.content]).toEqual(['complete', expect.stringContaining('2 unreadable events left out')])
+    expect([row?.outcome, row?.content]).toEqual([
+      'complete',
+      expect.stringContaining('2 unreadable events of the upstream skipped'),
+    ])
   })
 
   test.each([
@@ -107,7 +110,7 @@ describe.each(names)('a stream of %s', (name) => {
       'interrupted',
       expect.stringContaining('ended: upstream_stream_error'),
     ])
-    expect(row?.content).not.toContain('left out')
+    expect(row?.content).not.toContain('skipped')
   })
 
   test('without its end is broken although it has its end mark', async () => {
@@ -164,7 +167,7 @@ test('a transcript goes on without an event that cannot be read', async () => {
   const { rows } = await chargedUnits(bench, account)
   expect(rows[0]).toMatchObject({
     outcome: 'complete',
-    content: expect.stringContaining('1 unreadable event left out'),
+    content: expect.stringContaining('1 unreadable event of the upstream skipped'),
   })
 })
 

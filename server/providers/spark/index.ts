@@ -2,6 +2,7 @@ import { failureWithin } from '../../dialects/spark/failure.ts'
 import { isLastFrame, joinFrames, spark } from '../../dialects/spark/index.ts'
 import { defaultVersion, sparkModel, takesFunctions } from '../../dialects/spark/model.ts'
 import { GatewayError } from '../../errors.ts'
+import { fetchPlain } from '../../lib/fetch-plain.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, OpenContext, Provider, Target, Upstream } from '../provider.ts'
 import { signedAddress } from './signed-address.ts'
@@ -56,7 +57,9 @@ function broken(): GatewayError {
 /** A handshake tells no reason, so the same address is asked for it in the plain way: the signature is of a GET, too. */
 async function refusal(address: string, signal: AbortSignal, error: unknown): Promise<Response> {
   const isHandshake = error instanceof GatewayError && error.code === 'do_request_failed' && !signal.aborted
-  const response = isHandshake ? await fetch(address, { signal, redirect: 'manual' }).catch(() => undefined) : undefined
+  const response = isHandshake
+    ? await fetchPlain(address, { signal, redirect: 'manual' }).catch(() => undefined)
+    : undefined
   if (response && response.status >= 400 && response.status !== 426) return response
   await response?.body?.cancel()
   throw error
