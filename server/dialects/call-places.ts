@@ -1,15 +1,14 @@
-import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from './fields.ts'
 
 /** A call of one choice as far as it came. */
 interface PlacedCall {
   /** Which of the choice's calls it is, from 0. */
   readonly place: number
-  readonly number: number | undefined
-  readonly id: string
+  id: string
   readonly name: string
-  /** Its input so far, kept where nothing else tells one call from the next. */
-  input: string
+  /** Its input so far, kept where no id tells one call from the next. */
+  readonly input: InputEnd
 }
 
 /**
@@ -30,29 +29,63 @@ export class CallPlaces {
     const name = looseText(called['name'])
     const number = typeof call['index'] === 'number' ? looseCount(call['index']) : undefined
     const known = this.#known(number, id, name)
-    const found = known ?? this.#begin(number, id, name)
-    if (number === undefined && id === '') found.input += inputIn(called)
+    const found = known ?? { place: this.#count++, id, name, input: new InputEnd() }
+    if (found.id === '') {
+      // Some give the id behind the name.
+      found.id = id
+      found.input.add(called['arguments'] ?? called['input'])
+    }
+    if (number !== undefined) this.#byNumber.set(number, found)
+    if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, found)
+    this.#last = found
     return { place: found.place, isNew: known === undefined }
   }
 
   #known(number: number | undefined, id: string, name: string): PlacedCall | undefined {
-    if (number === undefined) {
-      if (id !== '') return this.#byId.get(id)
-      return this.#last && goesOn(this.#last, name) ? this.#last : undefined
-    }
-    const latest = this.#byNumber.get(number)
-    if (!latest || id === '' || id === latest.id) return latest
-    const same = this.#byId.get(id)
-    if (same?.number === number) return same
-    return name === '' ? latest : undefined
+    const latest = number === undefined ? undefined : this.#byNumber.get(number)
+    const same = id === '' ? undefined : this.#byId.get(id)
+    if (latest && (id === '' ? goesOn(latest, name) : id === latest.id)) return latest
+    // One id may come under several numbers, but one that has a name and a number of its own is another call's.
+    if (same && (number === undefined || latest || name === '')) return same
+    if (latest && id !== '') return name === '' || (latest.id === '' && goesOn(latest, name)) ? latest : undefined
+    if (latest || (number !== undefined && name !== '')) return undefined
+    return id === '' && this.#last && goesOn(this.#last, name) ? this.#last : undefined
+  }
+}
+
+/** True for a piece without an id that is of this call: it has no name, or that of a call whose input still lacks its end. */
+function goesOn({ id, name: own, input }: PlacedCall, name: string): boolean {
+  return name === '' || (name === own && (id !== '' || !input.isWhole))
+}
+
+const quote = 34
+const backslash = 92
+const open = 123
+const close = 125
+
+/** Whether an input that comes in pieces is a whole object; each character is looked at once. */
+class InputEnd {
+  isWhole = false
+  #depth = 0
+  #isText = false
+  #isEscaped = false
+
+  add(piece: unknown): void {
+    if (isObject(piece)) this.isWhole = true
+    else if (typeof piece === 'string') for (let at = 0; at < piece.length; at++) this.#step(piece.charCodeAt(at))
   }
 
-  #begin(number: number | undefined, id: string, name: string): PlacedCall {
-    const call = { place: this.#count++, number, id, name, input: '' }
-    if (number !== undefined) this.#byNumber.set(number, call)
-    if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, call)
-    this.#last = call
-    return call
+  #step(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (this.#isText) {
+      if (code === backslash) this.#isEscaped = true
+      else if (code === quote) this.#isText = false
+    } else if (code === quote) this.#isText = true
+    else if (code === open) this.#depth++
+    else if (code === close) {
+      this.#depth--
+      this.isWhole = this.#depth === 0
+    }
   }
 }
 
@@ -72,15 +105,4 @@ export function nameCalls(answer: JsonObject, idSeed: string): boolean {
     }
   }
   return hasNamed
-}
-
-function inputIn(called: JsonObject): string {
-  const input = called['arguments'] ?? called['input']
-  return isObject(input) ? '{}' : looseText(input)
-}
-
-/** Without index and id, a piece that has a name is the next call's unless the last one's input still lacks its end. */
-function goesOn(last: PlacedCall, name: string): boolean {
-  if (name === '') return true
-  return name === last.name && !isObject(tryParse(last.input))
 }

@@ -12,7 +12,12 @@ export class ForgivingDecoder {
   readonly #unreadable = new UnreadableEvents()
   /** An answer has given its reason to stop: usage and end are due. */
   #hasStopped = false
+  /** The usage was told with a reason to stop or behind one. */
   #hasUsage = false
+  /** The part that began last is a call. */
+  #isCalling = false
+  /** Parts that have begun, by the answer they are of. */
+  readonly #begun = new Map<number, number>()
 
   constructor(decoder: StreamDecoder) {
     this.#decoder = decoder
@@ -30,7 +35,10 @@ export class ForgivingDecoder {
   push(data: string): readonly StreamEvent[] | undefined {
     const events = this.#decoded(data)
     const [first] = events
-    if (first === unreadableEvent) return this.#unreadable.mayLeaveOut(data, this.#hasStopped) ? undefined : events
+    if (first === unreadableEvent) {
+      const where = { isLate: this.#hasStopped, isCalling: this.#isCalling }
+      return this.#unreadable.mayLeaveOut(data, where) ? undefined : events
+    }
     if (first !== undefined || data.trim() !== '') this.#unreadable.noteRead()
     return this.#checked(events)
   }
@@ -56,14 +64,23 @@ export class ForgivingDecoder {
     }
   }
 
-  /** No end is believed whose reason or usage may have been in what was left out. */
+  /** No end is believed whose reason or usage may have been in what was left out, and nothing that goes on from what was. */
   #checked(events: readonly StreamEvent[]): readonly StreamEvent[] {
-    for (const { type } of events) {
-      if (type === 'stop') this.#hasStopped = true
-      if (type === 'usage') this.#hasUsage = true
+    let isTorn = false
+    let tellsUsage = false
+    for (const event of events) {
+      if (event.type === 'stop') this.#hasStopped = true
+      else if (event.type === 'usage') tellsUsage = true
+      else if (event.type === 'part') {
+        this.#begun.set(event.choice, event.index)
+        this.#isCalling = event.part.type === 'tool-call'
+        isTorn ||= event.part.type === 'tool-call' && event.part.name === ''
+      } else if (event.type === 'delta') isTorn ||= event.index > (this.#begun.get(event.choice) ?? -1)
     }
-    const { count, hasLateGap } = this.#unreadable
-    const mayLack = (count > 0 && !this.#hasStopped) || (hasLateGap && !this.#hasUsage)
-    return mayLack && events.some(({ type }) => type === 'end') ? [unreadableEvent] : events
+    this.#hasUsage ||= tellsUsage && this.#hasStopped
+    const { hasGap, hasLateGap } = this.#unreadable
+    if (!hasGap) return events
+    const mayLack = !this.#hasStopped || (hasLateGap && !this.#hasUsage)
+    return isTorn || (mayLack && events.some(({ type }) => type === 'end')) ? [unreadableEvent] : events
   }
 }

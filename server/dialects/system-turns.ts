@@ -36,13 +36,32 @@ export function placeSystem(
   return [...head, ...spoken(rest)]
 }
 
-/** Items of the Responses API, of which the system's words in the middle become the user's; undefined = there are none. */
+/**
+ * Items of the Responses API, of which the system's words in the middle become the user's, behind the results of calls that are
+ * open there; undefined = there are none.
+ */
 export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
   const first = items.findIndex((item) => !isSystem(item))
   if (first < 0 || !items.some((item, at) => at > first && isSystem(item))) return undefined
-  return items.map((item, at) =>
-    at > first && isSystem(item) ? { ...item, role: 'user', content: wordsIn(item['content']) } : item,
-  )
+  const out: unknown[] = items.slice(0, first)
+  const open = new Set<unknown>()
+  const waiting: unknown[] = []
+  for (const item of items.slice(first)) {
+    if (isSystem(item)) {
+      if (!isNothing(item['content'])) waiting.push({ ...item, role: 'user', content: wordsIn(item['content']) })
+    } else {
+      out.push(item)
+      if (isObject(item)) noteCall(item, open)
+    }
+    if (open.size === 0) out.push(...waiting.splice(0))
+  }
+  return [...out, ...waiting]
+}
+
+function noteCall({ type, call_id: id }: JsonObject, open: Set<unknown>): void {
+  if (typeof type !== 'string' || id === undefined) return
+  if (type.endsWith('_call_output')) open.delete(id)
+  else if (type.endsWith('_call')) open.add(id)
 }
 
 function isSystem(message: unknown): message is JsonObject {

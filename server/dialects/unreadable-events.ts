@@ -14,13 +14,36 @@ const signs: readonly RegExp[] = [
   new RegExp(`"(?:${weighty})"\\s*:(?!\\s*(?:n|""|\\[\\s*\\]|\\{\\s*\\}))`, 'i'),
   /"done"\s*:\s*t/,
   /"type"\s*:\s*"(?!(?:[^"]*delta|text)")/,
-  /"type"\s*:\s*"(?:message_delta|[^"]*(?:arguments|input|audio|signature|thinking)[^"]*)"/,
+  /"type"\s*:\s*"(?:message_delta|[^"]*(?:arguments|input|tool|call|audio|signature|thinking)[^"]*)"/,
   /\[DONE/,
 ]
 
+/** The names of members that tell what an event is of, where one of them may be what the event was cut off in. */
+const weightyNames = [...weighty.replaceAll('_?', '_').split('|'), 'type', 'event']
+const cutName = /[{,]\s*"(\w*)$/
+/** A piece of text has begun in it. */
+const someText =
+  /"(?:content|text|delta|reasoning|reasoning_content)"\s*:\s*"|"type"\s*:\s*"(?:text_delta|content-delta|response\.output_text\.delta)"/
+
+/** True for what may tell of more than a piece of text. */
+function isWeighty(data: string): boolean {
+  const [, cut] = cutName.exec(data.slice(-100)) ?? []
+  if (cut && weightyNames.some((name) => name.startsWith(cut))) return true
+  return signs.some((sign) => sign.test(data))
+}
+
+/** Where in its answer an event stands. */
+interface Where {
+  /** Behind a reason to stop, where the usage is due. */
+  readonly isLate?: boolean
+  /** Behind a piece of a call. */
+  readonly isCalling?: boolean
+}
+
 /**
  * Tells of each event of a stream that cannot be read whether the stream may go on without it. One may be left out in the
- * middle of an answer; not the first of all, nor two in a row, nor one that seems to hold more than a piece of text.
+ * middle of an answer; not the first of all, nor two in a row, nor one that seems to hold more than a piece of text. While a call
+ * is being told, what looks like JSON is one of its pieces unless it is a text.
  */
 export class UnreadableEvents {
   /** How many were left out: those behind which something came that can be read. */
@@ -38,10 +61,15 @@ export class UnreadableEvents {
     this.count++
   }
 
-  /** True when `data` may be left out. `isLate`: an answer has given its reason to stop, so that the usage is due. */
-  mayLeaveOut(data: string, isLate: boolean): boolean {
+  /** True once one was left out, whether or not anything came behind it. */
+  get hasGap(): boolean {
+    return this.count > 0 || this.#isOneOpen
+  }
+
+  /** True when `data` may be left out. */
+  mayLeaveOut(data: string, { isLate = false, isCalling = false }: Where): boolean {
     if (!this.#hasBegun || this.#isOneOpen || data === unreadableMessage) return false
-    if (signs.some((sign) => sign.test(data))) return false
+    if (isWeighty(data) || (isCalling && /[{}"]/.test(data) && !someText.test(data))) return false
     this.#isOneOpen = true
     this.hasLateGap ||= isLate
     return true

@@ -57,6 +57,8 @@ describe('the first bytes of a stream', () => {
       role.repeat(5),
       role + event({ error: { message: 'no' } }),
       `${role}data: {`,
+      'data: {"choices":[{"delta":{"content":"f(){}\n\n',
+      `${chunk({ content: 'Hi' }).trimEnd()}\ndata: {}\n\n`,
     ].map((text) => [text]),
   )('%s must be read', (text) => expect(glance(text)).toBeUndefined())
 })

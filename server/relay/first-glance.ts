@@ -1,3 +1,5 @@
+import { isObject, tryParse } from '../lib/json.ts'
+
 /** What the first bytes of a stream surely say; undefined = they must be read. */
 export type Glance = 'speaks' | 'silent' | undefined
 
@@ -23,7 +25,10 @@ export function glanceAt(bytes: Uint8Array): Glance {
     if (end < 0 || end - at > shortEvent) return undefined
     const event = view.toString('latin1', at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
-    if (event.includes('"choices":[{') && someText.test(event)) return 'speaks'
+    if (event.includes('\n')) return undefined
+    // What only looks like an event would begin an answer that cannot go on.
+    if (event.includes('"choices":[{') && someText.test(event))
+      return isObject(tryParse(event.slice(eventStart.length - 1))) ? 'speaks' : undefined
     if (!emptyChoice.test(event) || someUsage.test(event)) return undefined
     at = end + 2
     if (at === view.length) return 'silent'

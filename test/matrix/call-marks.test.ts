@@ -120,6 +120,50 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
+    'with a number on the later pieces alone',
+    [
+      [{ id: 'a', name: 'look_up' }],
+      [{ index: 0, args: '{"city":"London"}' }],
+      [{ id: 'b', name: 'look_up' }],
+      [{ index: 1, args: '{"city":"Paris"}' }],
+    ],
+  ],
+  [
+    'all numbered 0, without ids',
+    [
+      [{ index: 0, name: 'look_up', args: '{"city":"London"}' }],
+      [{ index: 0, name: 'look_up', args: '{"city":' }],
+      [{ index: 0, args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with the id behind the name',
+    [
+      [{ index: 0, name: 'look_up' }],
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":"London"}' }],
+      [{ index: 1, name: 'look_up' }],
+      [{ index: 1, id: 'b', args: '{"city":"Paris"}' }],
+    ],
+  ],
+  [
+    'with a number for each piece',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ index: 1, id: 'a', args: '"London"}' }],
+      [{ index: 2, id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ index: 3, id: 'b', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with an id only where the service goes back to one',
+    [
+      [{ id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ id: 'b', name: 'look_up', args: '{"city":"Paris"}' }],
+      [{ id: 'a', args: '"Lon' }],
+      [{ args: 'don"}' }],
+    ],
+  ],
+  [
     'with numbers and empty ids',
     [
       [{ index: 0, id: '', name: 'look_up', args: '{"city":"London"}' }],

@@ -162,6 +162,38 @@ test('turns of the system go to models of the Messages API that take them, and a
   expect(await messagesOf('/v1/messages', body, { type: 50 })).toEqual(spoken)
 })
 
+test('words of the system come between no call and its result, in any dialect', async () => {
+  const called = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
+  const output = { type: 'function_call_output', call_id: 'c1', output: 'warm' }
+  const developer = { type: 'message', role: 'developer', content: 'Speak French.' }
+  const asked = { type: 'message', role: 'user', content: 'Hi' }
+  const { body } = await sent('/v1/responses', { input: [asked, called, developer, output] }, { type: 54 })
+  expect(body['input']).toEqual([asked, called, output, { ...developer, role: 'user', content: words }])
+  const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }] }
+  const given = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'warm' }
+  const messages = [user('Hi'), use, late, user([given])]
+  expect(await messagesOf('/v1/messages', { messages, max_tokens: 10 }, { type: 36 })).toEqual([
+    user('Hi'),
+    use,
+    user([given, { type: 'text', text: words }]),
+  ])
+  const old = { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }
+  const told = { role: 'function', name: 'f', content: 'warm' }
+  expect(await messagesOf('/v1/chat/completions', { messages: [user('Hi'), old, late, told] }, { type: 50 })).toEqual([
+    user('Hi'),
+    old,
+    { ...told, content: `${words}\n\nwarm` },
+  ])
+})
+
+test('what two people said stays theirs', async () => {
+  const messages = [{ ...user('Hi'), name: 'ann' }, late, { ...user('Ho'), name: 'bob' }]
+  expect(await messagesOf('/v1/chat/completions', { messages }, { type: 50 })).toEqual([
+    { ...user(`Hi\n\n${words}`), name: 'ann' },
+    messages[2] as object,
+  ])
+})
+
 test('a turn of the system that is more than words stays one', async () => {
   const added = { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'f' } }] }
   const messages = [user('Hi'), added]

@@ -47,6 +47,11 @@ export class StreamBlocks {
   }
 
   /** A piece of a block. */
+  /** True for a block whose beginning was told. */
+  isOpen(index: number): boolean {
+    return this.#open.has(index) || this.#natives.has(index)
+  }
+
   delta(index: number, delta: JsonObject): StreamEvent[] {
     const at = { choice: 0, index } as const
     switch (delta['type']) {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, contradictory, unreadableEvent } from '../failure.ts'
+import { brokenOff, contradictory, unreadable, unreadableEvent } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import type { StreamEvent } from '../reply.ts'
 import { decodeFailure } from './failure.ts'
@@ -12,6 +12,8 @@ import { laterUsage, usageIn } from './usage.ts'
 export class MessageStreamDecoder implements StreamDecoder {
   #usage: JsonObject = {}
   #ended = false
+  /** Something came that could not be read. */
+  #hasGap = false
   readonly #blocks = new StreamBlocks()
   /** The whole content, where the head or the end of the answer holds it. */
   #content: JsonObject[] = []
@@ -19,7 +21,10 @@ export class MessageStreamDecoder implements StreamDecoder {
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '') return []
     const event = tryParse(data)
-    if (!isObject(event)) return [unreadableEvent]
+    if (!isObject(event)) {
+      this.#hasGap = true
+      return [unreadableEvent]
+    }
     const index = looseCount(event['index'])
     switch (event['type']) {
       case 'message_start':
@@ -27,6 +32,8 @@ export class MessageStreamDecoder implements StreamDecoder {
       case 'content_block_start':
         return this.#blocks.start(index, looseObject(event['content_block']))
       case 'content_block_delta':
+        // The beginning of its block was in what could not be read: programs cannot go on from it.
+        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#end([{ type: 'error', failure: unreadable }])
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':
         return this.#told(this.#blocks.stop(index, event['content_block']))

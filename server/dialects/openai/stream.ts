@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/json.ts'
 import { CallPlaces, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
-import { looseCount, looseText } from '../fields.ts'
+import { looseCount, looseObject, looseText } from '../fields.ts'
 import { laterRawReport } from '../later-usage.ts'
 import { SaidMedia } from '../said-media.ts'
 import { SaidText } from '../said-text.ts'
@@ -34,6 +34,10 @@ export class OpenAiStreamMeter implements StreamMeter {
   /** Which calls have come, by choice. */
   readonly #places = new Map<number, CallPlaces>()
   #hasSpoken = false
+  /** The usage was told with a reason to stop or behind one. */
+  #hasLateUsage = false
+  /** The last chunk that said something was a piece of a call. */
+  #isCalling = false
 
   /** `choices`: how many answers were asked for; `idSeed` makes ids of calls where the answer has no id. */
   constructor(choices = 1, idSeed = '') {
@@ -42,7 +46,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   get finished(): boolean {
-    if (this.#unreadable.hasLateGap && this.usage === undefined) return false
+    if (this.#unreadable.hasLateGap && !this.#hasLateUsage) return false
     return this.#hasEnded
   }
 
@@ -93,6 +97,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     }
     if (at === from) return at
     this.#lessons = 0
+    this.#isCalling = false
     this.#unreadable.noteRead()
     return at
   }
@@ -120,7 +125,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (data === '[DONE]' || data.trim() === '[DONE]') return this.#done()
     if (data.trim() === '') return 'content'
     const chunk = tryParse(data)
-    if (!isObject(chunk)) return this.#unreadable.mayLeaveOut(data, this.#endedCount > 0) ? 'skip' : 'garbage'
+    if (!isObject(chunk)) return this.#leaveOut(data) ? 'skip' : 'garbage'
     this.#unreadable.noteRead()
     const usage = usageOf(chunk)
     if (usage) this.usage = laterRawReport(this.usage, usage)
@@ -131,18 +136,30 @@ export class OpenAiStreamMeter implements StreamMeter {
     }
     this.#hasSpoken ||= saysSomething(chunk)
     const choices = chunk['choices']
-    if (!Array.isArray(choices) || choices.length === 0) return usage ? 'usage-only' : 'content'
+    if (!Array.isArray(choices) || choices.length === 0) {
+      if (usage && this.#endedCount > 0) this.#hasLateUsage = true
+      return usage ? 'usage-only' : 'content'
+    }
     const before = this.characters
     let isRepaired = false
     for (const choice of choices as unknown[]) {
       if (!isObject(choice)) continue
       this.#choice(choice)
-      if (this.#repairCalls(choice, chunk)) isRepaired = true
+      const repair = this.#repairCalls(choice, chunk)
+      // A call that has no beginning: it was in what was left out.
+      if (repair === 'headless' && this.#unreadable.hasGap) return 'garbage'
+      if (repair === 'repaired') isRepaired = true
     }
-    if (isRepaired) this.instead = JSON.stringify(chunk)
+    if (isRepaired) this.instead = tryStringify(chunk)
+    if (isRepaired && this.instead === undefined) return 'garbage'
+    if (usage && this.#endedCount > 0) this.#hasLateUsage = true
     const [first] = choices as unknown[]
     if (!usage && choices.length === 1 && isObject(first)) this.#learn(data, first, this.characters - before)
     return 'content'
+  }
+
+  #leaveOut(data: string): boolean {
+    return this.#unreadable.mayLeaveOut(data, { isLate: this.#endedCount > 0, isCalling: this.#isCalling })
   }
 
   /** The end mark ends no answer whose reason to stop or usage may have been in what was left out. */
@@ -169,18 +186,24 @@ export class OpenAiStreamMeter implements StreamMeter {
     }
   }
 
-  /** Gives the calls of a chunk the numbers and ids by which programs put their pieces together; true when some had others. */
-  #repairCalls(choice: JsonObject, chunk: JsonObject): boolean {
+  /** Gives the calls of a chunk the numbers and ids by which programs put their pieces together, where they have others. */
+  #repairCalls(choice: JsonObject, chunk: JsonObject): 'repaired' | 'headless' | undefined {
     const { delta } = choice
     const calls = isObject(delta) ? delta['tool_calls'] : undefined
-    if (!Array.isArray(calls) || calls.length === 0) return false
+    if (!Array.isArray(calls) || calls.length === 0) {
+      if (isObject(delta) && typeof delta['content'] === 'string' && delta['content'] !== '') this.#isCalling = false
+      return undefined
+    }
+    this.#isCalling = true
     const number = looseCount(choice['index'])
     const places = this.#places.get(number) ?? new CallPlaces()
     this.#places.set(number, places)
     let isRepaired = false
+    let isHeadless = false
     for (const call of calls as unknown[]) {
       if (!isObject(call)) continue
       const { place, isNew } = places.of(call)
+      isHeadless ||= isNew && !looseText(looseObject(call['function'] ?? call['custom'])['name'])
       if (isNew && !looseText(call['id'])) {
         call['id'] = unnamedCall(looseText(chunk['id']) || this.#idSeed, number, place)
         isRepaired = true
@@ -189,7 +212,8 @@ export class OpenAiStreamMeter implements StreamMeter {
       call['index'] = place
       isRepaired = true
     }
-    return isRepaired
+    if (isHeadless) return 'headless'
+    return isRepaired ? 'repaired' : undefined
   }
 
   /** A message that stands whole in the last chunk, of which no delta or only a part came. */

@@ -41,11 +41,11 @@ export class TypedEventMeter implements StreamMeter {
   }
 
   feed(data: string): StreamSignal {
-    if (data.trim() === '[DONE]') return 'done'
+    if (data.trim() === '[DONE]') return this.#unreadable.hasGap && !this.finished ? 'garbage' : 'done'
     const event = tryParse(data)
     if (!isObject(event)) {
       if (data.trim() === '') return 'content'
-      return this.#unreadable.mayLeaveOut(data, false) ? 'skip' : 'garbage'
+      return this.#unreadable.mayLeaveOut(data, {}) ? 'skip' : 'garbage'
     }
     this.#unreadable.noteRead()
     const type = typeof event['type'] === 'string' ? event['type'] : ''

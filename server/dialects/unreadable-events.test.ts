@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test'
+import { anthropicMessages } from './anthropic-messages/index.ts'
+import { cohereChat } from './cohere-chat/index.ts'
+import type { UpstreamDialect } from './dialect.ts'
+import { unreadable } from './failure.ts'
+import { ForgivingDecoder } from './forgiving-decoder.ts'
+import { gemini } from './gemini/index.ts'
+import { OpenAiStreamMeter } from './openai/stream.ts'
+import { TypedEventMeter } from './openai/typed-stream.ts'
+import { openaiChat } from './openai-chat/index.ts'
+
+const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
+  JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }], ...more })
+const call = (args: string, head: object = {}) =>
+  chunk({ tool_calls: [{ index: 0, ...head, function: { ...head, arguments: args } }] })
+const begun = { id: 'a', name: 'f' }
+const claude = (type: string, more: object = {}) => JSON.stringify({ type, index: 0, ...more })
+const start = claude('message_start', { message: { id: 'm', usage: { input_tokens: 1 } } })
+const tool = claude('content_block_start', { content_block: { type: 'tool_use', id: 't', name: 'f', input: {} } })
+const input = (partial_json: string) =>
+  claude('content_block_delta', { delta: { type: 'input_json_delta', partial_json } })
+const text = claude('content_block_delta', { delta: { type: 'text_delta', text: 'Hi' } })
+
+/** True where a stream of these events ends as broken. */
+function isBroken(dialect: UpstreamDialect, data: readonly string[]): boolean {
+  const decoder = new ForgivingDecoder(dialect.streamDecoder('seed'))
+  const events = [...data.flatMap((each) => decoder.push(each) ?? []), ...decoder.finish()]
+  return events.some((event) => event.type === 'error' && event.failure === unreadable)
+}
+
+describe('an event that was cut before it told what it is of, in the middle of a call or at its beginning', () => {
+  test.each([
+    [
+      'openai-chat',
+      openaiChat,
+      [call('{"path":"/tmp', begun), '{"id":"c","choices":[{"index":0,"delta":{"tool_ca', call('"}')],
+    ],
+    ['openai-chat', openaiChat, [call('{"path":"/tmp', begun), '"}', call('"}')]],
+    ['openai-chat', openaiChat, [chunk({ content: 'Hi' }), '{"id":"c","cho', call('{}')]],
+    [
+      'anthropic-messages',
+      anthropicMessages,
+      [start, tool, input('{"a":"'), '{"type":"content_block_delta","index":0,"del', input('"}')],
+    ],
+    ['anthropic-messages', anthropicMessages, [start, '{"ty', text]],
+    ['anthropic-messages', anthropicMessages, [start, 'oops', text]],
+    [
+      'gemini',
+      gemini,
+      [
+        '{"candidates":[{"index":0,"content":{"parts":[{"text":"Hi"}]}}]}',
+        '{"candidates":[{"content":{"parts":[{"func',
+      ],
+    ],
+    [
+      'cohere-chat',
+      cohereChat,
+      ['{"type":"message-start","id":"c"}', '{"type":"tool-call-delta","index":0,"delta":{"mess'],
+    ],
+  ] as const)('breaks a stream of %s', (_, dialect, data) => {
+    expect(isBroken(dialect, data)).toBe(true)
+  })
+})
+
+test('words that are no JSON are left out of a call, too', () => {
+  const data = [call('{"path":', begun), ': still working', call('"/tmp"}'), chunk({}, 'tool_calls'), '[DONE]']
+  expect(isBroken(openaiChat, data)).toBe(false)
+  const meter = new OpenAiStreamMeter()
+  expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'content', 'content', 'done'])
+})
+
+test('chat that is passed on breaks at the same places', () => {
+  const signals = (...data: string[]) => {
+    const meter = new OpenAiStreamMeter()
+    return data.map((each) => meter.feed(each)).at(-1)
+  }
+  expect(signals(call('{"a":"', begun), '{"id":"c","choices":[{"index":0,"delta":{"tool_ca')).toBe('garbage')
+  expect(signals(call('{"a":"', begun), '{"id":"c","choi')).toBe('garbage')
+  expect(signals(chunk({ content: 'Hi' }), 'oops', call('{}'))).toBe('garbage')
+  expect(signals(chunk({ content: 'Hi' }), '{"id":"c","choi')).toBe('skip')
+})
+
+test('a usage that was told before the reason to stop is not the last', () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 1 }
+  const data = [chunk({ content: 'Hi' }, null, { usage }), chunk({}, 'stop'), 'oops', '[DONE]']
+  expect(isBroken(openaiChat, data)).toBe(true)
+  const meter = new OpenAiStreamMeter()
+  expect(data.map((each) => meter.feed(each)).at(-1)).toBe('garbage')
+  const told = [...data.slice(0, 2), JSON.stringify({ choices: [], usage }), 'oops', '[DONE]']
+  expect(isBroken(openaiChat, told)).toBe(false)
+})
+
+test('the end mark of typed events ends nothing whose last event was left out', () => {
+  const meter = new TypedEventMeter()
+  const data = ['{"type":"transcript.text.delta","delta":"Hi"}', 'oops', '[DONE]']
+  expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'garbage'])
+})
+
+test('arguments that nobody can write again end a stream that is passed on', () => {
+  const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
+  const meter = new OpenAiStreamMeter()
+  const data = `{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${deep}}}]}}]}`
+  expect(meter.feed(data)).toBe('garbage')
+})
