@@ -46,12 +46,12 @@ export class StreamBlocks {
     return [{ type: 'part', choice: 0, index, part: { ...part, input: '' } }]
   }
 
-  /** A piece of a block. */
   /** True for a block whose beginning was told. */
   isOpen(index: number): boolean {
     return this.#open.has(index) || this.#natives.has(index)
   }
 
+  /** A piece of a block. */
   delta(index: number, delta: JsonObject): StreamEvent[] {
     const at = { choice: 0, index } as const
     switch (delta['type']) {
