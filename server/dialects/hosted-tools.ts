@@ -73,7 +73,8 @@ function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {
 
 function toolOf(tool: JsonObject): HostedTool[] {
   const type = looseText(tool['type'])
-  if (type === '' || type === 'function') {
+  if (type === 'function') return []
+  if (type === '') {
     return Object.keys(tool).flatMap((name) => {
       const kind = kindsByMember[name]
       return kind === undefined || !isObject(tool[name]) ? [] : [{ kind }]

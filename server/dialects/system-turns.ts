@@ -78,45 +78,62 @@ function mayMove(message: unknown): message is JsonObject {
 function headOf(system: readonly JsonObject[]): JsonObject[] {
   const [first, ...more] = system.filter(({ content }) => !isNothing(content))
   if (!first) return []
-  return [
-    { ...first, role: 'system', content: more.reduce((said, { content }) => joined(said, content), first['content']) },
-  ]
+  const content = joined([first['content'], ...more.map((message) => message['content'])])
+  return [{ ...first, role: 'system', content }]
+}
+
+/** A message with what comes to it; joined once, at its end, since a text that grows is copied each time it is read. */
+interface Growing {
+  readonly message: JsonObject
+  readonly before: readonly unknown[]
+  readonly after: unknown[]
 }
 
 /** Turns in which the system's words stand in the message before them, or in the next where that is the assistant's. */
 function spoken(messages: readonly unknown[]): unknown[] {
   const out: unknown[] = []
-  let waiting: unknown
+  let last: Growing | undefined
+  let waiting: unknown[] = []
   /** The last message is the user's, and ends with words of the system: what the user said next belongs to it. */
   let isOpen = false
-  const addToLast = (content: unknown) => {
-    const last = out.pop() as JsonObject
-    out.push({ ...last, content: joined(last['content'], content, Array.isArray(last['content'])) })
+  const flush = () => {
+    if (last) out.push(grown(last))
+    last = undefined
   }
   const say = () => {
-    if (waiting !== undefined) out.push({ role: 'user', content: waiting })
-    waiting = undefined
+    if (waiting.length > 0) out.push({ role: 'user', content: joined(waiting) })
+    waiting = []
   }
   for (const message of messages) {
     if (mayMove(message)) {
       if (isNothing(message['content'])) continue
       const words = wordsIn(message['content'])
-      if (waiting === undefined && takesWords(out.at(-1))) addToLast(words)
-      else waiting = joined(waiting, words)
-      isOpen = waiting === undefined && isUsers(out.at(-1))
-    } else if (isOpen && isUsers(message) && message['name'] === (out.at(-1) as JsonObject)['name'])
-      addToLast(message['content'])
-    else {
+      if (last) last.after.push(words)
+      else waiting.push(words)
+      isOpen = last !== undefined && isUsers(last.message)
+    } else if (last && isOpen && isUsers(message) && message['name'] === last.message['name']) {
+      last.after.push(message['content'])
+    } else {
       isOpen = false
-      const takes = waiting !== undefined && takesWords(message)
-      if (!takes) say()
-      const content = takes && joined(waiting, message['content'], Array.isArray(message['content']))
-      out.push(takes ? { ...message, content } : message)
-      waiting = undefined
+      flush()
+      if (takesWords(message)) {
+        last = { message, before: waiting, after: [] }
+        waiting = []
+      } else {
+        say()
+        out.push(message)
+      }
     }
   }
+  flush()
   say()
   return out
+}
+
+function grown({ message, before, after }: Growing): JsonObject {
+  if (before.length + after.length === 0) return message
+  const { content } = message
+  return { ...message, content: joined([...before, content, ...after], Array.isArray(content)) }
 }
 
 function isUsers(message: unknown): message is JsonObject {
@@ -139,13 +156,13 @@ function wordsIn(content: unknown): unknown {
   )
 }
 
-/** Two contents as one: a text where both are no more than that, unless they are to be a list. */
-function joined(before: unknown, next: unknown, isList = false): unknown {
-  if (isNothing(before)) return next
-  if (isNothing(next)) return before
-  const texts = isList ? [undefined] : [plainText(before), plainText(next)]
+/** Contents as one: a text where all are no more than that, unless they are to be a list. */
+function joined(contents: readonly unknown[], isList = false): unknown {
+  const said = contents.filter((content) => !isNothing(content))
+  if (said.length < 2) return said[0] ?? contents[0]
+  const texts = isList ? [undefined] : said.map(plainText)
   if (texts.every((text) => text !== undefined)) return texts.join(gap)
-  return resultsFirst([...partsOf(before), ...partsOf(next)])
+  return resultsFirst(said.flatMap(partsOf))
 }
 
 /** Results of tools stand first in a turn of the Messages API, or it does not find them. */
