@@ -46,7 +46,7 @@ const streamOptions = z.nullish(
 const chatBody = z.looseObject({
   model,
   messages: z
-    .array(z.looseObject({ role: z.string(), content: z.optional(z.unknown()) }))
+    .array(z.looseObject({ role: z.string().check(z.describe('Who speaks.')), content: z.optional(z.unknown()) }))
     .check(z.minLength(1), z.describe('The conversation; content is a text or a list of parts.')),
   stream,
   stream_options: streamOptions,
@@ -91,7 +91,9 @@ const plain = { 'text/plain': 'With a response_format that is no JSON.' }
 const messagesBody = z.looseObject({
   model,
   max_tokens: z.optional(whole.check(z.describe('Most tokens of the answer; also what the call may cost at most.'))),
-  messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })).check(z.minLength(1)),
+  messages: z
+    .array(z.looseObject({ role: z.string().check(z.describe('Who speaks.')), content: z.unknown() }))
+    .check(z.minLength(1)),
   stream,
 })
 

@@ -13,6 +13,7 @@ import { unknownPath } from './http/unknown-path.ts'
 import { requestId } from './lib/ids.ts'
 import { isEventStream } from './lib/sse.ts'
 import { callRouteOf } from './relay/call-routes.ts'
+import { readerDialect } from './relay/credentials.ts'
 import { mountRelay } from './relay/routes.ts'
 import { serveRelay } from './relay/serve-call.ts'
 
@@ -113,11 +114,11 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   })
   mountRelay(app, context.relay, context.limits.billing)
   mountApi(app, context.api)
-  app.all('/v1/*', unknownPath)
-  app.all('/v1alpha/*', unknownPath)
-  app.all('/v1beta/*', unknownPath)
-  app.all('/upload/*', unknownPath)
-  app.all('/dashboard/*', unknownPath)
+  app.all('/v1/*', (c) => unknownPath(c, readerDialect(c.req.raw)))
+  app.all('/v1alpha/*', (c) => unknownPath(c))
+  app.all('/v1beta/*', (c) => unknownPath(c))
+  app.all('/upload/*', (c) => unknownPath(c))
+  app.all('/dashboard/*', (c) => unknownPath(c))
   // clientAddress: read by the limit of what is left.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))

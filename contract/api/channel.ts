@@ -118,7 +118,7 @@ const filters = {
 }
 
 const fields = {
-  type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
+  type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000), z.describe('A number of the catalogue of types.'))),
   name: z.optional(trimmedText(100)),
   key: z.optional(z.string().check(z.maxLength(200_000))),
   status: z.optional(z.int()),
@@ -153,7 +153,7 @@ const modelEntry = z.object({
 })
 
 const testAnswer = z.object({
-  time: z.number(),
+  time: z.number().check(z.describe('Seconds that it took.')),
   modelName: z.optional(
     z.string().check(z.describe('Where a model was named: the one asked; `message` has what it said.')),
   ),

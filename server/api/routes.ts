@@ -67,6 +67,6 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountTopUps(router, { ...deps, announce })
   mountOpenApi(router, deps)
 
-  app.all('/api', unknownPath)
-  app.all('/api/*', unknownPath)
+  app.all('/api', (c) => unknownPath(c))
+  app.all('/api/*', (c) => unknownPath(c))
 }

@@ -217,7 +217,7 @@ test('critical endpoints are limited per address, with Retry-After', async () =>
 })
 
 test('unknown paths answer in the OpenAI shape', async () => {
-  const app = new Hono().all('/api/*', unknownPath)
+  const app = new Hono().all('/api/*', (c) => unknownPath(c))
   const answer = await app.request('/api/none', { method: 'PUT' })
   expect(answer.status).toBe(404)
   expect(await answer.json()).toEqual({

@@ -75,6 +75,12 @@ export class RunningCost {
     return this.units(0) > this.#open.hold.amount
   }
 
+  /** The same once nothing more comes, by what the upstream told. */
+  async exceedsAtEnd(): Promise<boolean> {
+    if (this.exceedsHold) await this.#believeReport()
+    return this.exceedsHold
+  }
+
   /** True under one-api's policy, where an answer may cost more than there is; nobody asks for more from then on. */
   mayOverdraw(): boolean {
     this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'
@@ -94,7 +100,7 @@ export class RunningCost {
   }
 
   /** Nothing more comes: the upstream's own usage is the cost, where it has come and can be believed. */
-  async believeReport(): Promise<void> {
+  async #believeReport(): Promise<void> {
     const { usage, reported, isReportEarly: isEarly } = this.#meter
     if ((usage ?? reported) === undefined) return
     const found = await measure(this.#deps, this.#open, {

@@ -20,6 +20,12 @@ export const endings = {
   overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
 } as const
 
+/** The data of what stands behind the last blank line of a stream; undefined = nothing. */
+export function lastData(rest: string): string | undefined {
+  const data = rest.trim() === '' ? undefined : sseData(rest)
+  return data?.trim() === '' ? undefined : data
+}
+
 /** What the caller is told of a part that is no event of its dialect. */
 export function unreadablePart(): GatewayError {
   return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')

@@ -2,7 +2,7 @@ import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { joined } from '../lib/joined.ts'
-import { eventAt, SseSplitter, sseData } from '../lib/sse.ts'
+import { eventAt, SseSplitter } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { failureInStream } from './error-answer.ts'
@@ -13,7 +13,7 @@ import { noteHealth } from './note-health.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
-import { endings, failedEnd, faultIn, ownErrorAfter, unreadablePart } from './stream-endings.ts'
+import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } from './stream-endings.ts'
 import type { StreamOptions } from './stream-options.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
@@ -290,11 +290,6 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
   }
 
-  async #shortageAtEnd(): Promise<GatewayError | undefined> {
-    if (this.#cost.exceedsHold) await this.#cost.believeReport()
-    return this.#cost.exceedsHold ? this.#shortage() : undefined
-  }
-
   /** What cannot be paid does not go out, and is not charged, unless the first part of it has gone out already. */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
@@ -311,7 +306,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async #complete(before: Bytes, last: string, end?: WriteEnd): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
-    const shortage = this.#cost.hasUndelivered ? await this.#shortageAtEnd() : undefined
+    const isShort = this.#cost.hasUndelivered && (await this.#cost.exceedsAtEnd())
+    const shortage = isShort ? await this.#shortage() : undefined
     if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array
     this.#begins(out, end !== undefined)
@@ -343,8 +339,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   async #upstreamEnded(how: keyof typeof endings): Promise<Uint8Array> {
     const meter = this.#meter
     const rest = this.#splitter.finish()
-    const found = rest.text.trim() === '' ? undefined : sseData(rest.text)
-    const data = found?.trim() === '' ? undefined : found
+    const data = lastData(rest.text)
     const wasFinished = meter.finished
     const signal = data === undefined ? 'garbage' : meter.feed(data)
     const open = rest.bytes === undefined && rest.text !== ''

@@ -95,6 +95,10 @@ test('an address that is nobody’s is told in the words of whoever asks', async
   }
   expect(await said('/v1/nothing', bearer())).toMatchObject([404, { error: { type: 'invalid_request_error' } }])
   expect(await said('/v1/nothing', { 'x-api-key': token })).toMatchObject([404, { error: { type: 'not_found_error' } }])
+  expect(await said('/v1/nothing', { 'x-goog-api-key': token })).toMatchObject([
+    404,
+    { error: { status: 'NOT_FOUND' } },
+  ])
   expect(await said('/v1beta/nothing', {})).toMatchObject([404, { error: { code: 404, status: 'NOT_FOUND' } }])
   expect(await said('/upload/nothing', {})).toMatchObject([404, { error: { code: 404, status: 'NOT_FOUND' } }])
 })
