@@ -2,7 +2,7 @@ import type { Conversation, Message, Part, TextPart } from './conversation.ts'
 import { Losses } from './losses.ts'
 
 /** What separates texts that stood in messages of their own. */
-const gap = '\n\n'
+export const gap = '\n\n'
 
 /** A conversation on its way to another dialect, and the names of what was left out of it. */
 export interface SpokenTurns {

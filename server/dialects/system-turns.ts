@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { isBlank } from './spoken-turns.ts'
+import { gap, isBlank } from './spoken-turns.ts'
 import { systemWords } from './system-words.ts'
 
 /**
@@ -9,12 +9,10 @@ import { systemWords } from './system-words.ts'
 export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
 
-const gap = '\n\n'
-
 /**
  * Messages for a service that takes words of the system at the beginning alone, and no `developer`. `lead`: it takes them in one
- * message there, in several, or in none, as in the Messages API, where they stand beside the messages. No message is put between a call and its
- * answer, nor two of one speaker where there was one. Undefined = nothing is to be changed.
+ * message there, in several, or in none, as in the Messages API, where they stand beside the messages. No message is put between
+ * a call and its answer, nor two of one speaker where there was one. Undefined = nothing is to be changed.
  */
 export function placeSystem(
   messages: readonly unknown[],
