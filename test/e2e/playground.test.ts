@@ -86,6 +86,19 @@ describe('the model that is asked to begin with', () => {
     await eventually(() => shown(visit.page).locator('option').allTextContents()).toEqual(models.split(','))
   })
 
+  test('is not shown as chosen before it is', async () => {
+    await using visit = await site.visit({ as: await personOfLab('lab-waiter', 1) })
+    const release = await hold(visit.page, '**/api/log/self*')
+    await visit.open('/playground')
+    const chosenWithTheList = await visit.page.waitForFunction(() => {
+      const select = [...document.querySelectorAll('select')].find(({ labels }) => labels[0]?.textContent === 'Model')
+      return select && select.options.length > 1 ? { value: select.value } : undefined
+    })
+    expect(await chosenWithTheList.jsonValue()).toEqual({ value: '' })
+    release()
+    await eventually(() => shown(visit.page).inputValue()).toBe('a-model-of-ours')
+  })
+
   test('is the one that answered last, in this browser or by the own log in another', async () => {
     const person = await personOfLab('lab-user', 1)
     {

@@ -154,7 +154,12 @@ function ModelSelect({ id, models, value, onChange }: ModelSelectProps) {
   const all = value !== undefined && !known.includes(value) ? [value, ...known] : known
   return (
     <Select id={id} value={value ?? ''} disabled={all.length === 0} onChange={(event) => onChange(event.target.value)}>
-      {all.length === 0 && <option value="">{models.isPending ? t('playground.models.loading') : '–'}</option>}
+      {/* Without it the browser would show the first model as chosen. */}
+      {value === undefined && (
+        <option value="" disabled={all.length > 0}>
+          {models.isPending || all.length > 0 ? t('playground.models.loading') : '–'}
+        </option>
+      )}
       {all.map((model) => (
         <option key={model} value={model}>
           {model}
