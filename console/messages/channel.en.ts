@@ -176,7 +176,7 @@ export const channelEn = {
   'channel.form.http.auto': 'automatic',
   'channel.form.systemTurns': 'System messages',
   'channel.form.systemTurns.hint':
-    'Many services take a system message only at the beginning of a conversation, and none called "developer".',
+    'Many services take a system message only at the beginning of a conversation, and none called "developer". Merging works for chat and for translated calls; calls of the Messages and Responses APIs that are passed on turn later ones into user messages instead.',
   'channel.form.systemTurns.auto': 'automatic, by channel type',
   'channel.form.systemTurns.keep': 'send as they come',
   'channel.form.systemTurns.first': 'merge all into the first message',

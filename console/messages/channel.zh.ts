@@ -173,7 +173,8 @@ export const channelZh = {
   'channel.form.http': 'HTTP 版本',
   'channel.form.http.auto': '自动',
   'channel.form.systemTurns': '系统消息',
-  'channel.form.systemTurns.hint': '许多服务只接受对话开头的系统消息，也不认识 developer 角色。',
+  'channel.form.systemTurns.hint':
+    '许多服务只接受对话开头的系统消息，也不认识 developer 角色。合并适用于 Chat 及需要转换的请求；原样转发的 Messages 和 Responses 请求则把后面的系统消息改为用户消息。',
   'channel.form.systemTurns.auto': '自动（按渠道类型）',
   'channel.form.systemTurns.keep': '原样发送',
   'channel.form.systemTurns.first': '全部合并到第一条消息',

@@ -21,7 +21,10 @@ export interface ChatKin {
   reply(wire: JsonObject): JsonObject
   /** Messages and tools are passed on as they are. */
   readonly keepsMessages?: true
-  /** The reader of one stream: every event becomes chunks of OpenAI's form; undefined = it cannot be read. */
+  /**
+   * The reader of one stream: every event becomes chunks of OpenAI's form. None = it says nothing, as a sign of life does;
+   * undefined = it cannot be read.
+   */
   chunks(): (event: JsonObject) => readonly JsonObject[] | undefined
   failureWithin?(wire: JsonObject): Failure | undefined
   decodeFailure(status: number, body: unknown): Failure

@@ -8,6 +8,7 @@ import { markdown, type Table, writeTable } from './page.ts'
 import { type Client, programs } from './programs.ts'
 import { installPythonClient, missingForPython } from './python.ts'
 import { pythonLibraries } from './python-libraries.ts'
+import { refusals, runRefusal } from './refusals.ts'
 import { type Outcome, runTask, upstreams } from './run.ts'
 
 const { values, positionals } = parseArgs({
@@ -18,19 +19,24 @@ const { values, positionals } = parseArgs({
 
 const passed = 'passed'
 
+/** The folder of a client, installed anew where it must be; where that fails, why. */
+function folderOf(client: Client): { folder: string } | { failure: string } {
+  try {
+    return { folder: values.python ? installPythonClient(client) : installClient(client) }
+  } catch (error) {
+    return { failure: String(error instanceof Error ? error.message : error) }
+  }
+}
+
 /** The cells of a client, one for each upstream. */
 async function cellsOf(client: Client, path: string): Promise<string[]> {
-  let folder: string
-  try {
-    folder = values.python ? installPythonClient(client) : installClient(client)
-  } catch (error) {
-    return upstreams.map(() => String(error instanceof Error ? error.message : error))
-  }
+  const place = folderOf(client)
+  if ('failure' in place) return upstreams.map(() => place.failure)
   // A gateway for each client: what one leaves behind is not counted against the next.
   await using bench = await startMatrixBench([client.model])
   const cells: string[] = []
   for (const upstream of upstreams) {
-    const outcome = await runTask(bench, client, upstream, { folder, path })
+    const outcome = await runTask(bench, client, upstream, { folder: place.folder, path })
     const text = outcome.faults.join('; ') || passed
     console.log(`${client.name} → ${upstream.title}: ${text} (${outcome.called.join(', ')})`)
     if (values.verbose || text !== passed) tell(outcome)
@@ -39,18 +45,41 @@ async function cellsOf(client: Client, path: string): Promise<string[]> {
   return cells
 }
 
-function tell({ printed }: Outcome): void {
+/** The cells of a program, one for each reason to refuse it. */
+async function refusedCellsOf(client: Client, path: string): Promise<string[]> {
+  const place = folderOf(client)
+  if ('failure' in place) return refusals.map(() => place.failure)
+  await using bench = await startMatrixBench([client.model])
+  const cells: string[] = []
+  for (const refusal of refusals) {
+    const { faults, printed } = await runRefusal(bench, client, refusal, { folder: place.folder, path })
+    const text = faults.join('; ') || passed
+    console.log(`${client.name}, ${refusal}: ${text}`)
+    if (values.verbose || text !== passed) tell({ printed })
+    cells.push(text)
+  }
+  return cells
+}
+
+function tell({ printed }: Pick<Outcome, 'printed'>): void {
   console.log(printed.trim().slice(-3000).replaceAll(/^/gm, '    '))
 }
 
-async function tableOf(clients: readonly Client[], path: string): Promise<Table> {
+interface Plan {
+  name: string
+  clients: readonly Client[]
+  columns: readonly string[]
+  cells(client: Client, path: string): Promise<string[]>
+}
+
+async function tableOf({ clients, columns, cells }: Plan, path: string): Promise<Table> {
   const rows: string[][] = []
   for (const client of clients) {
     if (positionals.length > 0 && !positionals.includes(client.id)) continue
     const [version = ''] = Object.values(client.packages)
-    rows.push([client.name, version, client.speaks, ...(await cellsOf(client, path))])
+    rows.push([client.name, version, client.speaks, ...(await cells(client, path))])
   }
-  return { columns: ['Client', 'Version', 'Speaks', ...upstreams.map(({ title }) => title)], rows }
+  return { columns: ['Client', 'Version', 'Speaks', ...columns], rows }
 }
 
 const missing = values.python ? missingForPython() : undefined
@@ -61,17 +90,19 @@ if (missing) {
 
 let failed = 0
 const path = values.python ? (process.env['PATH'] ?? '') : installNode()
-const tables: [string, readonly Client[]][] = values.python
-  ? [['python', pythonLibraries]]
+const task = { columns: upstreams.map(({ title }) => title), cells: cellsOf }
+const plans: readonly Plan[] = values.python
+  ? [{ name: 'python', clients: pythonLibraries, ...task }]
   : [
-      ['programs', programs],
-      ['libraries', libraries],
+      { name: 'programs', clients: programs, ...task },
+      { name: 'libraries', clients: libraries, ...task },
+      { name: 'refusals', clients: programs, columns: refusals, cells: refusedCellsOf },
     ]
-for (const [name, clients] of tables) {
-  const table = await tableOf(clients, path)
+for (const plan of plans) {
+  const table = await tableOf(plan, path)
   if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
   // A run of some would leave the others out of the page.
-  if (positionals.length === 0) writeTable(name, table, new Date().toISOString().slice(0, 10))
+  if (positionals.length === 0) writeTable(plan.name, table, new Date().toISOString().slice(0, 10))
   failed += table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed).length
 }
 process.exit(failed > 0 ? 1 : 0)

@@ -50,7 +50,7 @@ export async function runTask(
     bench.answer(behaviour)
     const since = await lastId(bench)
     const refusedBefore = await refusedTokens(bench)
-    const { exit, printed } = await start(client, place, installed, path)
+    const { exit, printed } = await startClient(client, place, { folder: installed, path })
     const faults = [
       ...(exit === 0 ? [] : [`exit code ${exit}`]),
       ...(printed.includes(secret) ? [] : ['the final text was not printed']),
@@ -81,11 +81,11 @@ async function placeIn(base: string, bench: Bench, client: Client, { type, diale
   return { url: bench.gateway.url, token, home, folder }
 }
 
-async function start(
+/** Starts a client in its place and waits for its end, which is forced after a minute. */
+export async function startClient(
   client: Client,
   place: Place,
-  installed: string,
-  path: string,
+  { folder: installed, path }: { folder: string; path: string },
 ): Promise<{ exit: number; printed: string }> {
   const { args, env, files } = client.start(place)
   for (const [name, text] of Object.entries(files ?? {})) {

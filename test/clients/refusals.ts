@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Bench } from '../matrix/support/bench.ts'
+import type { Client } from './programs.ts'
+import { startClient } from './run.ts'
+
+/** Reasons to refuse a call that no second call can change, in the words of the table's columns. */
+export const refusals = ['wrong token', 'token used up', 'account used up'] as const
+type Refusal = (typeof refusals)[number]
+
+/** The sentence of the gateway that a person must see, by reason. */
+const sentences: Readonly<Record<Refusal, RegExp>> = {
+  'wrong token': /invalid token/i,
+  'token used up': /token quota exhausted|quota of token .* is exhausted/i,
+  'account used up': /user quota is not enough/i,
+}
+
+/**
+ * Starts a client with a token that is refused, and looks at what it does: nothing is wrong where it asks once and prints the
+ * gateway's reason.
+ */
+export async function runRefusal(
+  bench: Bench,
+  client: Client,
+  refusal: Refusal,
+  installed: { folder: string; path: string },
+): Promise<{ faults: string[]; printed: string }> {
+  const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
+  const front = startFront(bench.gateway.url)
+  try {
+    // Without one there would be another reason to refuse. Nobody comes as far as to ask it.
+    await bench.gateway.addChannel({ type: 8, models: client.model, base_url: bench.upstream.url })
+    const [home, folder] = [join(base, 'home'), join(base, 'task')]
+    for (const each of [home, folder]) mkdirSync(each)
+    const place = { url: front.url, token: await tokenFor(bench, refusal), home, folder }
+    const { exit, printed } = await startClient(client, place, installed)
+    const faults = [
+      ...(exit === 0 ? ['it ended as if all were well'] : []),
+      ...(sentences[refusal].test(printed) ? [] : ['it did not tell why']),
+      ...(front.asked.length === 1 ? [] : [`${front.asked.length} calls: ${[...new Set(front.asked)].join(', ')}`]),
+    ]
+    return { faults, printed }
+  } finally {
+    await front.stop()
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+async function tokenFor(bench: Bench, refusal: Refusal): Promise<string> {
+  if (refusal === 'wrong token') return `sk-${'nobody'.repeat(8)}`
+  const plenty = 1_000_000
+  const caller = await bench.gateway.addCaller(
+    refusal === 'token used up' ? { user: plenty, token: 0 } : { user: 0, token: plenty },
+  )
+  return caller.token
+}
+
+/** Passes everything on to the gateway and notes the calls of models, as `POST /v1/messages 401`. */
+function startFront(gateway: string) {
+  const asked: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      const body = request.method === 'POST' ? await request.arrayBuffer() : undefined
+      const headers = new Headers(request.headers)
+      headers.delete('host')
+      const answer = await fetch(`${gateway}${pathname}${search}`, {
+        method: request.method,
+        headers,
+        ...(body && { body }),
+      })
+      if (request.method === 'POST' && pathname.startsWith('/v1')) asked.push(`POST ${pathname} ${answer.status}`)
+      return new Response(await answer.arrayBuffer(), { status: answer.status, headers: answer.headers })
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }
+}
