@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject, stringify } from '../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from './fields.ts'
 
 /** A call of one choice as far as it came. */
@@ -6,7 +6,7 @@ interface PlacedCall {
   /** Which of the choice's calls it is, from 0. */
   readonly place: number
   id: string
-  readonly name: string
+  name: string
   /** Its input so far, kept where no id tells one call from the next. */
   readonly input: InputEnd
 }
@@ -22,14 +22,19 @@ export class CallPlaces {
   #last: PlacedCall | undefined
   #count = 0
 
-  /** The place of the call that a member of `tool_calls` is of, and whether it begins with it. */
-  of(call: JsonObject): { place: number; isNew: boolean } {
+  /**
+   * The place of the call that a member of `tool_calls` is of, whether it begins with it, and whether its name does, which some
+   * services give later.
+   */
+  of(call: JsonObject): { place: number; isNew: boolean; isNamed: boolean } {
     const called = looseObject(call['function'] ?? call['custom'])
     const id = looseText(call['id'])
     const name = looseText(called['name'])
-    const number = typeof call['index'] === 'number' ? looseCount(call['index']) : undefined
+    const number = numberOf(call)
     const known = this.#known(number, id, name)
-    const found = known ?? { place: this.#count++, id, name, input: new InputEnd() }
+    const found = known ?? { place: this.#count++, id, name: '', input: new InputEnd() }
+    const isNamed = found.name === '' && name !== ''
+    if (isNamed) found.name = name
     if (found.id === '') {
       // Some give the id behind the name.
       found.id = id
@@ -38,7 +43,7 @@ export class CallPlaces {
     if (number !== undefined) this.#byNumber.set(number, found)
     if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, found)
     this.#last = found
-    return { place: found.place, isNew: known === undefined }
+    return { place: found.place, isNew: known === undefined, isNamed }
   }
 
   #known(number: number | undefined, id: string, name: string): PlacedCall | undefined {
@@ -49,13 +54,21 @@ export class CallPlaces {
     if (same && (number === undefined || latest || name === '')) return same
     if (latest && id !== '') return name === '' || (latest.id === '' && goesOn(latest, name)) ? latest : undefined
     if (latest || (number !== undefined && name !== '')) return undefined
-    return id === '' && this.#last && goesOn(this.#last, name) ? this.#last : undefined
+    // Some give each piece an id of its own, and the first alone a name.
+    const mayGoOn = id === '' || (number === undefined && name === '')
+    return mayGoOn && this.#last && goesOn(this.#last, name) ? this.#last : undefined
   }
 }
 
-/** True for a piece without an id that is of this call: it has no name, or that of a call whose input still lacks its end. */
+/** The number that the service gives a call; some write it as text. */
+export function numberOf({ index }: JsonObject): number | undefined {
+  if (typeof index === 'number') return looseCount(index)
+  return typeof index === 'string' && /^\d{1,4}$/.test(index) ? Number(index) : undefined
+}
+
+/** True for a piece without an id that is of this call: it has no name or brings it, or has that of a call whose input still lacks its end. */
 function goesOn({ id, name: own, input }: PlacedCall, name: string): boolean {
-  return name === '' || (name === own && (id !== '' || !input.isWhole))
+  return name === '' || own === '' || (name === own && (id !== '' || !input.isWhole))
 }
 
 const quote = 34
@@ -94,15 +107,26 @@ export function unnamedCall(seed: string, choice: number, place: number): string
   return `call_${seed}_${choice}_${place}`
 }
 
-/** Gives calls of a whole chat completion that have no id one; true when there were any. */
-export function nameCalls(answer: JsonObject, idSeed: string): boolean {
-  let hasNamed = false
+/** Gives calls of a whole chat completion the id, the type and the text of their input that they lack; true when there were any. */
+export function repairCalls(answer: JsonObject, idSeed: string): boolean {
+  let isRepaired = false
   for (const [at, choice] of looseList(answer['choices']).entries()) {
     for (const [place, call] of looseList(looseObject(choice['message'])['tool_calls']).entries()) {
-      if (looseText(call['id'])) continue
-      call['id'] = unnamedCall(looseText(answer['id']) || idSeed, at, place)
-      hasNamed = true
+      const called = call['function']
+      if (!looseText(call['id'])) {
+        call['id'] = unnamedCall(looseText(answer['id']) || idSeed, at, place)
+        isRepaired = true
+      }
+      if (!isObject(called)) continue
+      if (call['type'] === undefined) {
+        call['type'] = 'function'
+        isRepaired = true
+      }
+      if (isObject(called['arguments'])) {
+        called['arguments'] = stringify(called['arguments'])
+        isRepaired = true
+      }
     }
   }
-  return hasNamed
+  return isRepaired
 }

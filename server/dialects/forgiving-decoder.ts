@@ -1,3 +1,4 @@
+import { CallInputs } from './call-inputs.ts'
 import type { StreamDecoder } from './dialect.ts'
 import { unreadable, unreadableEvent } from './failure.ts'
 import type { Failure, StreamEvent } from './reply.ts'
@@ -18,6 +19,7 @@ export class ForgivingDecoder {
   #isCalling = false
   /** Parts that have begun, by the answer they are of. */
   readonly #begun = new Map<number, number>()
+  readonly #inputs = new CallInputs()
 
   constructor(decoder: StreamDecoder) {
     this.#decoder = decoder
@@ -37,7 +39,9 @@ export class ForgivingDecoder {
     const [first] = events
     if (first === unreadableEvent) {
       const where = { isLate: this.#hasStopped, isCalling: this.#isCalling }
-      return this.#unreadable.mayLeaveOut(data, where) ? undefined : events
+      if (!this.#unreadable.mayLeaveOut(data, where)) return events
+      this.#inputs.noteGap()
+      return undefined
     }
     if (first !== undefined || data.trim() !== '') this.#unreadable.noteRead()
     return this.#checked(events)
@@ -69,13 +73,8 @@ export class ForgivingDecoder {
     let isTorn = false
     let tellsUsage = false
     for (const event of events) {
-      if (event.type === 'stop') this.#hasStopped = true
-      else if (event.type === 'usage') tellsUsage = true
-      else if (event.type === 'part') {
-        this.#begun.set(event.choice, event.index)
-        this.#isCalling = event.part.type === 'tool-call'
-        isTorn ||= event.part.type === 'tool-call' && event.part.name === ''
-      } else if (event.type === 'delta') isTorn ||= event.index > (this.#begun.get(event.choice) ?? -1)
+      if (event.type === 'usage') tellsUsage = true
+      else if (this.#tears(event)) isTorn = true
     }
     this.#hasUsage ||= tellsUsage && this.#hasStopped
     const { hasGap, hasLateGap } = this.#unreadable
@@ -83,4 +82,35 @@ export class ForgivingDecoder {
     const mayLack = !this.#hasStopped || (hasLateGap && !this.#hasUsage)
     return isTorn || (mayLack && events.some(({ type }) => type === 'end')) ? [unreadableEvent] : events
   }
+
+  /** Notes where the answer stands; true for an event that goes on from one that never came, or ends what lacks a piece. */
+  #tears(event: StreamEvent): boolean {
+    switch (event.type) {
+      case 'part': {
+        const { choice, index, part } = event
+        this.#begun.set(choice, index)
+        this.#isCalling = part.type === 'tool-call'
+        if (part.type !== 'tool-call') return false
+        this.#inputs.begin(keyOf(event), part.freeform === true)
+        this.#inputs.add(keyOf(event), part.input)
+        return part.name === ''
+      }
+      case 'delta':
+        if (this.#isCalling) this.#inputs.add(keyOf(event), event.text)
+        return event.index > (this.#begun.get(event.choice) ?? -1)
+      case 'part-end':
+        return this.#inputs.end(keyOf(event))
+      case 'stop':
+        this.#hasStopped = true
+        return this.#inputs.end()
+      case 'end':
+        return this.#inputs.end()
+      default:
+        return false
+    }
+  }
+}
+
+function keyOf({ choice, index }: { choice: number; index: number }): string {
+  return `${choice} ${index}`
 }

@@ -19,14 +19,60 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
   // What nobody reads is named when the request is written.
   const { native: _native, unread: _unread, ...read } = conversation
   const losses = new Losses(read, to)
-  const joined = joinTurns(conversation.messages)
+  const joined = joinTurns(resultsFirst(conversation.messages))
   const spoken = joined.filter((message) => message.parts.some((part) => says(part, to)))
-  // Where nobody has said anything, the service shall say what it thinks of that.
-  if (spoken.length === 0) return { conversation, dropped: [] }
+  if (spoken.length === 0) return { conversation: withSystemSaid(conversation, to), dropped: [] }
   const kept = new Set(spoken)
   for (const message of joined) if (!kept.has(message)) loseAll(message, losses)
   const system = conversation.system.filter(({ text }) => !isBlank(text))
   return { conversation: { ...conversation, system, messages: joinTurns(spoken) }, dropped: losses.names }
+}
+
+/**
+ * A conversation in which nobody but the system has said anything: OpenAI's chat takes it as it is, and other services want a
+ * turn, so the last of the system's words becomes the user's. Where there are none the service shall say what it thinks of that.
+ */
+function withSystemSaid(conversation: Conversation, to: string): Conversation {
+  const system = conversation.system.filter(({ text }) => !isBlank(text))
+  const last = system.at(-1)
+  if (last === undefined || to === 'openai-chat') return conversation
+  return { ...conversation, system: system.slice(0, -1), messages: [{ role: 'user', parts: [last] }] }
+}
+
+/** Results of tools directly behind their calls, as services want them: what was said between them comes behind the last. */
+function resultsFirst(messages: readonly Message[]): Message[] {
+  const out: Message[] = []
+  const open = new Set<string>()
+  const waiting: Message[] = []
+  const say = () => {
+    for (const message of waiting.splice(0)) out.push(message)
+  }
+  for (const message of messages) {
+    const { parts } = message
+    if (open.size === 0 || message.role === 'assistant') {
+      const calls = parts.filter((part) => part.type === 'tool-call')
+      // Calls of one turn may come one by one.
+      const isSameTurn = calls.length > 0 && out.at(-1)?.role === 'assistant'
+      if (!isSameTurn) {
+        say()
+        open.clear()
+      }
+      out.push(message)
+      for (const { id } of calls) open.add(id)
+      continue
+    }
+    const results = parts.filter((part) => part.type === 'tool-result')
+    for (const { callId } of results) open.delete(callId)
+    if (results.length === 0) waiting.push(message)
+    else if (results.length === parts.length) out.push(message)
+    else {
+      out.push({ ...message, parts: results })
+      waiting.push({ ...message, parts: parts.filter(({ type }) => type !== 'tool-result') })
+    }
+    if (open.size === 0) say()
+  }
+  say()
+  return out
 }
 
 /** True for text that shows nothing. */

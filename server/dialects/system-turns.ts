@@ -143,8 +143,12 @@ function takesWords(message: unknown): message is JsonObject {
 }
 
 function isNothing(content: unknown): boolean {
-  if (Array.isArray(content)) return content.length === 0
+  if (Array.isArray(content)) return content.every(isBlankText)
   return content === undefined || content === null || (typeof content === 'string' && isBlank(content))
+}
+
+function isBlankText(part: unknown): boolean {
+  return isObject(part) && typeof part['text'] === 'string' && isBlank(part['text'])
 }
 
 function wordsIn(content: unknown): unknown {

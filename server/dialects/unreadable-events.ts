@@ -19,17 +19,30 @@ const signs: readonly RegExp[] = [
 ]
 
 /** The names of members that tell what an event is of, where one of them may be what the event was cut off in. */
-const weightyNames = [...weighty.replaceAll('_?', '_').split('|'), 'type', 'event']
+const weightyNames = [
+  ...weighty
+    .replaceAll('_?', '_')
+    .split('|')
+    // Names of events in frames, which are never cut within.
+    .filter((name) => !/^(?:message|content|meta)/.test(name)),
+  'type',
+  'event',
+]
 const cutName = /[{,]\s*"(\w*)$/
 /** A piece of text has begun in it. */
 const someText =
   /"(?:content|text|delta|reasoning|reasoning_content)"\s*:\s*"|"type"\s*:\s*"(?:text_delta|content-delta|response\.output_text\.delta)"/
 
+/** A type that was cut off, of a piece of content: where it was the content's beginning or end, the decoder misses that. */
+const cutType = /"type"\s*:\s*"(?:content_b[a-z_]*|content-[a-z-]*|response\.o[a-z_.]*)$/
+
 /** True for what may tell of more than a piece of text. */
 function isWeighty(data: string): boolean {
-  const [, cut] = cutName.exec(data.slice(-100)) ?? []
+  const end = data.slice(-100)
+  const [, cut] = cutName.exec(end) ?? []
   if (cut && weightyNames.some((name) => name.startsWith(cut))) return true
-  return signs.some((sign) => sign.test(data))
+  const rest = cutType.test(end) ? data.slice(0, data.lastIndexOf('"type"')) : data
+  return signs.some((sign) => sign.test(rest))
 }
 
 /** Where in its answer an event stands. */

@@ -1,3 +1,5 @@
+import { isObject, tryParse } from './json.ts'
+
 /** True for the headers of an answer of server-sent events; the names of media types know no case (RFC 9110, 8.3.1). */
 export function isEventStream(headers: Headers): boolean {
   return (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
@@ -19,6 +21,8 @@ export interface SseBlock {
 /** One event: its `data` (lines joined by LF; undefined for comments and `event:` alone) and where it stands. */
 export interface SseEvent {
   data: string | undefined
+  /** The lines that `data` is made of, where they are several or one has no name of a field before it. */
+  lines?: readonly string[]
   from: number
   /** Behind its blank line. */
   to: number
@@ -83,9 +87,9 @@ export class SseSplitter {
   #closePartlySent(chunk: Uint8Array, end: number): SseBlock {
     const firstEnd = this.#firstBoundary(chunk)
     const firstRest = chunk.subarray(0, firstEnd)
-    const data = this.#forgotten ? undefined : sseData(decoder.decode(concat([...this.#open, firstRest])))
+    const first = this.#forgotten ? { data: undefined } : dataOf(decoder.decode(concat([...this.#open, firstRest])))
     const text = decoder.decode(chunk.subarray(firstEnd, end))
-    const events = [{ data, from: 0, to: 0 }, ...splitEvents(text)]
+    const events = [{ ...first, from: 0, to: 0 }, ...splitEvents(text)]
     return { bytes: chunk.subarray(0, end), events, text, early: undefined, firstRest }
   }
 
@@ -158,7 +162,7 @@ function splitEvents(text: string): SseEvent[] {
   if (text.includes('\r')) {
     let from = 0
     for (const [event] of text.matchAll(/[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|\n\r\n|$)/g)) {
-      events.push({ data: sseData(event), from, to: from + event.length })
+      events.push({ ...dataOf(event), from, to: from + event.length })
       from += event.length
     }
     return events
@@ -197,16 +201,41 @@ export function eventAt(text: string, from: number): SseEvent {
   }
   const at = text.indexOf('\n\n', from)
   const to = at < 0 ? text.length : at + 2
-  return { data: sseData(text.slice(from, to)), from, to }
+  return { ...dataOf(text.slice(from, to)), from, to }
 }
 
 /** The `data` of one raw event (its lines joined by LF), or undefined when it has none (comments, `event:` alone). */
 export function sseData(event: string): string | undefined {
-  let data: string | undefined
+  return dataOf(event).data
+}
+
+/**
+ * What is to be read of an event, each by itself: its data, or the lines of that where they are JSON only one by one, as from a
+ * server that leaves out the blank lines between its events.
+ */
+export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): readonly string[] {
+  if (data === undefined) return []
+  if (!lines || lines.length < 2 || isObject(tryParse(data))) return [data]
+  return lines.filter((line) => line.trim() !== '')
+}
+
+/** Comments and fields; those of unknown names are to be ignored (HTML standard, 9.2.6). */
+const field = /^(?:[\w-]*:|(?:event|id|retry|data)$)/
+
+/**
+ * What an event says. A line that has no name of a field is data, too: some servers write an error between the events of a stream
+ * as it is.
+ */
+function dataOf(event: string): Pick<SseEvent, 'data' | 'lines'> {
+  const lines: string[] = []
+  let isBare = false
   for (const line of event.split(/\r\n|\n|\r/)) {
-    if (!line.startsWith('data:')) continue
-    const value = line.slice(line[5] === ' ' ? 6 : 5)
-    data = data === undefined ? value : `${data}\n${value}`
+    if (line.startsWith('data:')) lines.push(line.slice(line[5] === ' ' ? 6 : 5))
+    else if (line !== '' && !field.test(line)) {
+      lines.push(line)
+      isBare = true
+    }
   }
-  return data
+  const data = lines.length === 0 ? undefined : lines.join('\n')
+  return lines.length > 1 || isBare ? { data, lines } : { data }
 }

@@ -1,5 +1,5 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import { nameCalls } from '../dialects/call-places.ts'
+import { repairCalls } from '../dialects/call-places.ts'
 import { looseObject } from '../dialects/fields.ts'
 import { SoundResponse } from '../dialects/gemini/speech.ts'
 import { readReply } from '../dialects/openai/reply.ts'
@@ -99,7 +99,7 @@ async function deliverOpenAi(
   open.tools?.take(body)
   // OpenAI's libraries read the usage of every answer with vectors; not every service tells it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
-  const isRepaired = mode === 'chat' && nameCalls(body, open.call.requestId)
+  const isRepaired = mode === 'chat' && repairCalls(body, open.call.requestId)
   const told = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
   const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside: besideUsage(mode, body) }
   return settleWhole(deps, open, response, told, answer, handOver, true)

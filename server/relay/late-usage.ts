@@ -1,6 +1,6 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { SseSplitter } from '../lib/sse.ts'
+import { messagesIn, type SseSplitter } from '../lib/sse.ts'
 import type { StreamReader } from './stream-reader.ts'
 
 /** A stream that nobody is sent any more. */
@@ -32,8 +32,8 @@ async function readOn({ reader, splitter, meter, clock, limitMs }: LateStream, i
     // What it says has been metered by who read it.
     if (piece.kind === 'ready') continue
     if (piece.kind !== 'chunk') return
-    for (const { data } of splitter.push(piece.bytes).events) {
-      if (data !== undefined && meter.feed(data) === 'done') return
+    for (const message of splitter.push(piece.bytes).events.flatMap(messagesIn)) {
+      if (meter.feed(message) === 'done') return
     }
   }
 }

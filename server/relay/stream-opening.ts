@@ -1,7 +1,7 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { SseSplitter, someEvent, sseData } from '../lib/sse.ts'
+import { messagesIn, SseSplitter, someEvent, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt, failureInStream, madeOf } from './error-answer.ts'
@@ -93,7 +93,7 @@ async function readClosely(opening: Opening, silent: UpstreamPiece[], first: Ups
   const splitter = new SseSplitter()
   for (const each of silent) {
     const events = each.kind === 'chunk' ? splitter.push(each.bytes).events : []
-    for (const { data } of events) if (data !== undefined) isSpeaking(opening, meter, data)
+    for (const message of events.flatMap(messagesIn)) isSpeaking(opening, meter, message)
   }
   for (let piece = first; ; piece = await reader.next()) {
     switch (piece.kind) {
@@ -101,7 +101,7 @@ async function readClosely(opening: Opening, silent: UpstreamPiece[], first: Ups
         return [...pieces, piece]
       case 'chunk': {
         const block = splitter.push(piece.bytes)
-        const begun = someEvent(block, ({ data }) => data !== undefined && isSpeaking(opening, meter, data))
+        const begun = someEvent(block, (event) => messagesIn(event).some((each) => isSpeaking(opening, meter, each)))
         if (block.early && !begun) refuseNoEvents([...pieces, piece], status)
         if (begun || block.early || opening.clock.nowMs() >= opening.untilMs) return [...pieces, piece]
         pieces.push(kept(piece))

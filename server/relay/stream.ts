@@ -1,8 +1,8 @@
-import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import type { StreamMeter } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { joined } from '../lib/joined.ts'
-import { eventAt, SseSplitter } from '../lib/sse.ts'
+import { SseSplitter } from '../lib/sse.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { failureInStream } from './error-answer.ts'
@@ -10,6 +10,7 @@ import type { IdleWait } from './idle-watch.ts'
 import { keepAlive } from './keep-alive.ts'
 import { readLate } from './late-usage.ts'
 import { noteHealth } from './note-health.ts'
+import { passOn } from './pass-on.ts'
 import { type Delivered, RunningCost } from './running-cost.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import type { OpenCall } from './settlement.ts'
@@ -223,40 +224,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
   }
 
   #chunk(bytes: Uint8Array): Promise<Bytes> | Bytes {
-    const meter = this.#meter
     const block = this.#splitter.push(bytes)
-    const { text } = block
     this.#isContinued = block.firstRest !== undefined
-    // What can be skimmed is not cut into events; the rare forms are.
-    const events = block.firstRest || text.includes('\r') ? block.events : undefined
-    // Text to send in place of the block's bytes, once an event of it is not to be sent as it is.
-    let kept: string | undefined
-    for (let index = 0, at = 0; ; index++) {
-      const from = events ? at : meter.skim(text, at)
-      if (kept !== undefined) kept += text.slice(at, from)
-      const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
-      if (!event) break
-      at = event.to
-      // What has gone out already cannot be left out.
-      const isGone = event.to === 0
-      const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
-      if (signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)) {
-        const { instead } = meter
-        if (instead !== undefined && !isGone) {
-          kept = `${kept ?? block.text.slice(0, event.from)}data: ${instead}\n\n`
-          continue
-        }
-        if (kept !== undefined) kept += block.text.slice(event.from, event.to)
-        continue
-      }
-      kept ??= block.text.slice(0, event.from)
-      if (signal === 'usage-only' || (signal === 'skip' && !isGone)) continue
-      const before = joined(block.firstRest, encoder.encode(kept))
-      if (signal === 'done') return this.#done(before, block.text.slice(event.from, event.to))
-      if (signal === 'error') return this.#upstreamError(before, block.text.slice(event.from, event.to))
-      return this.#fail(unreadablePart(), before)
-    }
-    const whole = kept === undefined ? block.bytes : joined(block.firstRest, encoder.encode(kept))
+    const { text, end } = passOn(block, this.#meter, this.#withholdUsage)
+    const whole = text === undefined ? block.bytes : joined(block.firstRest, encoder.encode(text))
+    if (end?.signal === 'done') return this.#done(whole, end.event)
+    if (end?.signal === 'error') return this.#upstreamError(whole, end.event)
+    if (end) return this.#fail(unreadablePart(), whole)
     const out = joined(whole, block.early)
     this.#begins(out)
     return this.#cost.needsMore() ? this.#extend(out) : out

@@ -4,7 +4,7 @@ import { EventTally } from '../dialects/event-tally.ts'
 import { brokenOff, unreadable } from '../dialects/failure.ts'
 import { ForgivingDecoder } from '../dialects/forgiving-decoder.ts'
 import type { Failure, StreamEvent } from '../dialects/reply.ts'
-import { SseSplitter, sseData } from '../lib/sse.ts'
+import { messagesIn, type SseEvent, SseSplitter, sseData } from '../lib/sse.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { TalliedMeter } from './tallied-meter.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
@@ -87,8 +87,7 @@ export class TranslatingReader implements StreamReader {
   #translate(piece: UpstreamPiece): StreamPiece[] {
     if (piece.kind === 'quiet') return [piece]
     if (piece.kind === 'chunk') {
-      const { events } = this.#splitter.push(piece.bytes)
-      return this.#written(events.flatMap(({ data }) => (data === undefined ? [] : this.#read(data))))
+      return this.#written(this.#readAll(this.#splitter.push(piece.bytes).events))
     }
     const data = sseData(this.#splitter.finish().text)
     const events = this.#decoder.finish(data)
@@ -100,10 +99,16 @@ export class TranslatingReader implements StreamReader {
     return [...this.#written(told), piece]
   }
 
-  #read(data: string): readonly StreamEvent[] {
-    const events = this.#decoder.push(data) ?? []
-    this.meter.leftOut = this.#decoder.leftOut
-    return events
+  /** What events say, up to the first with which the answer ends as failed. */
+  #readAll(events: readonly SseEvent[]): StreamEvent[] {
+    const told: StreamEvent[] = []
+    for (const message of events.flatMap(messagesIn)) {
+      const said = this.#decoder.push(message) ?? []
+      this.meter.leftOut = this.#decoder.leftOut
+      for (const event of said) told.push(event)
+      if (said.some(({ type }) => type === 'error')) break
+    }
+    return told
   }
 
   #written(events: readonly StreamEvent[]): StreamPiece[] {

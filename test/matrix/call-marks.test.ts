@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 
 interface Piece {
-  index?: number | null
+  index?: number | string | null
   id?: string | null
   name?: string
-  args?: string
+  args?: string | object
 }
 const piece = ({ name, args, ...marks }: Piece) => ({
   ...marks,
@@ -178,6 +178,64 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
       [{ index: 1, name: 'look_up', args: '{"city":"Paris"}' }],
     ],
   ],
+  [
+    'with id and name on every piece',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ index: 0, id: 'a', name: 'look_up', args: '"London"}' }],
+      [{ index: 1, id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ index: 1, id: 'b', name: 'look_up', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with another id on every piece',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ index: 0, id: 'a2', args: '"London"}' }],
+      [{ index: 1, id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ index: 1, id: 'b2', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'without numbers, with another id on every piece',
+    [
+      [{ id: 'a', name: 'look_up', args: '{"city":' }],
+      [{ id: 'a2', args: '"London"}' }],
+      [{ id: 'b', name: 'look_up', args: '{"city":' }],
+      [{ id: 'b2', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with the name behind the id',
+    [
+      [{ index: 0, id: 'a', args: '' }],
+      [{ index: 0, name: 'look_up', args: '{"city":"London"}' }],
+      [{ index: 1, id: 'b', args: '{"city":' }],
+      [{ index: 1, name: 'look_up', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with numbers as text, by turns',
+    [
+      [
+        { index: '0', id: 'a', name: 'look_up', args: '{"city":' },
+        { index: '1', id: 'b', name: 'look_up', args: '{"city":' },
+      ],
+      [{ index: '0', args: '"London"}' }],
+      [{ index: '1', args: '"Paris"}' }],
+    ],
+  ],
+  [
+    'with objects for inputs',
+    [
+      [{ index: 0, id: 'a', name: 'look_up', args: { city: 'London' } }],
+      [{ index: 1, id: 'b', name: 'look_up', args: { city: 'Paris' } }],
+    ],
+  ],
+  [
+    'with objects for inputs, without numbers and ids',
+    [[{ name: 'look_up', args: { city: 'London' } }], [{ name: 'look_up', args: { city: 'Paris' } }]],
+  ],
 ]
 
 const asked = { model: 'any-model', text: 'Where is it warm?', stream: true, tools: ['look_up'] }
@@ -216,12 +274,61 @@ describe.each(forms)('calls %s', (_title, chunks) => {
   })
 })
 
-describe('calls without ids in a whole answer', () => {
-  test.each(callerNames)('have ids for callers of %s', async (caller) => {
+/** Pieces of calls as OpenAI's library for Python puts them together: texts of one name are joined, but for the type. */
+function pythonCalls(text: string): Record<string, string>[] {
+  const joined: Record<string, string>[] = []
+  for (const line of text.split('\n').filter((each) => each.startsWith('data: {'))) {
+    const { choices } = JSON.parse(line.slice(6)) as { choices: { delta: { tool_calls?: PythonPiece[] } }[] }
+    for (const { index, function: called = {}, ...rest } of choices[0]?.delta.tool_calls ?? []) {
+      joined[index] ??= {}
+      const call = joined[index]
+      for (const [name, value] of Object.entries({ ...rest, ...called })) {
+        if (name === 'type') call[name] = String(value)
+        else if (value !== null) call[name] = (call[name] ?? '') + String(value)
+      }
+    }
+  }
+  return joined
+}
+interface PythonPiece {
+  index: number
+  function?: Record<string, unknown>
+}
+
+test.each(forms)('calls %s are whole where texts of one name are joined', async (_title, chunks) => {
+  const events = [
+    chunk({ role: 'assistant', content: 'I look.' }),
+    ...chunks.map((each) => chunk({ tool_calls: each.map(piece).map(({ type: _type, ...untyped }) => untyped) })),
+    chunk({}, 'tool_calls'),
+  ]
+  bench.answer(
+    behaviour('marks calls in its own way', async (exchange) => {
+      exchange.head(200, [['content-type', 'text/event-stream']])
+      await exchange.write(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)
+      exchange.end()
+    }),
+  )
+  const body = { model: 'any-model', stream: true, messages: [{ role: 'user', content: 'Where is it warm?' }] }
+  const token = await bench.token({ type: 28, name: 'joined' })
+  const response = await bench.gateway.post('/v1/chat/completions', body, token)
+  const got = pythonCalls(await response.text())
+  expect(got.map(({ type, name, arguments: input = '' }) => [type, name, JSON.parse(input)])).toEqual(
+    calls.map((each) => ['function', ...each]),
+  )
+  const ids = chunks.flat().flatMap(({ id }) => id ?? [])
+  for (const { id = '' } of got) expect(ids.includes(id) || id.startsWith('call_c1_0_')).toBe(true)
+  expect(new Set(got.map(({ id }) => id)).size).toBe(2)
+})
+
+describe.each([
+  ['ids', { type: 'function' }, JSON.stringify],
+  ['ids and types, with objects for inputs,', {}, (input: object) => input],
+] as const)('calls without %s in a whole answer', (_title, marks, written) => {
+  test.each(callerNames)('are whole for callers of %s', async (caller) => {
     const clients = await bench.through({ type: 28, name: caller })
     const tool_calls = ['London', 'Paris'].map((city) => ({
-      type: 'function',
-      function: { name: 'look_up', arguments: JSON.stringify({ city }) },
+      ...marks,
+      function: { name: 'look_up', arguments: written({ city }) },
     }))
     const message = { role: 'assistant', content: null, tool_calls }
     const answer = {

@@ -89,6 +89,12 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
     [late, user('Hi'), user('Go on'), user('Go')],
   ],
   ['without a word', [user('Hi'), { ...late, content: ' ' }], [user('Hi')], [user('Hi')]],
+  [
+    'without a word in a list',
+    [user('Hi'), { ...late, content: [{ type: 'text', text: ' ' }] }],
+    [user('Hi')],
+    [user('Hi')],
+  ],
 ]
 
 describe.each(cases)('words of the system %s', (title, asked, spoken, first) => {
@@ -184,6 +190,105 @@ test('words of the system come between no call and its result, in any dialect', 
     old,
     { ...told, content: `${words}\n\nwarm` },
   ])
+})
+
+describe('in a translated request', () => {
+  const calls = ['a', 'b'].map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } }))
+  const asks = { role: 'assistant', content: null, tool_calls: calls }
+  const tool = (id: string) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` })
+  const used = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
+  const given = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: `of ${id}` })
+  const answered = (id: string) => ({ functionResponse: { id, name: 'f', response: { output: `of ${id}` } } })
+  const orders = {
+    'before the results': [late, tool('a'), tool('b')],
+    'between the results': [tool('a'), late, tool('b')],
+  }
+
+  describe.each(Object.entries(orders))('words of the system %s', (_title, rest) => {
+    const messages = [user('Hi'), asks, ...rest, user('Go on')]
+
+    test('stand behind them for a model of the Messages API that takes none there', async () => {
+      const sonnet = { type: 14, model_mapping: '{"m":"claude-sonnet-4-5"}' }
+      expect(await messagesOf('/v1/chat/completions', { messages }, sonnet)).toEqual([
+        user('Hi'),
+        { role: 'assistant', content: [used('a'), used('b')] },
+        user([given('a'), given('b'), { type: 'text', text: words }, { type: 'text', text: 'Go on' }]),
+      ])
+    })
+
+    test('stand behind them for a model of the Messages API that takes them', async () => {
+      expect(await messagesOf('/v1/chat/completions', { model: 'claude-opus-5', messages }, { type: 14 })).toEqual([
+        user('Hi'),
+        { role: 'assistant', content: [used('a'), used('b')] },
+        user([given('a'), given('b')]),
+        late,
+        user('Go on'),
+      ])
+    })
+
+    test('stand behind them for Google', async () => {
+      const { body } = await sent('/v1/chat/completions', { messages }, { type: 24 })
+      expect((body['contents'] as JsonObject[])[2]).toEqual({
+        role: 'user',
+        parts: [answered('a'), answered('b'), { text: words }, { text: 'Go on' }],
+      })
+    })
+
+    test('stand behind them for a strict service of chat, where callers speak another dialect', async () => {
+      const developer = { type: 'message', role: 'developer', content: 'Speak French.' }
+      const input = [
+        { type: 'message', role: 'user', content: 'Hi' },
+        ...calls.map(({ id }) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })),
+        ...rest.map((each) =>
+          'tool_call_id' in each
+            ? { type: 'function_call_output', call_id: each.tool_call_id, output: each.content }
+            : developer,
+        ),
+      ]
+      expect(await messagesOf('/v1/responses', { input }, { type: 50 })).toEqual([
+        user('Hi'),
+        asks,
+        tool('a'),
+        { ...tool('b'), content: `of b\n\n${words}` },
+      ])
+    })
+  })
+
+  test('what the user said between results stands behind them, too', async () => {
+    const messages = [user('Hi'), asks, tool('a'), user('Wait'), tool('b')]
+    expect(await messagesOf('/v1/chat/completions', { messages }, { type: 14 })).toEqual([
+      user('Hi'),
+      { role: 'assistant', content: [used('a'), used('b')] },
+      user([given('a'), given('b'), { type: 'text', text: 'Wait' }]),
+    ])
+  })
+
+  test('a call that nobody answered keeps nothing back', async () => {
+    const messages = [user('Hi'), asks, tool('a'), late, assistant, user('Go on')]
+    expect(await messagesOf('/v1/chat/completions', { messages }, { type: 14 })).toEqual([
+      user('Hi'),
+      { role: 'assistant', content: [used('a'), used('b')] },
+      user([given('a'), { type: 'text', text: words }]),
+      assistant,
+      user('Go on'),
+    ])
+  })
+
+  test('words of the system alone are the user’s for services that want a turn', async () => {
+    const messages = [system, { role: 'developer', content: 'Say hello.' }]
+    expect((await sent('/v1/chat/completions', { messages }, { type: 14 })).body).toMatchObject({
+      system: 'Be brief.',
+      messages: [user('Say hello.')],
+    })
+    expect((await sent('/v1/chat/completions', { messages }, { type: 24 })).body).toMatchObject({
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }],
+    })
+    expect(await messagesOf('/v1/chat/completions', { messages }, { type: 8 })).toEqual([
+      system,
+      { role: 'system', content: 'Say hello.' },
+    ])
+  })
 })
 
 test('what two people said stays theirs', async () => {

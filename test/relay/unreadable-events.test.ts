@@ -66,6 +66,49 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
   })
 
+  test('goes on without a line that has no name of a field, alone or beside an event', async () => {
+    const whole = await ask(name, piecesOf(name))
+    const middle = middleOf(name)
+    const pieces = piecesOf(name)
+    for (const odd of [
+      [...pieces.slice(0, middle), 'oops\n\n', ...pieces.slice(middle)],
+      pieces.with(middle, `${pieces[middle]?.trimEnd()}\noops\n\n`),
+      pieces.with(middle, `oops\r\n${pieces[middle]?.trimEnd().replaceAll('\n', '\r\n')}\r\n\r\n`),
+    ]) {
+      const { seen, row, units } = await ask(name, odd)
+      expect(eventsOf(seen.text)).toEqual(eventsOf(whole.seen.text))
+      expect(seen.text).not.toContain('oops')
+      expect([units, row?.outcome]).toEqual([whole.units, 'complete'])
+      expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
+    }
+  })
+
+  test('is read although no blank lines part its events', async () => {
+    const whole = await ask(name, piecesOf(name))
+    const middle = middleOf(name)
+    const pieces = piecesOf(name)
+    const dataOf = (at: number) => pieces[at]?.split('\n').find((line) => line.startsWith('data: ')) ?? ''
+    const joined = `${dataOf(middle - 1)}\n${dataOf(middle)}\n\n`
+    const { seen, row, units } = await ask(name, [...pieces.slice(0, middle - 1), joined, ...pieces.slice(middle + 1)])
+    expect(eventsOf(seen.text)).toEqual(eventsOf(whole.seen.text))
+    expect([units, row?.outcome]).toEqual([whole.units, 'complete'])
+    expect(row?.content).not.toContain('unreadable')
+  })
+
+  test('ends with an error that stands between its events as it is', async () => {
+    const middle = middleOf(name)
+    const error = '{"error":{"message":"overloaded","type":"overloaded_error"}}'
+    const line = name === 'messages' ? `{"type":"error",${error.slice(1)}` : error
+    const pieces = [...piecesOf(name).slice(0, middle), `${line}\n\n`, ...piecesOf(name).slice(middle)]
+    const { seen, row } = await ask(name, pieces)
+    expect(seen.text).toContain('overloaded')
+    expect(seen.text).not.toContain('s blue.')
+    expect([row?.outcome, row?.content]).toEqual([
+      'interrupted',
+      expect.stringContaining('ended: upstream_stream_error'),
+    ])
+  })
+
   test('goes on without several of them, which are counted', async () => {
     const middle = middleOf(name)
     const pieces = put(name, middle, 'oops')
@@ -121,6 +164,71 @@ describe.each(names)('a stream of %s', (name) => {
     const { seen, row } = await ask(name, pieces)
     expect([seen.status, row?.outcome]).toEqual([200, 'interrupted'])
     expect(eventsOf(seen.text)).not.toContain('[DONE]')
+  })
+})
+
+test('a cut type of a text is no end of a stream of messages', async () => {
+  const whole = await ask('messages', piecesOf('messages'))
+  const { seen, row } = await ask('messages', put('messages', middleOf('messages'), '{"type":"content_bl'))
+  expect([seen.text, row?.outcome]).toEqual([whole.seen.text, 'complete'])
+})
+
+describe('a stream with a call', () => {
+  const calling = {
+    thought: '',
+    text: 'I look.',
+    calls: [{ id: 'toolu_1', name: 'look_up', input: { city: 'London' } }],
+  }
+  const eventsIn = (name: CallerName) =>
+    (services[name].fake.pieces(calling) as string[])
+      .flatMap((piece) => piece.split('\n\n'))
+      .filter((piece) => piece !== '')
+      .map((piece) => `${piece}\n\n`)
+
+  /** Each is an event of the stream of which nothing that came later makes up. */
+  test.each([
+    ['chat', 'the first piece of an input', /"tool_calls":\[/, 1],
+    ['chat', 'the last piece of an input', /"tool_calls":\[/, 2],
+    ['chat', 'the beginning of a call', /"tool_calls":\[/, 0],
+    ['messages', 'the first piece of an input', /partial_json/, 0],
+    ['messages', 'the last piece of an input', /partial_json/, 1],
+    ['messages', 'the beginning of a call', /content_block_start/, 1],
+    ['messages', 'the end of a text', /content_block_stop/, 0],
+    ['messages', 'the end of a call', /content_block_stop/, 1],
+    ['responses', 'the beginning of a call', /output_item\.added/, 1],
+    ['responses', 'the end of a call', /output_item\.done/, 1],
+    ['responses', 'the end of a message', /output_item\.done/, 0],
+  ] as const)('of %s is broken without %s', async (name, _title, isIt, which) => {
+    const events = eventsIn(name)
+    const at = events.flatMap((event, index) => (isIt.test(event) ? [index] : []))[which] ?? -1
+    expect(at).toBeGreaterThan(0)
+    const { seen, row } = await ask(name, events.with(at, 'data: oops\n\n'))
+    expect(seen.text).toContain('cannot be read')
+    expect(row?.outcome).toBe('interrupted')
+  })
+
+  test.each([
+    ['message', /output_item\.added/],
+    ['text', /content_part\.added/],
+  ] as const)('of responses does not begin without the beginning of its %s', async (_title, isIt) => {
+    const events = eventsIn('responses')
+    const at = events.findIndex((event) => isIt.test(event))
+    const { seen } = await ask('responses', events.with(at, 'data: oops\n\n'))
+    expect([seen.status, seen.error?.message]).toEqual([502, expect.stringContaining('cannot be read')])
+  })
+
+  test('of words is broken by what stood in the middle of them: nobody can tell whether they are whole', async () => {
+    const piece = (custom: object, id?: string) => ({
+      id: 'c1',
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...(id && { id, type: 'custom' }), custom }] } }],
+    })
+    const event = (more: object) => `data: ${JSON.stringify(more)}\n\n`
+    const end = { id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }
+    const pieces = [event(piece({ name: 'f', input: 'one ' }, 'a')), event(piece({ input: 'two' })), event(end)]
+    const done = 'data: [DONE]\n\n'
+    expect((await ask('chat', [...pieces, done])).row?.outcome).toBe('complete')
+    const { row } = await ask('chat', [pieces[0] ?? '', 'data: oops\n\n', ...pieces.slice(1), done])
+    expect(row?.outcome).toBe('interrupted')
   })
 })
 

@@ -21,6 +21,8 @@ interface OpenBlock {
 export class StreamBlocks {
   /** Part of a call's input was told, and the whole turned out to be another one. */
   isContradictory = false
+  /** The input of a block that only Anthropic has was no JSON in the end. */
+  hasBrokenInput = false
   readonly #open = new Map<number, OpenBlock>()
   /** Numbers of all blocks that began. */
   readonly #begun = new Set<number>()
@@ -51,6 +53,11 @@ export class StreamBlocks {
     return this.#open.has(index) || this.#natives.has(index)
   }
 
+  /** A block has begun and not ended. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0 || this.#natives.size > 0
+  }
+
   /** A piece of a block. */
   delta(index: number, delta: JsonObject): StreamEvent[] {
     const at = { choice: 0, index } as const
@@ -79,6 +86,7 @@ export class StreamBlocks {
     if (native) {
       this.#natives.delete(index)
       const input = tryParse(native.input)
+      this.hasBrokenInput ||= native.input !== '' && !isObject(input)
       const value = isObject(input) ? { ...native.block, input } : native.block
       return [
         { type: 'part', choice: 0, index, part: { type: 'native', dialect, value } },

@@ -33,9 +33,10 @@ export class MessageStreamDecoder implements StreamDecoder {
         return this.#blocks.start(index, looseObject(event['content_block']))
       case 'content_block_delta':
         // The beginning of its block was in what could not be read: programs cannot go on from it.
-        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#end([{ type: 'error', failure: unreadable }])
+        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':
+        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
         return this.#told(this.#blocks.stop(index, event['content_block']))
       case 'message_delta':
         return this.#messageDelta(event)
@@ -59,6 +60,15 @@ export class MessageStreamDecoder implements StreamDecoder {
     return events
   }
 
+  #torn(): StreamEvent[] {
+    return this.#end([{ type: 'error', failure: unreadable }])
+  }
+
+  /** The end of a block, or a piece of what only Anthropic has, was in what could not be read. */
+  #isTornAtEnd(): boolean {
+    return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
+  }
+
   #told(events: StreamEvent[]): StreamEvent[] {
     return this.#blocks.isContradictory ? this.#end([...events, { type: 'error', failure: contradictory }]) : events
   }
@@ -76,6 +86,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     this.#usage = laterUsage(this.#usage, event['usage'])
     const usage = usageIn(this.#usage)
     const delta = looseObject(event['delta'])
+    if (delta['stop_reason'] && this.#isTornAtEnd()) return this.#torn()
     if (Array.isArray(delta['content'])) this.#content = looseList(delta['content'])
     const events: StreamEvent[] = usage ? [{ type: 'usage', usage }] : []
     if (delta['stop_reason'])
@@ -85,6 +96,7 @@ export class MessageStreamDecoder implements StreamDecoder {
 
   /** The end; blocks that no event told of are taken from where the answer stands whole. */
   #stop(message: JsonObject): StreamEvent[] {
+    if (this.#isTornAtEnd()) return this.#torn()
     if (Array.isArray(message['content'])) this.#content = looseList(message['content'])
     const events = this.#told(this.#blocks.finish(this.#content))
     return this.#ended ? events : this.#end([...events, { type: 'end' }])

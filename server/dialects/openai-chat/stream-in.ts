@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.ts'
-import { CallPlaces, unnamedCall } from '../call-places.ts'
+import { CallPlaces, numberOf, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { Seal } from '../conversation.ts'
 import type { StreamDecoder } from '../dialect.ts'
@@ -24,13 +24,22 @@ interface OpenCall extends ToldCall {
   readonly isSealed: boolean
 }
 
+/** A call of which something came before its name. */
+interface NamelessCall {
+  /** The first piece of it. */
+  readonly head: JsonObject
+  input: string
+}
+
 /** One choice as far as it came. */
 interface ChoiceState {
   parts: number
   /** The part that the next piece of its kind goes on with. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
   /** Calls by their places; they end together, since services may go back to an earlier one. */
-  readonly begun: OpenCall[]
+  readonly begun: Map<number, OpenCall>
+  /** Calls whose name has not come yet, by their places. */
+  readonly nameless: Map<number, NamelessCall>
   places: CallPlaces
   /** The first of them with each id. */
   readonly begunById: Map<string, OpenCall>
@@ -137,7 +146,8 @@ export class ChunkStreamDecoder implements StreamDecoder {
 
   #stop(choice: number, state: ChoiceState, wire: JsonObject, events: StreamEvent[]): void {
     if (state.message && !state.stopped) {
-      const { told, begun: calls, hasCitations, hasMedia } = state
+      const { told, begun, hasCitations, hasMedia } = state
+      const calls = [...begun.values()]
       this.#delta(choice, state, restOf(state.message, { ...told, calls, hasCitations, hasMedia }), events)
     }
     this.#closeAll(choice, state, events)
@@ -152,8 +162,14 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   #closeAll(choice: number, state: ChoiceState, events: StreamEvent[]): void {
+    for (const [place, { head, input }] of state.nameless) {
+      const { index } = this.#beginCall(choice, state, { place, head, name: '' }, new Map(), events)
+      if (input !== '') events.push({ type: 'delta', choice, index, text: input })
+    }
+    state.nameless.clear()
     this.#close(choice, state, events)
-    for (const { index } of state.begun.splice(0)) events.push({ type: 'part-end', choice, index })
+    for (const { index } of state.begun.values()) events.push({ type: 'part-end', choice, index })
+    state.begun.clear()
     state.places = new CallPlaces()
     state.begunById.clear()
     if (state.sound !== undefined) events.push({ type: 'part-end', choice, index: state.sound })
@@ -240,25 +256,52 @@ export class ChunkStreamDecoder implements StreamDecoder {
   ): void {
     const called = looseObject(call['function'] ?? call['custom'])
     const { place } = state.places.of(call)
-    let known = state.begun[place]
-    if (!known) {
-      this.#close(choice, state, events)
-      const givenId = looseText(call['id'])
-      const id = givenId || unnamedCall(this.#idSeed, choice, place)
-      const seal = seals.get(id) ?? googleSeal(call)
-      const head = { type: 'tool-call', id, name: looseText(called['name']), input: '' } as const
-      const part = { ...head, ...(freeformIn(call) && { freeform: true }), ...(seal && { seal }) }
-      const index = this.#part(choice, state, part, events)
-      const number = typeof call['index'] === 'number' ? looseCount(call['index']) : undefined
-      known = { index, number, id, givenId, isSealed: seal !== undefined, input: new SaidText() }
-      state.begun.push(known)
-      if (!state.begunById.has(id)) state.begunById.set(id, known)
-    }
     const whole = called['arguments'] ?? called['input']
-    const text = isObject(whole) ? stringify(whole) : looseText(whole)
+    let text = isObject(whole) ? stringify(whole) : looseText(whole)
+    let known = state.begun.get(place)
+    if (!known) {
+      const name = looseText(called['name'])
+      const waiting = state.nameless.get(place)
+      // Behind what could not be read it is the rest of a call whose beginning was in that.
+      if (name === '' && !this.#hasGap) {
+        if (waiting) waiting.input += text
+        else state.nameless.set(place, { head: call, input: text })
+        return
+      }
+      state.nameless.delete(place)
+      const head = waiting ? { ...call, id: looseText(waiting.head['id']) || call['id'] } : call
+      known = this.#beginCall(choice, state, { place, head, name }, seals, events)
+      text = (waiting?.input ?? '') + text
+    }
     if (text === '') return
     known.input.add(text)
     events.push({ type: 'delta', choice, index: known.index, text })
+  }
+
+  #beginCall(
+    choice: number,
+    state: ChoiceState,
+    { place, head, name }: { place: number; head: JsonObject; name: string },
+    seals: ReadonlyMap<string, Seal>,
+    events: StreamEvent[],
+  ): OpenCall {
+    this.#close(choice, state, events)
+    const givenId = looseText(head['id'])
+    const id = givenId || unnamedCall(this.#idSeed, choice, place)
+    const seal = seals.get(id) ?? googleSeal(head)
+    const part = {
+      type: 'tool-call',
+      id,
+      name,
+      input: '',
+      ...(freeformIn(head) && { freeform: true }),
+      ...(seal && { seal }),
+    } as const
+    const index = this.#part(choice, state, part, events)
+    const known = { index, number: numberOf(head), id, givenId, isSealed: seal !== undefined, input: new SaidText() }
+    state.begun.set(place, known)
+    if (!state.begunById.has(id)) state.begunById.set(id, known)
+    return known
   }
 
   #sound(choice: number, state: ChoiceState, audio: JsonObject, events: StreamEvent[]): void {
@@ -298,7 +341,8 @@ function newState(): ChoiceState {
   return {
     parts: 0,
     open: undefined,
-    begun: [],
+    begun: new Map(),
+    nameless: new Map(),
     places: new CallPlaces(),
     begunById: new Map(),
     sound: undefined,

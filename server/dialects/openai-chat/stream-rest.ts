@@ -37,7 +37,7 @@ export function laterMessage(before: JsonObject | undefined, message: JsonObject
 /** What of a whole message no delta told, as a delta; what was told in other words stays as it was told. */
 export function restOf(message: JsonObject, told: Told): JsonObject {
   const content = textIn(message['content'])
-  const calls = looseList(message['tool_calls']).flatMap((call, at) => restOfCall(call, at, told.calls))
+  const calls = restOfCalls(looseList(message['tool_calls']), told.calls)
   const old = message['function_call']
   return {
     reasoning_content: restOfText(thoughtOf(message) ?? '', told.reasoning),
@@ -61,12 +61,20 @@ function restOfText(whole: string, told: SaidText): string {
   return whole.length > told.length && whole.startsWith(told.toString()) ? whole.slice(told.length) : ''
 }
 
-function restOfCall(call: JsonObject, at: number, told: readonly ToldCall[]): JsonObject[] {
-  const id = looseText(call['id'])
-  const known = told.find((each) => id !== '' && each.id === id) ?? (id === '' ? told[at] : undefined)
-  if (!known) return [{ ...call, index: Math.max(-1, ...told.map(({ number = -1 }) => number)) + 1 + at }]
-  const called = looseObject(call['function'] ?? call['custom'])
-  const whole = called['arguments'] ?? called['input']
-  const rest = restOfText(isObject(whole) ? stringify(whole) : looseText(whole), known.input)
-  return rest === '' ? [] : [{ index: known.number, id: known.givenId, function: { arguments: rest } }]
+function restOfCalls(calls: readonly JsonObject[], told: readonly ToldCall[]): JsonObject[] {
+  const byId = new Map<string, ToldCall>()
+  let free = 0
+  for (const each of told) {
+    if (!byId.has(each.id)) byId.set(each.id, each)
+    free = Math.max(free, (each.number ?? -1) + 1)
+  }
+  return calls.flatMap<JsonObject>((call, at) => {
+    const id = looseText(call['id'])
+    const known = id === '' ? told[at] : byId.get(id)
+    if (!known) return { ...call, index: free + at }
+    const called = looseObject(call['function'] ?? call['custom'])
+    const whole = called['arguments'] ?? called['input']
+    const rest = restOfText(isObject(whole) ? stringify(whole) : looseText(whole), known.input)
+    return rest === '' ? [] : { index: known.number, id: known.givenId, function: { arguments: rest } }
+  })
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, contradictory, unreadableEvent } from '../failure.ts'
+import { brokenOff, contradictory, unreadable, unreadableEvent } from '../failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
 import { decodeFailure } from '../openai-failure.ts'
 import { readUsage, usageOf } from '../openai-usage.ts'
@@ -9,7 +9,7 @@ import { citationIn } from './annotations.ts'
 import { failedEvents } from './failed-events.ts'
 import { callIn, contentIn } from './reply.ts'
 import { stopIn } from './stop.ts'
-import { StreamItems } from './stream-items.ts'
+import { type StreamItem, StreamItems } from './stream-items.ts'
 import { StreamTeller } from './stream-teller.ts'
 
 /**
@@ -24,11 +24,18 @@ export class ResponseStreamDecoder implements StreamDecoder {
   /** Names of the answer, and the highest number of its events. */
   #head: JsonObject = {}
   #sequence = -1
+  /** Something came that could not be read. */
+  #hasGap = false
+  /** The beginning of what goes on, or the end of what should have ended, was in that. */
+  #isTorn = false
 
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '' || data.trim() === '[DONE]') return []
     const event = tryParse(data)
-    if (!isObject(event)) return [unreadableEvent]
+    if (!isObject(event)) {
+      this.#hasGap = true
+      return [unreadableEvent]
+    }
     const type = looseText(event['type'])
     this.#sequence = Math.max(this.#sequence, looseCount(event['sequence_number']))
     switch (type) {
@@ -66,6 +73,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   /** What the last event made known; nobody could act on a call whose input contradicts itself. */
   #told(): StreamEvent[] {
     const events = this.#teller.take()
+    if (this.#isTorn) return this.#end([{ type: 'error', failure: unreadable }])
     return this.#teller.isContradictory ? this.#end([...events, { type: 'error', failure: contradictory }]) : events
   }
 
@@ -88,6 +96,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
 
   #complete(response: JsonObject): StreamEvent[] {
     const started = this.#start(response)
+    this.#isTorn ||= this.#hasGap && this.#items.all.some(({ hasBegun, isDone }) => hasBegun && !isDone)
     for (const [place, item] of looseList(response['output']).entries()) {
       const known = this.#items.claimed(item, place, (each) => this.#teller.hasTold(each, item))
       this.#teller.whole(known, item)
@@ -116,6 +125,18 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return this.#end([...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'error', failure }])
   }
 
+  /** The item that an event within one belongs to. */
+  #item(event: JsonObject, type: string): StreamItem {
+    return this.#expected(this.#items.within(event, type))
+  }
+
+  /** Behind what could not be read no item and no content part goes on whose beginning was not told. */
+  #expected(item: StreamItem, content?: string): StreamItem {
+    const hasBegun = item.hasBegun && (content === undefined || item.begunContents.has(content))
+    this.#isTorn ||= this.#hasGap && !hasBegun
+    return item
+  }
+
   #within(type: string, event: JsonObject): void {
     const teller = this.#teller
     switch (type) {
@@ -128,7 +149,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
       }
       case 'response.output_item.done': {
         const item = looseObject(event['item'])
-        const known = this.#items.done(event, item)
+        const known = this.#expected(this.#items.done(event, item))
         teller.whole(known, item)
         teller.done(known)
         break
@@ -138,9 +159,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
         this.#contentPart(type, event)
         break
       case 'response.output_text.annotation.added':
-        teller.cited(this.#items.within(event, 'message'), contentKey(event), [
-          citationIn(looseObject(event['annotation'])),
-        ])
+        teller.cited(this.#item(event, 'message'), contentKey(event), [citationIn(looseObject(event['annotation']))])
         break
       default:
         this.#piece(type, event)
@@ -154,7 +173,8 @@ export class ResponseStreamDecoder implements StreamDecoder {
         this.#repeated('reasoning', `text ${contentKey(event)}`, looseText(part['text']), event)
       return
     }
-    const known = this.#items.within(event, 'message')
+    const known = this.#item(event, 'message')
+    if (type.endsWith('.added')) known.begunContents.add(contentKey(event))
     this.#teller.content(known, contentKey(event), contentIn(part))
   }
 
@@ -166,22 +186,22 @@ export class ResponseStreamDecoder implements StreamDecoder {
     switch (type) {
       case 'response.output_text.delta':
       case 'response.refusal.delta': {
-        const known = this.#items.within(event, 'message')
+        const known = this.#expected(this.#items.within(event, 'message'), content)
         this.#teller.more(known, content, delta, type === 'response.refusal.delta' ? 'refusal' : 'text')
         this.#teller.probable(known, content, looseList(event['logprobs']))
         break
       }
       case 'response.reasoning_summary_text.delta':
-        this.#teller.more(this.#items.within(event, 'reasoning'), summary, delta)
+        this.#teller.more(this.#item(event, 'reasoning'), summary, delta)
         break
       case 'response.reasoning_text.delta':
-        this.#teller.more(this.#items.within(event, 'reasoning'), `text ${content}`, delta)
+        this.#teller.more(this.#item(event, 'reasoning'), `text ${content}`, delta)
         break
       case 'response.function_call_arguments.delta':
-        this.#teller.more(this.#items.within(event, 'function_call'), inputKey, delta)
+        this.#teller.more(this.#item(event, 'function_call'), inputKey, delta)
         break
       case 'response.custom_tool_call_input.delta':
-        this.#teller.more(this.#items.within(event, 'custom_tool_call'), inputKey, delta)
+        this.#teller.more(this.#item(event, 'custom_tool_call'), inputKey, delta)
         break
       case 'response.output_text.done':
         this.#repeated('message', content, looseText(event['text']), event, 'text')
@@ -209,7 +229,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 
   #repeated(item: string, key: string, whole: string, event: JsonObject, type?: 'text' | 'refusal'): void {
-    this.#teller.repeated(this.#items.within(event, item), key, whole, type)
+    this.#teller.repeated(this.#item(event, item), key, whole, type)
   }
 }
 

@@ -32,6 +32,8 @@ export interface StreamItem {
   early: string
   /** Its start was told, not only deltas of it. */
   hasBegun: boolean
+  /** Content parts whose start was told, by number. */
+  readonly begunContents: Set<string>
   isDone: boolean
   /** It was found in the output that the last event repeats. */
   isClaimed: boolean
@@ -119,6 +121,7 @@ export class StreamItems {
       pieces: new Map(),
       early: '',
       hasBegun: false,
+      begunContents: new Set(),
       isDone: false,
       isClaimed: false,
     }

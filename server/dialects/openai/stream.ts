@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/json.ts'
+import { CallInputs } from '../call-inputs.ts'
 import { CallPlaces, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import type { StreamMeter, StreamSignal } from '../dialect.ts'
@@ -33,6 +34,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #idSeed: string
   /** Which calls have come, by choice. */
   readonly #places = new Map<number, CallPlaces>()
+  readonly #inputs = new CallInputs()
   #hasSpoken = false
   /** The usage was told with a reason to stop or behind one. */
   #hasLateUsage = false
@@ -147,9 +149,10 @@ export class OpenAiStreamMeter implements StreamMeter {
       this.#choice(choice)
       const repair = this.#repairCalls(choice, chunk)
       // A call that has no beginning: it was in what was left out.
-      if (repair === 'headless' && this.#unreadable.hasGap) return 'garbage'
+      if (repair === 'headless') return 'garbage'
       if (repair === 'repaired') isRepaired = true
     }
+    if (this.#hasEnded && this.#inputs.end()) return 'garbage'
     if (isRepaired) this.instead = tryStringify(chunk)
     if (isRepaired && this.instead === undefined) return 'garbage'
     if (usage && this.#endedCount > 0) this.#hasLateUsage = true
@@ -159,7 +162,10 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   #leaveOut(data: string): boolean {
-    return this.#unreadable.mayLeaveOut(data, { isLate: this.#endedCount > 0, isCalling: this.#isCalling })
+    const where = { isLate: this.#endedCount > 0, isCalling: this.#isCalling }
+    if (!this.#unreadable.mayLeaveOut(data, where)) return false
+    this.#inputs.noteGap()
+    return true
   }
 
   /** The end mark ends no answer whose reason to stop or usage may have been in what was left out. */
@@ -186,34 +192,67 @@ export class OpenAiStreamMeter implements StreamMeter {
     }
   }
 
-  /** Gives the calls of a chunk the numbers and ids by which programs put their pieces together, where they have others. */
+  /**
+   * Gives the calls of a chunk the numbers, ids and types by which programs put their pieces together, where they have others.
+   * What a first piece has told is not told again: many programs join texts of one name.
+   */
   #repairCalls(choice: JsonObject, chunk: JsonObject): 'repaired' | 'headless' | undefined {
     const { delta } = choice
     const calls = isObject(delta) ? delta['tool_calls'] : undefined
+    const number = looseCount(choice['index'])
     if (!Array.isArray(calls) || calls.length === 0) {
-      if (isObject(delta) && typeof delta['content'] === 'string' && delta['content'] !== '') this.#isCalling = false
+      if (!isObject(delta)) return undefined
+      if (typeof delta['content'] === 'string' && delta['content'] !== '') this.#isCalling = false
+      if (isObject(delta['function_call'])) this.#oldCall(number, delta['function_call'])
       return undefined
     }
     this.#isCalling = true
-    const number = looseCount(choice['index'])
     const places = this.#places.get(number) ?? new CallPlaces()
     this.#places.set(number, places)
     let isRepaired = false
     let isHeadless = false
     for (const call of calls as unknown[]) {
       if (!isObject(call)) continue
-      const { place, isNew } = places.of(call)
-      isHeadless ||= isNew && !looseText(looseObject(call['function'] ?? call['custom'])['name'])
+      const { place, isNew, isNamed } = places.of(call)
+      const called = looseObject(call['function'] ?? call['custom'])
+      const key = `${number} ${place}`
+      if (isNew) this.#inputs.begin(key, isObject(call['custom']))
+      isHeadless ||= isNew && !isNamed
       if (isNew && !looseText(call['id'])) {
         call['id'] = unnamedCall(looseText(chunk['id']) || this.#idSeed, number, place)
         isRepaired = true
       }
+      if (isNew && call['type'] === undefined && isObject(call['function'])) {
+        call['type'] = 'function'
+        isRepaired = true
+      }
+      if (!isNew && looseText(call['id'])) {
+        delete call['id']
+        isRepaired = true
+      }
+      if (!isNamed && looseText(called['name'])) {
+        delete called['name']
+        isRepaired = true
+      }
+      if (isObject(called['arguments'])) {
+        called['arguments'] = tryStringify(called['arguments']) ?? ''
+        isRepaired = true
+      }
+      this.#inputs.add(key, looseText(called['arguments'] ?? called['input']))
       if (call['index'] === place) continue
       call['index'] = place
       isRepaired = true
     }
-    if (isHeadless) return 'headless'
+    if (isHeadless && this.#unreadable.hasGap) return 'headless'
     return isRepaired ? 'repaired' : undefined
+  }
+
+  /** A call in the form before `tool_calls`, of which an answer has one. */
+  #oldCall(choice: number, { name, arguments: input }: JsonObject): void {
+    this.#isCalling = true
+    const key = `${choice} old`
+    if (looseText(name)) this.#inputs.begin(key, false)
+    this.#inputs.add(key, looseText(input))
   }
 
   /** A message that stands whole in the last chunk, of which no delta or only a part came. */

@@ -1,0 +1,75 @@
+import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import { isObject, tryParse } from '../lib/json.ts'
+import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../lib/sse.ts'
+
+/** What becomes of a block of events on its way to the caller. */
+export interface PassedOn {
+  /** What goes out in place of the block's events; undefined = they go out as they came. */
+  text: string | undefined
+  /** The event that ended the answer, which is not in `text`. */
+  end?: { signal: 'done' | 'error' | 'garbage'; event: string }
+}
+
+/**
+ * Meters the events of a block that is passed on, and leaves out what the caller is not to get: events that nobody can read, and
+ * the usage where it did not ask for that (`withholdUsage`).
+ */
+export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boolean): PassedOn {
+  const { text } = block
+  // What can be skimmed is not cut into events; the rare forms are.
+  const events = block.firstRest || text.includes('\r') ? block.events : undefined
+  let kept: string | undefined
+  for (let index = 0, at = 0; ; index++) {
+    const from = events ? at : meter.skim(text, at)
+    if (kept !== undefined) kept += text.slice(at, from)
+    const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
+    if (!event) return { text: kept }
+    at = event.to
+    // What has gone out already can be neither left out nor changed.
+    const isGone = event.to === 0
+    const raw = text.slice(event.from, event.to)
+    if (event.lines && !isGone) {
+      const { text: out, end } = passOddOn(event, raw, meter, withholdUsage)
+      kept = (kept ?? text.slice(0, event.from)) + out
+      if (end) return { text: kept, end }
+      continue
+    }
+    const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
+    if (signal === 'content' || (signal === 'usage-only' && !withholdUsage)) {
+      const { instead } = meter
+      if (instead !== undefined && !isGone) kept = `${kept ?? text.slice(0, event.from)}data: ${instead}\n\n`
+      else if (kept !== undefined) kept += raw
+      continue
+    }
+    kept ??= text.slice(0, event.from)
+    if (signal === 'usage-only' || (signal === 'skip' && !isGone)) continue
+    return { text: kept, end: { signal: signal === 'skip' ? 'garbage' : signal, event: raw } }
+  }
+}
+
+/** The same for an event of several lines, or with lines of no name: what can be read of it goes out in the usual form. */
+function passOddOn(
+  event: SseEvent,
+  raw: string,
+  meter: StreamMeter,
+  withholdUsage: boolean,
+): PassedOn & { text: string } {
+  const ownName = /^event:[^\r\n]*/m.exec(raw)?.[0]
+  let text = ''
+  for (const message of messagesIn(event)) {
+    const signal = meter.feed(message)
+    if (signal === 'skip' || (signal === 'usage-only' && withholdUsage)) continue
+    const name = ownName ?? nameIn(message)
+    const data = (meter.instead ?? message).replaceAll('\n', '\ndata: ')
+    const written = `${name === undefined ? '' : `${name}\n`}data: ${data}\n\n`
+    if (signal === 'content' || signal === 'usage-only') text += written
+    else return { text, end: { signal, event: written } }
+  }
+  return { text }
+}
+
+/** The line that names an event, for programs that go by it: dialects whose events have a type name them so. */
+function nameIn(message: string): string | undefined {
+  const event = tryParse(message)
+  return isObject(event) && typeof event['type'] === 'string' ? `event: ${event['type']}` : undefined
+}
