@@ -114,15 +114,13 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   })
   mountRelay(app, context.relay, context.limits.billing)
   mountApi(app, context.api)
-  app.all('/v1/*', (c) => unknownPath(c, readerDialect(c.req.raw)))
-  app.all('/v1alpha/*', (c) => unknownPath(c))
-  app.all('/v1beta/*', (c) => unknownPath(c))
-  app.all('/upload/*', (c) => unknownPath(c))
+  for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*', '/openai/*'])
+    app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
   // clientAddress: read by the limit of what is left.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
   // The console: its files, and its page for every path of its own.
-  app.notFound((c) => options.console?.serve(c) ?? unknownPath(c))
+  app.notFound((c) => options.console?.serve(c) ?? unknownPath(c, readerDialect(c.req.raw)))
   return app
 }

@@ -206,7 +206,8 @@ function refusal(result: Refused): GatewayError {
   if (result.reason === 'gone') return new GatewayError('invalid_token', 'invalid token')
   if (result.budget) return budgetError(result.budget, result.reason, result.retryAfter ?? 0)
   if (result.reason === 'user') return new GatewayError('insufficient_user_quota', 'user quota is not enough')
-  if (result.available <= 0 && !result.othersOpen) return new GatewayError('token_exhausted', 'token quota exhausted')
+  if (result.available <= 0 && !result.othersOpen)
+    return new GatewayError('token_exhausted', 'the quota of the token is exhausted: raise it, or use another token')
   return new GatewayError('pre_consume_token_quota_failed', 'token quota is not enough')
 }
 

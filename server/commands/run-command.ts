@@ -17,6 +17,14 @@ const commands: Readonly<Record<string, (store: Store, args: readonly string[], 
   'reset-password': (store, args, print) => resetPassword(store, args[0] ?? 'root', print),
 }
 
+const usage = `Usage: npm run tollgate <command>
+
+  audit                   checks that balances, holds and the log agree
+  reset-password [user]   sets a new password for a person (root, if none is named) and prints it
+
+Run it where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
+`
+
 /** Prints what is wrong with a SQLite database; 3 = something is. Throws where that cannot be known. */
 function check(databaseUrl: string): number {
   const faults = quickCheck(databaseUrl)
@@ -30,11 +38,13 @@ export async function runCommand(
   args: readonly string[],
   readConfig: () => CommandConfig,
 ): Promise<number> {
+  if (name === '--help' || name === 'help') {
+    process.stdout.write(usage)
+    return 0
+  }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command && name !== quickCheckCommand) {
-    process.stderr.write(
-      `Unknown command ${name}. Commands: audit, reset-password [user]. Without a command the server starts.\n`,
-    )
+    process.stderr.write(`Unknown command ${name}.\n${usage}`)
     return 2
   }
   const config = readConfig()

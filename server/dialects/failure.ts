@@ -30,7 +30,8 @@ export function kindOfStatus(status: number): FailureKind {
 
 /** A failure of the gateway's own, for a caller of any dialect. */
 export function failureOf(error: GatewayError): Failure {
-  const isQuota = /quota|budget|exhausted/.test(error.code)
+  // Where the status says that the token is refused, so does the kind: programs look at both.
+  const isQuota = /quota|budget|exhausted/.test(error.code) && error.status !== 401
   return {
     status: error.status,
     kind: isQuota ? 'quota' : kindOfStatus(error.status),

@@ -217,10 +217,16 @@ test('critical endpoints are limited per address, with Retry-After', async () =>
 })
 
 test('unknown paths answer in the OpenAI shape', async () => {
-  const app = new Hono().all('/api/*', (c) => unknownPath(c))
+  const app = new Hono<AppEnv>()
+    .use((c, next) => {
+      c.set('requestId', 'r1')
+      return next()
+    })
+    .all('/api/*', (c) => unknownPath(c))
   const answer = await app.request('/api/none', { method: 'PUT' })
   expect(answer.status).toBe(404)
+  const message = 'Invalid URL (PUT /api/none) (request id: r1)'
   expect(await answer.json()).toEqual({
-    error: { message: 'Invalid URL (PUT /api/none)', type: 'invalid_request_error', param: '', code: '' },
+    error: { message, type: 'invalid_request_error', param: '', code: '' },
   })
 })

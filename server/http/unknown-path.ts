@@ -1,16 +1,23 @@
-import type { Context } from 'hono'
+import type { AppContext } from './app-env.ts'
 
-/** Answers what nothing serves under /api, /v1 and beside. `dialect`: of whoever asks, where the path does not tell it. */
+/**
+ * Answers what nothing serves under /api, /v1 and beside, in the words and with the name for the request's id that whoever asks
+ * knows. `dialect`: of the caller, where the path does not tell it.
+ */
 export function unknownPath(
-  c: Context,
+  c: AppContext,
   dialect: 'openai-chat' | 'anthropic-messages' | 'gemini' = 'openai-chat',
 ): Response {
   const { path } = c.req
+  const id = c.get('requestId')
   const message = `Invalid URL (${c.req.method} ${path})`
   c.header('X-Content-Type-Options', 'nosniff')
-  if (dialect === 'gemini' || /^\/(?:upload|v1beta|v1alpha)\//.test(path))
-    return c.json({ error: { code: 404, message, status: 'NOT_FOUND' } }, 404)
+  c.header('X-Should-Retry', 'false')
+  c.header(dialect === 'anthropic-messages' ? 'request-id' : 'x-request-id', id)
+  if (dialect === 'gemini' || /^\/(?:upload|v1beta|v1alpha)(?:\/|$)/.test(path))
+    return c.json({ error: { code: 404, message: `${message} (request id: ${id})`, status: 'NOT_FOUND' } }, 404)
   if (dialect === 'anthropic-messages')
-    return c.json({ type: 'error', error: { type: 'not_found_error', message } }, 404)
-  return c.json({ error: { message, type: 'invalid_request_error', param: '', code: '' } }, 404)
+    return c.json({ type: 'error', error: { type: 'not_found_error', message }, request_id: id }, 404)
+  const error = { message: `${message} (request id: ${id})`, type: 'invalid_request_error', param: '', code: '' }
+  return c.json({ error }, 404)
 }

@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test'
-import { createGzip, gzipSync } from 'node:zlib'
-import { unpacked } from './unpack.ts'
+import { describe, expect, test } from 'bun:test'
+import { constants, createGzip, gzipSync, zstdCompressSync } from 'node:zlib'
+import { packingOf, unpacked } from './unpack.ts'
 
 const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
 
@@ -96,4 +96,51 @@ test('a body that is silent, or that nobody has begun to read, is given up', asy
     expect([reads, await isGivenUp.promise]).toEqual([reads, 'given up'])
     await reading
   }
+})
+
+describe('a body of zstd', () => {
+  const text = Buffer.from(Array.from({ length: 40_000 }, (_, at) => `${(at * 7919) % 10_007} `).join(''))
+  const run = Buffer.alloc(300_000, 7)
+  const checked = { params: { [constants.ZSTD_c_checksumFlag]: 1 } }
+  const frames = {
+    'of text': zstdCompressSync(text),
+    'with a checksum': zstdCompressSync(text, checked),
+    'of one byte': zstdCompressSync(run),
+    'of nothing but its frame and a short word': zstdCompressSync(Buffer.from('word')),
+    'of two frames': Buffer.concat([zstdCompressSync(text, checked), zstdCompressSync(run)]),
+    'with a frame to be skipped': Buffer.concat([
+      zstdCompressSync(text),
+      Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]),
+    ]),
+  }
+  const read = async (bytes: Uint8Array, pieceLength = 1000) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += pieceLength)
+          controller.enqueue(new Uint8Array(bytes.subarray(at, at + pieceLength)))
+        controller.close()
+      },
+    })
+    return lengthOf(unpacked(body, 'zstd', faults)).catch((error: Error) => error.message)
+  }
+
+  test.each(Object.entries(frames))('%s is whole, and none of its beginnings is', async (title, packed) => {
+    const length = title.includes('two') ? text.length + run.length : undefined
+    const whole = await read(packed)
+    expect(typeof whole).toBe('number')
+    if (length !== undefined) expect(whole).toBe(length)
+    expect(await read(packed, 1)).toBe(whole)
+    const first = title.includes('two') ? zstdCompressSync(text, checked).length : zstdCompressSync(text).length
+    const ends = new Set([first, packed.length])
+    const step = Math.max(1, Math.floor(packed.length / 40))
+    for (let end = 1; end < packed.length; end += end > packed.length - 12 ? 1 : step)
+      if (!ends.has(end)) expect([end, await read(packed.subarray(0, end))]).toEqual([end, 'damaged'])
+  })
+})
+
+test('the one way of packing is found among names that say nothing', () => {
+  const of = (value: string) => packingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
+  expect(['', 'identity', 'identity, identity'].map(of)).toEqual([undefined, undefined, undefined])
+  expect(['gzip', 'identity, gzip', 'GZIP , identity', 'zstd,'].map(of)).toEqual(['gzip', 'gzip', 'gzip', 'zstd'])
+  for (const value of ['gzip, gzip', 'gzip, br', 'compress', 'toString']) expect(() => of(value)).toThrow('unknown')
 })

@@ -7,6 +7,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
+import { ZstdFrames } from './zstd-frames.ts'
 
 /** A short body may unpack to so much, however well it was packed; a longer one to so many times its length. */
 const freeBytes = 1024 * 1024
@@ -32,9 +33,10 @@ export interface UnpackFaults {
 
 /** The one way in which a body is packed; undefined = not at all. Throws `unknown()` for another way, and for several at once. */
 export function packingOf(headers: Headers, unknown: () => Error): string | undefined {
-  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
-  if (encoding === '' || encoding === 'identity') return undefined
-  if (Object.hasOwn(unpackers, encoding)) return encoding
+  const named = (headers.get('content-encoding') ?? '').split(',').map((each) => each.trim().toLowerCase())
+  const [packing, ...others] = named.filter((each) => each !== '' && each !== 'identity')
+  if (packing === undefined) return undefined
+  if (others.length === 0 && Object.hasOwn(unpackers, packing)) return packing
   throw unknown()
 }
 
@@ -48,7 +50,7 @@ export function unpacked(
   faults: UnpackFaults,
 ): ReadableStream<Uint8Array> {
   // Held here: a body that nobody begins to read can be given up, too, and so can one that is silent.
-  const packed = new Packed(body)
+  const packed = new Packed(body, packing === 'zstd')
   const pieces = unpackedPieces(packed, packing, faults)
   return new ReadableStream<Uint8Array>(
     {
@@ -90,20 +92,21 @@ async function* unpackedPieces(
     unpacker.destroy()
   }
   if (isTooLarge) throw faults.tooLarge()
-  // Of a zstd frame that was cut off the runtime makes what it can, without an error: where that is something, what is in it
-  // lacks its own end.
-  if (packing === 'zstd' && length === 0) throw faults.damaged(undefined)
+  if (packing === 'zstd' && !(packed.frames.isWhole && length > 0)) throw faults.damaged(undefined)
 }
 
 /** The bytes of a packed body, counted. */
 class Packed {
   length = 0
   hasFailed = false
+  readonly frames = new ZstdFrames()
   readonly #reader: Reader
+  readonly #isZstd: boolean
   #first = new Uint8Array(0)
 
-  constructor(body: ReadableStream<Uint8Array>) {
+  constructor(body: ReadableStream<Uint8Array>, isZstd: boolean) {
     this.#reader = body.getReader() as Reader
+    this.#isZstd = isZstd
   }
 
   /** Its first two bytes, by which the ways of packing are told apart. */
@@ -137,6 +140,7 @@ class Packed {
 
   #counted(piece: Uint8Array): Uint8Array {
     this.length += piece.length
+    if (this.#isZstd) this.frames.push(piece)
     return piece
   }
 }

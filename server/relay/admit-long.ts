@@ -2,7 +2,7 @@ import type { PriceSheet } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
 import { tokenHasQuota, userHasQuota } from '../store/callers.ts'
 import type { Store } from '../store/store.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, tokenExhausted } from './caller.ts'
 import type { RelayDeps } from './deps.ts'
 import { mappedModel } from './routing-table.ts'
 
@@ -21,7 +21,7 @@ export async function admitLong(
     throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
   if (mayBeFree(relay, caller, model)) return
   const { token, user } = await quotaLeft(store, caller)
-  if (!token) throw new GatewayError('token_exhausted', 'token quota exhausted')
+  if (!token) throw tokenExhausted(caller)
   if (!user) throw new GatewayError('insufficient_user_quota', 'user quota is not enough')
 }
 

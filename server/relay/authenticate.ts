@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { isWithin, parseAddress, parseNetwork } from '../lib/network.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { CallerRow } from '../store/callers.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, tokenExhausted } from './caller.ts'
 import type { Channel, RoutingTable } from './routing-table.ts'
 import type { TokenCache } from './token-cache.ts'
 
@@ -126,8 +126,7 @@ function checkToken(deps: AuthenticateDeps, row: CallerRow): void {
   const isPast = row.expiredTime !== -1 && row.expiredTime * 1000 < deps.nowMs()
   if (row.tokenStatus === tokenStatus.enabled && !isPast) return
   const name = `token ${row.tokenName} (#${row.tokenId})`
-  if (row.tokenStatus === tokenStatus.exhausted)
-    throw new GatewayError('token_exhausted', `the quota of ${name} is exhausted`)
+  if (row.tokenStatus === tokenStatus.exhausted) throw tokenExhausted(row)
   if (row.tokenStatus === tokenStatus.expired) throw new GatewayError('token_expired', `${name} has expired`)
   if (row.tokenStatus !== tokenStatus.enabled) throw new GatewayError('token_unavailable', `${name} is disabled`)
   deps.expired(row.tokenId)

@@ -1,4 +1,5 @@
 import type { CallLimits } from '../billing/limits.ts'
+import { GatewayError } from '../errors.ts'
 import type { CallerRow } from '../store/callers.ts'
 import type { Channel } from './routing-table.ts'
 
@@ -10,4 +11,12 @@ export interface Caller extends CallerRow {
   limits: CallLimits | undefined
   /** The channel that an admin chose by `sk-…-<id>`. */
   chosenChannel: Channel | undefined
+}
+
+/** The refusal of a token whose own quota is used up. */
+export function tokenExhausted({ tokenName, tokenId }: Pick<CallerRow, 'tokenName' | 'tokenId'>): GatewayError {
+  return new GatewayError(
+    'token_exhausted',
+    `the quota of token ${tokenName} (#${tokenId}) is exhausted: raise it, or use another token`,
+  )
 }

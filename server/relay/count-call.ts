@@ -7,6 +7,7 @@ import { endpointsOf, isChat } from './call-upstream.ts'
 import { chargingFor } from './charging.ts'
 import type { RelayDeps } from './deps.ts'
 import { ownHeaders } from './headers.ts'
+import { noChannel } from './no-channel.ts'
 import { noteHealth } from './note-health.ts'
 import { readBounded } from './read-answer.ts'
 import { type Channel, mappedModel, withKey } from './routing-table.ts'
@@ -48,8 +49,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
   const found = chosenChannel ?? selectChannel(call, candidates, new Set(), deps.breaker, deps.random)
-  if (!found)
-    throw new GatewayError('no_available_channel', `no available channel for model ${model} in group ${group}`)
+  if (!found) throw noChannel(call, candidates)
   return withKey(found, deps.clock.nowMs())
 }
 

@@ -70,7 +70,28 @@ export function statusFailure(
       isError &&
       saysSo(dialect.name, failure, response.status) && { raw: { dialect: dialect.name, text } }),
     shouldRetry: response.headers.get('x-should-retry') ?? undefined,
+    plain: isError ? undefined : plainWords(response, text, key),
   })
+}
+
+/** Longest text of a page that is kept. */
+const longestPage = 500
+
+/** What stands in an error that is no JSON, or where a redirect leads, which is what a wrong address answers with. */
+function plainWords(response: Response, text: string, key: string): string | undefined {
+  const location = response.headers.get('location')
+  if (location !== null) return `redirected to ${withoutKey(location, key)}`
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, longestPage) || undefined
+}
+
+/** What an attempt failed by, for the log of administrators: the upstream's own words, or those of the network. */
+export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
+  if (plain !== undefined) return `${error.message}: ${plain}`
+  const { cause } = error
+  // What the network says may repeat the address or a header, and with it the key.
+  return cause instanceof Error && !(cause instanceof GatewayError)
+    ? `${error.message}: ${withoutKey(cause.message, key)}`
+    : error.message
 }
 
 /** What an error means in no dialect, as far as its dialect, or its words for a context that is too long, tell. */

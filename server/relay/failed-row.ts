@@ -84,7 +84,7 @@ function upstreamText(error: unknown): string {
   // The caller may have been told something else instead.
   const { cause } = error.error
   if (cause instanceof GatewayError) return cause.message
-  return isUpstreams(error) ? error.error.message : ''
+  return error.plain ?? (isUpstreams(error) ? error.error.message : '')
 }
 
 function isUpstreams({ shaped, failure, raw, error }: AttemptFailed): boolean {

@@ -10,10 +10,11 @@ import { chargingFor } from './charging.ts'
 import { deliver } from './deliver.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
-import { forCaller } from './error-answer.ts'
+import { forCaller, reasonOf } from './error-answer.ts'
 import { ownHeaders } from './headers.ts'
 import { noteKeyFailure, withOtherKey } from './key-failure.ts'
 import { measure } from './measure.ts'
+import { noChannel } from './no-channel.ts'
 import { noteHealth } from './note-health.ts'
 import { leftOutOf, type Prepared } from './prepare.ts'
 import { AttemptFailed, backOffMs, judgeFailure } from './retry-policy.ts'
@@ -115,7 +116,7 @@ function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedC
   let why: GatewayError | undefined
   for (;;) {
     const channel = nextChannel(deps, call, tried)
-    if (!channel) return why ?? noChannel(call)
+    if (!channel) return why ?? noChannel(call, deps.routing().candidates(call.caller.group, call.facts.model))
     try {
       return { channel, charging: priced(deps, call, channel) }
     } catch (error) {
@@ -166,13 +167,6 @@ function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedCh
     if (error instanceof GatewayError) return undefined
     throw error
   }
-}
-
-function noChannel(call: AnyCall): GatewayError {
-  return new GatewayError(
-    'no_available_channel',
-    `no available channel for model ${call.facts.model} in group ${call.caller.group}`,
-  )
 }
 
 function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
@@ -340,7 +334,7 @@ async function attemptOnce(
       return chargePrompt(deps, sent)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
-    note(failed.status, failed.error.message)
+    note(failed.status, reasonOf(failed, channel.upstream.key))
     return failed
   }
 }

@@ -127,6 +127,8 @@ export class AttemptFailed extends Error {
   readonly raw: { dialect: string; text: string } | undefined
   /** What the upstream said in `x-should-retry`. */
   readonly shouldRetry: string | undefined
+  /** What the upstream said in a form that nobody reads, as a page of a proxy before it: for administrators. */
+  readonly plain: string | undefined
 
   constructor(
     error: GatewayError,
@@ -137,6 +139,7 @@ export class AttemptFailed extends Error {
       failure?: Failure
       raw?: AttemptFailed['raw']
       shouldRetry?: string | undefined
+      plain?: string | undefined
     } = {},
   ) {
     super(error.message, { cause: error })
@@ -147,5 +150,6 @@ export class AttemptFailed extends Error {
     this.failure = said.failure
     this.raw = said.raw
     this.shouldRetry = said.shouldRetry
+    this.plain = said.plain
   }
 }

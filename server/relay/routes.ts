@@ -9,8 +9,8 @@ import { limitByAddress } from '../http/limit-by-address.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { tokenHasQuota } from '../store/callers.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
-import type { CallRoute } from './call-routes.ts'
-import type { Caller } from './caller.ts'
+import { type CallRoute, callRouteOf } from './call-routes.ts'
+import { type Caller, tokenExhausted } from './caller.ts'
 import { readerDialect } from './credentials.ts'
 import { errorResponse } from './error-response.ts'
 import { exposedHeaders, idHeaderOf } from './headers.ts'
@@ -54,7 +54,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
           () => {
             throw new GatewayError(
               'api_not_implemented',
-              `${c.req.method} ${c.req.path} is not served by this gateway: ask the service itself, or leave it out`,
+              `${c.req.method} ${c.req.path} is not served by this gateway: ${methodHint(c) ?? 'ask the service itself'}`,
             )
           },
           notServedDialect(path, c),
@@ -62,6 +62,12 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
       )
     }
   }
+}
+
+/** What to do where the address is right and the method is not. */
+function methodHint({ req: { method, path, url } }: AppContext): string | undefined {
+  if (method !== 'POST' && callRouteOf(url)) return 'use POST'
+  return method !== 'GET' && (path === '/v1/models' || path === '/v1beta/models') ? 'use GET' : undefined
 }
 
 /** What the caller of something that is not served here speaks. */
@@ -128,7 +134,7 @@ async function named(deps: RelayRouteDeps, caller: Caller, model: string): Promi
 async function requireQuota(deps: RelayRouteDeps, caller: Caller): Promise<void> {
   if (caller.unlimited || (await asked(tokenHasQuota(deps.store.read, caller.tokenId)))) return
   deps.exhausted(caller.tokenId)
-  throw new GatewayError('token_exhausted', `the quota of token ${caller.tokenName} (#${caller.tokenId}) is exhausted`)
+  throw tokenExhausted(caller)
 }
 
 /** What the database says; its failure is nobody's fault who asks. */

@@ -38,7 +38,8 @@ export function selectChannel(
   return usable[0]?.channel
 }
 
-function serves(channel: Channel, mode: CallMode, model: string): boolean {
+/** True for a channel whose provider serves this kind of call. */
+export function serves(channel: Channel, mode: CallMode, model: string): boolean {
   const { provider, upstream } = channel
   if (mode === 'realtime') return provider.realtime !== undefined
   if (mode !== 'chat') return provider.modes[mode] !== undefined

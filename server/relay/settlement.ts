@@ -125,7 +125,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     reasoning_tokens: usage.reasoningTokens ?? 0,
     estimated: charge.estimated,
     outcome: ending.outcome,
-    attempts: open.attempts.length > 1 ? attemptsText(open.attempts) : '',
+    attempts: open.attempts.length > 1 || open.attempts[0]?.error ? attemptsText(open.attempts) : '',
   }
 }
 

@@ -303,6 +303,9 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     // Its status is that of the head, which was a success.
     const failed = failureInStream(this.#meter, 200, key)
     noteHealth(this.#deps, this.#open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
+    // For the row: the caller of an account's trouble is told another text.
+    const attempt = this.#open.attempts.at(-1)
+    if (attempt) attempt.error = failed.error.message
     const charged = await this.#settle('interrupted', 'upstream_stream_error')
     const own = ownErrorAfter(event, failed, this.#open.call.dialect)
     const passed = failed.verdict.account ? '' : withoutKey(event, key)

@@ -12,7 +12,7 @@ type Refusal = (typeof refusals)[number]
 /** The sentence of the gateway that a person must see, by reason. */
 const sentences: Readonly<Record<Refusal, RegExp>> = {
   'wrong token': /invalid token/i,
-  'token used up': /token quota exhausted|quota of token .* is exhausted/i,
+  'token used up': /quota of (?:the token|token .*) is exhausted/i,
   'account used up': /user quota is not enough/i,
 }
 

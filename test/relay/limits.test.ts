@@ -200,7 +200,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const spent = { daily_budget: 1, spent_today: 1, spent_at: Math.floor(Date.now() / 1000) }
       const refusals = [
         [await bench.caller({ user: 0, token: 1000 }), 403, 'user quota is not enough'],
-        [await bench.caller({ user: 1000, token: 0 }), 401, 'token quota exhausted'],
+        [await bench.caller({ user: 1000, token: 0 }), 401, 'is exhausted: raise it, or use another token'],
         [await bench.caller(plenty, { token: spent }), 403, 'the daily budget of this token'],
       ] as const
       for (const [caller, status, message] of refusals) {

@@ -251,7 +251,7 @@ describe('refused before it is a WebSocket', () => {
   test('by a type of channel that has no sessions', async () => {
     const caller = await bench.caller()
     const id = await channel({ type: 14 })
-    expect(await refused('model=m', caller.token)).toMatchObject({ status: 503, code: 'no_available_channel' })
+    expect(await refused('model=m', caller.token)).toMatchObject({ status: 400, code: 'mode_not_supported' })
     expect(await refused('model=m', `${bench.gateway.token}-${id}`)).toMatchObject({
       status: 400,
       code: 'mode_not_supported',

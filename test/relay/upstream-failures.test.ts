@@ -197,3 +197,64 @@ test('a slow stream within the limits is no failure', async () => {
   expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
   await charged(bench, caller, 15)
 })
+
+describe('the row of a call that failed tells administrators', () => {
+  const rowOf = async (upstream: fake.Behaviour, body: object = chat) => {
+    await bench.clear()
+    await bench.channel({ type: 8 })
+    bench.upstream.always(upstream)
+    const caller = await bench.caller()
+    await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    const rows = await eventually(async () => {
+      const found = await bench.gateway.context.store.read
+        .selectFrom('logs')
+        .selectAll()
+        .where('token_id', '=', caller.tokenId)
+        .execute()
+      return found.length > 0 ? found : undefined
+    })
+    const [row] = rows
+    return { row, attempts: JSON.parse(row?.attempts || '[]') as { error: string }[] }
+  }
+  const eventually = async <T>(ask: () => Promise<T | undefined>): Promise<T> => {
+    for (;;) {
+      const found = await ask()
+      if (found !== undefined) return found
+      await Bun.sleep(20)
+    }
+  }
+
+  test('what stood on the page that the upstream answered with', async () => {
+    const { row, attempts } = await rowOf(fake.status(500, { shape: 'html' }))
+    expect(row?.upstream_message).toContain('<html>')
+    expect(attempts.at(-1)?.error).toContain('<html>')
+  })
+
+  test('where a redirect leads', async () => {
+    const { row } = await rowOf(fake.redirects('http://127.0.0.1:1/elsewhere'))
+    expect(row?.upstream_message).toBe('redirected to http://127.0.0.1:1/elsewhere')
+  })
+
+  test('what the network said', async () => {
+    const { row, attempts } = await rowOf(fake.resetsBeforeHeaders())
+    expect(attempts.at(-1)?.error).toMatch(/^the request to the upstream failed: .+/)
+    expect(row?.content).toBe('the request to the upstream failed')
+  })
+
+  test('what the upstream said of its account in the middle of a stream', async () => {
+    const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }
+    const error = {
+      error: { message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' },
+    }
+    const { row, attempts } = await rowOf(
+      fake.behaviour('fails in the middle', async (exchange) => {
+        exchange.head(200, [['content-type', 'text/event-stream']])
+        for (const each of [chunk, error]) await exchange.write(`data: ${JSON.stringify(each)}\n\n`)
+        exchange.end()
+      }),
+      { ...chat, stream: true },
+    )
+    expect(row?.outcome).toBe('interrupted')
+    expect(attempts.at(-1)?.error).toBe('Incorrect API key provided')
+  })
+})

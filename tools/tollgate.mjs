@@ -1,0 +1,8 @@
+// npm run tollgate: a command on an installation. Without one it says which there are; npm start starts the server.
+import { runBun } from './bun.mjs'
+import { ensureInstalled } from './install.mjs'
+
+const args = process.argv.slice(2)
+ensureInstalled({ production: true })
+const code = await runBun(['server/main.ts', ...(args.length > 0 ? args : ['--help'])])
+process.exit(args.length > 0 ? code : 2)
