@@ -114,7 +114,7 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   })
   mountRelay(app, context.relay, context.limits.billing)
   mountApi(app, context.api)
-  for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*', '/openai/*'])
+  for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
   // clientAddress: read by the limit of what is left.

@@ -82,8 +82,6 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** What a program is told beside the text, in the form of Anthropic's errors. */
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** It stays the same however often the call is sent, though its status may say otherwise. */
-  readonly lasting: boolean
 
   constructor(
     code: ErrorCode,
@@ -93,7 +91,6 @@ export class GatewayError extends Error {
       status?: number
       retryAfterSeconds?: number
       details?: Readonly<Record<string, unknown>>
-      lasting?: boolean
       cause?: unknown
     } = {},
   ) {
@@ -104,6 +101,5 @@ export class GatewayError extends Error {
     this.param = options.param ?? ''
     this.retryAfterSeconds = options.retryAfterSeconds
     this.details = options.details
-    this.lasting = options.lasting ?? false
   }
 }

@@ -48,8 +48,8 @@ const lasting: ReadonlySet<ErrorCode> = new Set(['model_not_priced', 'api_not_im
 const mayPass: ReadonlySet<number> = new Set([408, 409, 429])
 
 /** True for a refusal of the gateway's own that stays the same however often the call is sent. */
-function isPermanent({ code, status, type, lasting: stays }: GatewayError): boolean {
-  return stays || lasting.has(code) || (type !== 'upstream_error' && status < 500 && !mayPass.has(status))
+function isPermanent({ code, status, type }: GatewayError): boolean {
+  return lasting.has(code) || (type !== 'upstream_error' && status < 500 && !mayPass.has(status))
 }
 
 /** One event that tells a caller that its stream failed. */

@@ -20,22 +20,15 @@ const wishes: Readonly<Record<CallMode, string>> = {
   realtime: 'realtime sessions',
 }
 
-/** Why no channel was found for a call: none has its model, none of those serves this kind of call, or none is left. */
+/** Why no channel was found for a call: none of those that have its model serves this kind of call, or none is left. */
 export function noChannel(
-  { mode, dialect, facts: { model }, caller: { group } }: Pick<AnyCall, 'mode' | 'dialect' | 'facts' | 'caller'>,
+  { mode, facts: { model }, caller: { group } }: Pick<AnyCall, 'mode' | 'facts' | 'caller'>,
   candidates: readonly Candidate[],
 ): GatewayError {
-  const options = { param: 'model', lasting: true }
   if (candidates.length > 0 && !candidates.some(({ channel }) => serves(channel, mode, model)))
     return new GatewayError(
       'mode_not_supported',
       `no channel for model ${model} in group ${group} serves ${wishes[mode]}`,
-      options,
     )
-  const none = `no available channel for model ${model} in group ${group}`
-  if (candidates.length > 0) return new GatewayError('no_available_channel', none)
-  // Programs of Anthropic and Google take a 503 for a service that is overloaded; those of one-api know it for this.
-  if (dialect === 'anthropic-messages' || dialect === 'gemini')
-    return new GatewayError('model_not_found', `no channel serves model ${model} in group ${group}`, options)
-  return new GatewayError('no_available_channel', none, options)
+  return new GatewayError('no_available_channel', `no available channel for model ${model} in group ${group}`)
 }

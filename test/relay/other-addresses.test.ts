@@ -101,4 +101,27 @@ test('an address that is nobody’s is told in the words of whoever asks', async
   ])
   expect(await said('/v1beta/nothing', {})).toMatchObject([404, { error: { code: 404, status: 'NOT_FOUND' } }])
   expect(await said('/upload/nothing', {})).toMatchObject([404, { error: { code: 404, status: 'NOT_FOUND' } }])
+  for (const path of ['/v1beta', '/upload', '/v1beta/nothing', '/openai/v1/nothing', '/nothing']) {
+    expect([path, await said(path, { 'x-goog-api-key': token })]).toMatchObject([
+      path,
+      [404, { error: { status: 'NOT_FOUND' } }],
+    ])
+  }
+  expect(await said('/openai/v1/nothing', { 'x-api-key': token })).toMatchObject([404, { type: 'error' }])
+})
+
+test('an address that is nobody’s names the request as the caller knows it, and is not asked for again', async () => {
+  const { token } = bench.gateway
+  const chat = await get('/v1/nothing', bearer())
+  const id = chat.headers.get('x-oneapi-request-id') ?? 'none'
+  expect([chat.headers.get('x-request-id'), chat.headers.get('x-should-retry')]).toEqual([id, 'false'])
+  expect(chat.text).toContain(id)
+  const messages = await get('/v1/nothing', { 'x-api-key': token })
+  expect(JSON.parse(messages.text)).toMatchObject({ request_id: messages.headers.get('request-id') })
+})
+
+test('a call with another method is told which one to use', async () => {
+  expect((await get('/v1/chat/completions', bearer())).text).toContain('use POST')
+  expect((await get('/v1/messages', { 'x-api-key': bench.gateway.token })).text).toContain('use POST')
+  expect((await get('/v1/files', bearer())).text).toContain('ask the service itself')
 })

@@ -206,25 +206,6 @@ describe('a model', () => {
     )
   })
 
-  test.each([
-    ['/v1/messages', { max_tokens: 5 }, { type: 'error', error: { type: 'not_found_error' } }],
-    ['/v1beta/models/nobody-has-it:generateContent', {}, { error: { code: 404, status: 'NOT_FOUND' } }],
-  ] as const)('that no channel serves is not found at %s', async (path, more, error) => {
-    const { token } = await bench.caller()
-    const body = { model: 'nobody-has-it', ...more, messages: [{ role: 'user', content: 'Hi' }] }
-    const asked = path.startsWith('/v1beta') ? { contents: [{ parts: [{ text: 'Hi' }] }] } : body
-    const answer = await bench.gateway.post(path, asked, token)
-    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([404, 'false'])
-    expect(await answer.json()).toMatchObject(error)
-  })
-
-  test('that no channel serves is not asked for again', async () => {
-    const { token } = await bench.caller()
-    const body = { model: 'nobody-has-it', messages: [{ role: 'user', content: 'Hi' }] }
-    const answer = await bench.gateway.post('/v1/chat/completions', body, token)
-    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([503, 'false'])
-  })
-
   test('that no channel serves for this kind of call is refused by what was asked for', async () => {
     await bench.channel({ type: 14, models: 'claude' })
     const { token } = await bench.caller()
