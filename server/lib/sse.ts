@@ -2,7 +2,8 @@ import { isObject, tryParse } from './json.ts'
 
 /** True for the headers of an answer of server-sent events; the names of media types know no case (RFC 9110, 8.3.1). */
 export function isEventStream(headers: Headers): boolean {
-  return (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+  const type = headers.get('content-type') ?? ''
+  return type.startsWith('text/event-stream') || type.toLowerCase().startsWith('text/event-stream')
 }
 
 /** Complete events taken from a stream, with the bytes they came as. */

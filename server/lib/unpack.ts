@@ -33,7 +33,9 @@ export interface UnpackFaults {
 
 /** The one way in which a body is packed; undefined = not at all. Throws `unknown()` for another way, and for several at once. */
 export function packingOf(headers: Headers, unknown: () => Error): string | undefined {
-  const named = (headers.get('content-encoding') ?? '').split(',').map((each) => each.trim().toLowerCase())
+  const encoding = headers.get('content-encoding')
+  if (encoding === null) return undefined
+  const named = encoding.split(',').map((each) => each.trim().toLowerCase())
   const [packing, ...others] = named.filter((each) => each !== '' && each !== 'identity')
   if (packing === undefined) return undefined
   if (others.length === 0 && Object.hasOwn(unpackers, packing)) return packing

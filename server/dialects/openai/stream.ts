@@ -32,9 +32,9 @@ export class OpenAiStreamMeter implements StreamMeter {
   #endedCount = 0
   readonly #choices: number
   readonly #idSeed: string
-  /** Which calls have come, by choice. */
-  readonly #places = new Map<number, CallPlaces>()
-  readonly #inputs = new CallInputs()
+  /** Which calls have come, by choice, and what of their inputs; most answers have none. */
+  #places: Map<number, CallPlaces> | undefined
+  #inputs: CallInputs | undefined
   #hasSpoken = false
   /** The usage was told with a reason to stop or behind one. */
   #hasLateUsage = false
@@ -152,7 +152,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       if (repair === 'headless') return 'garbage'
       if (repair === 'repaired') isRepaired = true
     }
-    if (this.#hasEnded && this.#inputs.end()) return 'garbage'
+    if (this.#inputs && this.#hasEnded && this.#inputs.end()) return 'garbage'
     if (isRepaired) this.instead = tryStringify(chunk)
     if (isRepaired && this.instead === undefined) return 'garbage'
     if (usage && this.#endedCount > 0) this.#hasLateUsage = true
@@ -164,7 +164,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   #leaveOut(data: string): boolean {
     const where = { isLate: this.#endedCount > 0, isCalling: this.#isCalling }
     if (!this.#unreadable.mayLeaveOut(data, where)) return false
-    this.#inputs.noteGap()
+    this.#inputs?.noteGap()
     return true
   }
 
@@ -207,6 +207,8 @@ export class OpenAiStreamMeter implements StreamMeter {
       return undefined
     }
     this.#isCalling = true
+    this.#places ??= new Map()
+    this.#inputs ??= new CallInputs()
     const places = this.#places.get(number) ?? new CallPlaces()
     this.#places.set(number, places)
     let isRepaired = false
@@ -250,6 +252,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   /** A call in the form before `tool_calls`, of which an answer has one. */
   #oldCall(choice: number, { name, arguments: input }: JsonObject): void {
     this.#isCalling = true
+    this.#inputs ??= new CallInputs()
     const key = `${choice} old`
     if (looseText(name)) this.#inputs.begin(key, false)
     this.#inputs.add(key, looseText(input))
