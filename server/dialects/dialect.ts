@@ -2,8 +2,13 @@ import type { Usage } from '../../contract/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Conversation, DialectName } from './conversation.ts'
 import type { Failure, Reply, StreamEvent } from './reply.ts'
-import type { MediaTokens } from './said-media.ts'
 import type { ToolRules } from './tool-rules.ts'
+
+/** Tokens of the sound and of the images in an answer, as counted where the upstream tells none. */
+export interface MediaTokens {
+  readonly audio: number
+  readonly images: number
+}
 
 /** What a prompt consists of, for counting its tokens: texts, and tokens of everything that is not text. */
 export interface PromptText {

@@ -1,8 +1,4 @@
-/** Tokens of the sound and of the images in an answer, as counted where the upstream tells none. */
-export interface MediaTokens {
-  readonly audio: number
-  readonly images: number
-}
+import type { MediaTokens } from './dialect.ts'
 
 /**
  * 20 a second (OpenAI's pricing of sound), at the 48,000 bytes that a second of pcm16 has, the one form of its streams. Of

@@ -3,22 +3,14 @@ import { callerDialects } from '../dialects/callers.ts'
 import type { Conversation, DialectName } from '../dialects/conversation.ts'
 import type { RequestAddress, RequestFacts } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
 import type { Caller } from './caller.ts'
 import type { Leaving } from './caller-left.ts'
 import type { FormBody } from './form-body.ts'
+import type { JsonBody } from './json-body.ts'
 import type { KnownRequest } from './known-request.ts'
 
 /** The body of a call: JSON text with its parsed form, or a multipart form that may lie in a spool file. */
 export type CallBody = JsonBody | { kind: 'form'; form: FormBody }
-
-export interface JsonBody {
-  kind: 'json'
-  text: string
-  json: JsonObject
-  /** Lists and objects in it; absent = few. */
-  containers?: number
-}
 
 /** One relayed call as the caller asked it. */
 export interface RelayCall {

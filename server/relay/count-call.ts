@@ -45,10 +45,12 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
 }
 
 function channelFor(deps: RelayDeps, call: RelayCall): Channel {
+  const { mode, requestId } = call
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const found = chosenChannel ?? selectChannel(call, candidates, new Set(), deps.breaker, deps.random)
+  const found =
+    chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, new Set(), deps.breaker, deps.random)
   if (!found) throw noChannel(call, candidates)
   return withKey(found, deps.clock.nowMs())
 }

@@ -7,9 +7,7 @@ import { JsonFault, parseJson } from '../lib/parse-json.ts'
 import { readAtMost } from '../lib/read-at-most.ts'
 import type { Turns } from '../lib/turns.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
-import type { JsonBody } from './call.ts'
-import type { RelayDeps } from './deps.ts'
-import type { IdleWait } from './idle-watch.ts'
+import type { IdleWait, IdleWatch } from './idle-watch.ts'
 import { jsonLimits } from './json-limits.ts'
 import type { BodySource } from './packed-body.ts'
 import { shuttingDown } from './shutting-down.ts'
@@ -17,14 +15,24 @@ import { shuttingDown } from './shutting-down.ts'
 /** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024
 
-type Watch = Pick<RelayDeps, 'idleWatch'>
-
 const modelMember = new TextEncoder().encode('"model"')
 
 /** Throws what a long body is refused for, whatever else it says; told the model that it names. */
 type Admit = (model: string | undefined) => Promise<void>
 
-type ReadDeps = Watch & Pick<RelayDeps, 'turns'>
+interface ReadDeps {
+  readonly idleWatch: IdleWatch
+  readonly turns: Turns
+}
+
+/** A JSON body that was read. */
+export interface JsonBody {
+  kind: 'json'
+  text: string
+  json: JsonObject
+  /** Lists and objects in it; absent = few. */
+  containers?: number
+}
 
 /**
  * Reads and parses a JSON object body. Throws GatewayError request_too_large, request_timeout, request_too_complex,
@@ -72,7 +80,11 @@ function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
 }
 
-async function readBytes(source: BodySource, limits: BodyLimits, watch: Watch): Promise<Uint8Array> {
+async function readBytes(
+  source: BodySource,
+  limits: BodyLimits,
+  watch: Pick<ReadDeps, 'idleWatch'>,
+): Promise<Uint8Array> {
   const { declared, timeMs } = limits
   try {
     // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
@@ -86,7 +98,11 @@ async function readBytes(source: BodySource, limits: BodyLimits, watch: Watch): 
   }
 }
 
-function readShort(source: BodySource, timeMs: number, { idleWatch }: Watch): Promise<Uint8Array> {
+function readShort(
+  source: BodySource,
+  timeMs: number,
+  { idleWatch }: Pick<ReadDeps, 'idleWatch'>,
+): Promise<Uint8Array> {
   if (timeMs <= 0) return source.bytes()
   return new Promise((resolve, reject) => {
     const over = () => idleWatch.remove(wait)

@@ -1,3 +1,4 @@
+import type { DialectName } from '../dialects/conversation.ts'
 import type { RequestAddress, RequestFacts } from '../dialects/dialect.ts'
 import type { Feature } from '../dialects/needs.ts'
 import type { CallRoute } from './call-routes.ts'
@@ -11,6 +12,20 @@ export interface KnownRequest {
   needs: ReadonlySet<Feature>
   /** It names files by addresses that some services do not open. */
   namesFiles: boolean
+}
+
+/** A request to be read: its JSON text, which has been parsed before. */
+export interface ReadJob {
+  text: string
+  dialect: Exclude<DialectName, 'openai-chat'>
+  address: RequestAddress
+}
+
+/** Reads requests of many parts off the main thread, which would be held up by them. */
+export interface AsideReader {
+  /** Throws GatewayError (400) as reading the request here would. */
+  read(job: ReadJob): Promise<KnownRequest>
+  close(): void
 }
 
 /** What the address of a call says of the request. */

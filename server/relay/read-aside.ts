@@ -4,15 +4,8 @@ import { GatewayError } from '../errors.ts'
 import { IdleWorker } from '../lib/idle-worker.ts'
 import type { CallBody } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
-import { addressOf, type KnownRequest } from './known-request.ts'
-import type { ReadAnswer, ReadJob } from './reader-worker.ts'
-
-/** Reads requests of many parts off the main thread, which would be held up by them. */
-export interface AsideReader {
-  /** Throws GatewayError (400) as reading the request here would. */
-  read(job: ReadJob): Promise<KnownRequest>
-  close(): void
-}
+import { type AsideReader, addressOf, type KnownRequest, type ReadJob } from './known-request.ts'
+import type { ReadAnswer } from './reader-worker.ts'
 
 /** From so many lists and objects on a request is read aside; reading one takes a few microseconds. */
 const manyContainers = 2_000
@@ -20,6 +13,7 @@ const manyContainers = 2_000
 /** Beside this file as TypeScript, or beside the one file that the server was built into. */
 const workerUrl = new URL(`./reader-worker${extname(import.meta.path)}`, import.meta.url).href
 
+/** Reads in a worker, which is started for the first request and ended when it has been idle. */
 export function createAsideReader(): AsideReader {
   const worker = new IdleWorker<ReadJob, ReadAnswer>(workerUrl, 'the reader of requests')
   return {

@@ -1,20 +1,11 @@
 import { callerDialects } from '../dialects/callers.ts'
-import type { DialectName } from '../dialects/conversation.ts'
-import type { RequestAddress } from '../dialects/dialect.ts'
 import { factsOf } from '../dialects/facts.ts'
 import { needsOf } from '../dialects/needs.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { namesAddresses } from './inline-media.ts'
-import type { KnownRequest } from './known-request.ts'
+import type { KnownRequest, ReadJob } from './known-request.ts'
 import { quickEstimate } from './quick-estimate.ts'
-
-/** A request to be read: its JSON text, which has been parsed before. */
-export interface ReadJob {
-  text: string
-  dialect: Exclude<DialectName, 'openai-chat'>
-  address: RequestAddress
-}
 
 /** The facts of a request without the texts of its prompt, which are one after the other in `said`; or why it is refused. */
 export type ReadAnswer = { id: number } & (

@@ -93,11 +93,14 @@ export async function throughChannels<Call extends AnyCall>(
 }
 
 function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
+  const { mode, requestId } = call
   const { chosenChannel, group } = call.caller
-  const candidates = deps.routing().candidates(group, call.facts.model)
+  const { model } = call.facts
+  const candidates = deps.routing().candidates(group, model)
   const place = threadPlace(deps, call)
   if (place) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, place, tried)
-  const channel = chosenChannel ?? selectChannel(call, candidates, tried, deps.breaker, deps.random)
+  const channel =
+    chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, tried, deps.breaker, deps.random)
   return channel && withKey(channel, deps.clock.nowMs())
 }
 

@@ -1,6 +1,5 @@
 import type { CallMode } from '../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
-import type { AnyCall } from './call.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /**
@@ -9,7 +8,7 @@ import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
  * left; when all are open, the best of them is tried all the same, since refusing would help nobody.
  */
 export function selectChannel(
-  { mode, facts: { model }, requestId }: Pick<AnyCall, 'mode' | 'facts' | 'requestId'>,
+  { mode, model, requestId }: { mode: CallMode; model: string; requestId: string },
   candidates: readonly Candidate[],
   tried: ReadonlySet<number>,
   breaker: Breaker,

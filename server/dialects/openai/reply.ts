@@ -1,8 +1,9 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import type { MediaTokens } from '../dialect.ts'
 import { flatError } from '../flat-error.ts'
-import { type MediaTokens, SaidMedia } from '../said-media.ts'
+import { SaidMedia } from '../said-media.ts'
 import { usageOf } from './usage.ts'
 
 /** What a whole JSON reply says that matters for charging. */
