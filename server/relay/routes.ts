@@ -8,6 +8,7 @@ import { clientAddress } from '../http/client-address.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { tokenHasQuota } from '../store/callers.ts'
+import { type RelayRouteDeps, serveCaller } from './admission/serve-caller.ts'
 import { billingUsage, subscription } from './billing-calls.ts'
 import { type CallRoute, callRouteOf } from './call-routes.ts'
 import { type Caller, tokenExhausted } from './caller.ts'
@@ -17,7 +18,7 @@ import { exposedHeaders, idHeaderOf } from './headers.ts'
 import { limitHeaderNames } from './limit-headers.ts'
 import { modelList, modelsFor, oneModel } from './models.ts'
 import { type RealtimeDeps, serveRealtime } from './realtime/serve-realtime.ts'
-import { type RelayRouteDeps, serveCaller, serveRelay } from './serve-call.ts'
+import { serveRelay } from './serve-call.ts'
 
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 

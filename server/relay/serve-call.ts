@@ -1,146 +1,26 @@
-import type { CallLimits } from '../billing/limits.ts'
-import type { DialectName } from '../dialects/conversation.ts'
-import { type ErrorCode, GatewayError } from '../errors.ts'
-import { epochSeconds } from '../lib/clock.ts'
-import type { CallerRow } from '../store/callers.ts'
-import { currentMinutes } from '../store/limits.ts'
-import type { Store } from '../store/store.ts'
+import { GatewayError } from '../errors.ts'
+import { type RelayRouteDeps, refused, serveCaller } from './admission/serve-caller.ts'
 import { admitLong } from './admit-long.ts'
 import { answerInTime } from './answer-in-time.ts'
 import { asArray } from './array-framing.ts'
-import { type AuthenticateDeps, authenticate, refusedCaller } from './authenticate.ts'
 import { bodyLimits } from './body-limits.ts'
 import { buildCall, type Incoming } from './build-call.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
-import { statusOfRefusal } from './caller-habits.ts'
 import { countCall } from './count-call.ts'
-import { credentialOf } from './credentials.ts'
-import type { RelayDeps } from './deps.ts'
-import { describeFault } from './describe-fault.ts'
 import { embeddingsIn, embeddingsOut } from './embed-content.ts'
-import { errorResponse, lastEventsFor } from './error-response.ts'
-import type { FailedCallLog } from './failed-calls.ts'
-import { failedRow } from './failed-row.ts'
+import { lastEventsFor } from './error-response.ts'
 import { readForm } from './form-body.ts'
 import { readJson } from './json-body.ts'
 import { withItems } from './kept-items.ts'
-import { hasMinuteLimit, limitHeaderNames, limitHeaders } from './limit-headers.ts'
 import { unpackedBody } from './packed-body.ts'
 import { readAside } from './read-aside.ts'
 import { relay } from './relay.ts'
-import { shuttingDown } from './shutting-down.ts'
-import { refuseLoop } from './via.ts'
-
-export interface RelayRouteDeps {
-  relay: RelayDeps
-  authenticate: AuthenticateDeps
-  store: Store
-  trustedProxies: readonly string[]
-  failedCalls: FailedCallLog
-  /** Folder for uploads too large for memory. */
-  spoolDir: string
-  /** Called for a token that turned out to be used up, so that lists show it. */
-  exhausted(tokenId: number): void
-  /** True once the process is asked to end: open calls go on, new ones are refused. */
-  draining(): boolean
-}
 
 /** Authenticates, relays, and turns every failure into an answer in the caller's dialect. */
 export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: CallRoute): Promise<Response> {
   return serveCaller(deps, incoming, (caller) => relayed(deps, incoming, caller, route), route.dialect)
-}
-
-/** Authenticates, runs, and turns every failure into an answer in the caller's dialect; either tells how the caller's limits stand. */
-export async function serveCaller(
-  deps: RelayRouteDeps,
-  incoming: Incoming,
-  run: (caller: Caller) => Promise<Response>,
-  dialect: DialectName = 'openai-chat',
-): Promise<Response> {
-  const { request } = incoming
-  let caller: Caller | undefined
-  let response: Response
-  try {
-    if (deps.draining()) {
-      throw shuttingDown()
-    }
-    refuseLoop(request.headers, deps.relay.installationId)
-    const found = authenticate(deps.authenticate, credentialOf(request, dialect), incoming.address)
-    caller = found instanceof Promise ? await found : found
-    response = await run(caller)
-  } catch (error) {
-    response = refused(deps, incoming, caller ?? refusedCaller(error), error, dialect)
-    // A body without a length may go on for ever; who was not let in need not be able to send it before it reads why.
-    if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
-    incoming.ended?.()
-  }
-  if (caller?.limits) await tellLimits(deps, caller, caller.limits, response.headers)
-  return response
-}
-
-/** What a caller is answered whose call failed, after everybody else who is to know of it was told. */
-function refused(
-  deps: RelayRouteDeps,
-  incoming: Incoming,
-  caller: CallerRow | undefined,
-  error: unknown,
-  dialect: DialectName,
-): Response {
-  const { request, requestId } = incoming
-  const { events } = deps.relay
-  if (isUnexpected(error)) events.warning(`${requestId}: ${describeFault(error)}`)
-  const code = codeOf(error)
-  events.callRefused({ code })
-  const response = errorResponse(error, requestId, dialect, (status) => statusOfRefusal(request, status))
-  noteFailed(deps, incoming, { caller, error, code, status: response.status })
-  return response
-}
-
-/** Leaves a log row of a call whose token is known. */
-function noteFailed(
-  { relay, failedCalls }: RelayRouteDeps,
-  { request, requestId, failed }: Incoming,
-  { caller, error, code, status }: { caller: CallerRow | undefined; error: unknown; code: ErrorCode; status: number },
-): void {
-  if (!caller || !relay.settings().LogErrorsEnabled) return
-  const nowMs = relay.clock.nowMs()
-  const { call, model = '', startedAtMs = nowMs } = failed ?? {}
-  const endpoint = pathOf(request.url)
-  failedCalls.note({ tokenId: caller.tokenId, code, beganAtMs: startedAtMs }, () =>
-    failedRow({ requestId, caller, endpoint, error, code, status, call, model, startedAtMs }, relay.routing(), nowMs),
-  )
-}
-
-/** The path of an absolute address. */
-function pathOf(url: string): string {
-  const from = url.indexOf('/', url.indexOf('://') + 3)
-  const query = url.indexOf('?', from)
-  return query < 0 ? url.slice(from) : url.slice(from, query)
-}
-
-async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimits, headers: Headers): Promise<void> {
-  headers.append('access-control-expose-headers', limitHeaderNames.join(', '))
-  if (!hasMinuteLimit(limits)) return
-  const at = epochSeconds(deps.relay.clock)
-  // What was refused before it came to the ledger, or needs no quota, was not counted.
-  limits.minutes ??= await currentMinutes(deps.store, caller, { token: limits.token, user: limits.user, at }).catch(
-    () => undefined,
-  )
-  for (const [name, value] of Object.entries(limitHeaders(limits))) headers.set(name, value)
-}
-
-function isUnexpected(error: unknown): boolean {
-  if (error instanceof GatewayError)
-    return error.code === 'database_unavailable' || error.code === 'storage_unavailable'
-  return !(error instanceof Error && error.cause instanceof GatewayError)
-}
-
-/** The gateway's own code, whatever the upstream called it. */
-function codeOf(error: unknown): ErrorCode {
-  const known = error instanceof Error && !(error instanceof GatewayError) ? error.cause : error
-  return known instanceof GatewayError ? known.code : 'internal_error'
 }
 
 async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, route: CallRoute): Promise<Response> {

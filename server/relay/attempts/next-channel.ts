@@ -1,0 +1,97 @@
+import type { Hold } from '../../billing/ledger.ts'
+import { GatewayError } from '../../errors.ts'
+import type { AnyCall } from '../call.ts'
+import type { Charging } from '../charge.ts'
+import { chargingFor } from '../charging.ts'
+import type { RelayDeps } from '../deps.ts'
+import { describeFault } from '../describe-fault.ts'
+import { noChannel } from '../no-channel.ts'
+import { noteHealth } from '../note-health.ts'
+import { type Channel, mappedModel, withKey } from '../routing-table.ts'
+import { selectChannel } from '../select-channel.ts'
+import { keeperOf, threadPlace } from '../thread-calls.ts'
+import { growHold, type PricedChannel } from './take-quota.ts'
+
+/**
+ * The next channel that has a price for the call, or why there is none: those without one, and those that have another
+ * model for it which cannot do what is asked, are passed over, as if they had been tried. Throws GatewayError for what
+ * would be refused at every channel.
+ */
+export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
+  let why: GatewayError | undefined
+  for (;;) {
+    const channel = nextChannel(deps, call, tried)
+    if (!channel) return why ?? noChannel(call, deps.routing().candidates(call.caller.group, call.facts.model))
+    try {
+      return { channel, charging: priced(deps, call, channel) }
+    } catch (error) {
+      noteHealth(deps, { channel, call }, 'undecided')
+      if (!isOfChannel(error, call, channel)) throw error
+      // What a caller can mend says more than what an operator left out.
+      if (!why || why.code === 'model_not_priced') why = error
+      tried.add(channel.id)
+    }
+  }
+}
+
+/** The next channel that the call can be paid at, with the hold grown to its price. */
+export async function nextPaid(
+  deps: RelayDeps,
+  call: AnyCall,
+  hold: Hold,
+  tried: Set<number>,
+): Promise<PricedChannel | undefined> {
+  for (;;) {
+    const next = nextIfAny(deps, call, tried)
+    if (!next) return undefined
+    const isPaid = await growHold(deps, call, next, hold).catch((error: unknown) => {
+      deps.events.warning(`${call.requestId}: ${describeFault(error)}`)
+      return undefined
+    })
+    if (isPaid) return next
+    noteHealth(deps, { channel: next.channel, call }, 'undecided')
+    // The database is away, for the others too.
+    if (isPaid === undefined) return undefined
+    tried.add(next.channel.id)
+  }
+}
+
+/** What the next channels would refuse is not told: the caller hears what went wrong upstream. */
+function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
+  try {
+    const next = nextPriced(deps, call, tried)
+    return next instanceof GatewayError ? undefined : next
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+/** True for a refusal that another channel may not have. */
+function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
+  if (!(error instanceof GatewayError) || caller.chosenChannel) return false
+  const isUnpriced = error.code === 'model_not_priced' || error.code === 'tier_not_priced'
+  return isUnpriced || mappedModel(channel, facts.model) !== facts.model
+}
+
+function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>): Channel | undefined {
+  const { mode, requestId } = call
+  const { chosenChannel, group } = call.caller
+  const { model } = call.facts
+  const candidates = deps.routing().candidates(group, model)
+  const place = threadPlace(deps, call)
+  if (place) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, place, tried)
+  const channel =
+    chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, tried, deps.breaker, deps.random)
+  return channel && withKey(channel, deps.clock.nowMs())
+}
+
+function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
+  return chargingFor(
+    call,
+    deps.prices(),
+    mappedModel(channel, call.facts.model),
+    channel.type,
+    deps.settings().PreConsumedQuota,
+  )
+}
