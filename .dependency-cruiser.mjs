@@ -14,6 +14,18 @@ const packages = (names) => `(?:^|/)node_modules/(?:@types/)?(?:${names.map(lite
 const anyPackage = '(?:^|/)node_modules/'
 const bunModule = '^bun(?::|$)'
 
+/** What several dialects share, the lowest room first. */
+const dialectRooms = [
+  'neutral',
+  'damaged-events',
+  'metering',
+  'models',
+  'wire',
+  'failures',
+  'openai-shared',
+  'chat-based',
+]
+
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 /** The whole list of what a folder may import. Tests beside the code are free of it. */
@@ -38,6 +50,24 @@ function only(path, comment, { own = [], npm, core = false, except = [] }) {
 /** One owner per outside package, so that replacing it is a change in one place. */
 function owner(names, owners, comment) {
   return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
+}
+
+/** Rooms of a folder, the lowest first: each may import those before it. '.' means the files of the folder itself. */
+function rooms(base, comment, order) {
+  const inside = (room) => (room === '.' ? `^${base}/[^/]+\\.ts$` : `^${base}/${room}/`)
+  return order.slice(0, -1).map((room, at) =>
+    rule(
+      `${base.split('/')[1]}-room-${room === '.' ? 'itself' : room}`,
+      comment,
+      { path: inside(room), pathNot: tests },
+      {
+        path: order
+          .slice(at + 1)
+          .map(inside)
+          .join('|'),
+      },
+    ),
+  )
 }
 
 export default {
@@ -98,7 +128,7 @@ export default {
       'bun-seam',
       "Bun's own API stays in a handful of named files, so that another runtime is an adapter away.",
       {
-        pathNot: `${places(['server/main.ts', 'server/http/web-sockets.ts', 'server/relay/send.ts', 'server/store/open.ts', 'server/store/*sqlite*.ts', 'server/lib/password.ts'])}|${tests}`,
+        pathNot: `${places(['server/main.ts', 'server/http/web-sockets.ts', 'server/relay/send.ts', 'server/store/open.ts', 'server/store/*sqlite*.ts', 'server/store/*/*sqlite*.ts', 'server/lib/password.ts'])}|${tests}`,
       },
       { path: bunModule },
     ),
@@ -164,10 +194,16 @@ export default {
     ),
     rule(
       'dialect-to-dialect',
-      'Dialects meet in the neutral Conversation; what two share belongs in dialects/ itself or in lib/.',
-      { path: '^server/dialects/([^/]+)/', pathNot: tests },
-      { path: '^server/dialects/[^/]+/', pathNot: '^server/dialects/$1/' },
+      'Dialects meet in the neutral Conversation; what two share belongs in a room below them or in lib/.',
+      { path: '^server/dialects/([^/]+)/', pathNot: `^server/dialects/(?:${dialectRooms.join('|')})/|${tests}` },
+      { path: '^server/dialects/[^/]+/', pathNot: `^server/dialects/(?:$1|${dialectRooms.join('|')})/` },
     ),
+    ...rooms('server/dialects', 'What dialects share stands below them: see the order in ARCHITECTURE.', [
+      ...dialectRooms.slice(0, -1),
+      'openai-chat',
+      'chat-based',
+      '.',
+    ]),
     ...only('server/providers', 'A provider translates. It knows no money, no store, no HTTP framework.', {
       own: [...ground, 'server/dialects'],
       npm: ['zod'],
@@ -206,7 +242,7 @@ export default {
     rule(
       'migrations-are-frozen',
       'A migration runs years later as it was written, so it uses no code that changes.',
-      { path: '^server/store/migrations/', pathNot: tests },
+      { path: '^server/store/migrations/', pathNot: `^server/store/migrations/migrate\\.ts$|${tests}` },
       {
         path: '^(?:server|contract)/',
         pathNot: '^server/store/migrations/',

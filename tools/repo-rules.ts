@@ -68,7 +68,8 @@ export function registryHosts(base: string): string[] {
 
 /** The linter knows the name Bun; this knows the way around it. */
 export function hiddenBun(base: string): string[] {
-  const free = /^server\/(?:main|relay\/send|store\/open|store\/[^/]*sqlite[^/]*|lib\/password)\.ts$|\.test\.tsx?$/
+  const free =
+    /^server\/(?:main|relay\/(?:upstream\/)?send|store\/(?:connection\/)?open|store\/(?:[^/]*\/)?[^/]*sqlite[^/]*|lib\/(?:secrets\/)?password)\.ts$|\.test\.tsx?$/
   const inside = (path: string) => /^(?:contract|server|console)\/.*\.tsx?$/.test(path) && !free.test(path)
   return matching(base, /globalThis(?:\.|\[['"])Bun\b/, inside)
 }
