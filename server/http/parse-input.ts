@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { inTime } from '../lib/body-time.ts'
+import { readAtMost } from '../lib/bytes/read-at-most.ts'
+import { packingOf, unpacked } from '../lib/bytes/unpack.ts'
 import { isObject } from '../lib/json.ts'
 import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
-import { readAtMost } from '../lib/read-at-most.ts'
 import type { Turns } from '../lib/turns.ts'
-import { packingOf, unpacked } from '../lib/unpack.ts'
 import { ApiFailure } from './api-failure.ts'
 
 /** Largest body of a management call. */

@@ -1,5 +1,5 @@
+import { readAtMost } from '../lib/bytes/read-at-most.ts'
 import { fetchPlain } from '../lib/fetch-plain.ts'
-import { readAtMost } from '../lib/read-at-most.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { leadsToMetadata } from './metadata-guard.ts'

@@ -1,6 +1,6 @@
 import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../lib/json.ts'
-import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../lib/sse.ts'
 
 /** What becomes of a block of events on its way to the caller. */
 export interface PassedOn {

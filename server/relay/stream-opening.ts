@@ -1,7 +1,7 @@
 import type { StreamMeter } from '../dialects/dialect.ts'
 import { GatewayError } from '../errors.ts'
+import { messagesIn, SseSplitter, someEvent, sseData } from '../lib/bytes/sse.ts'
 import type { Clock } from '../lib/clock.ts'
-import { messagesIn, SseSplitter, someEvent, sseData } from '../lib/sse.ts'
 import { CallerLeft, type Leaving } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt, failureInStream, madeOf } from './error-answer.ts'

@@ -6,8 +6,8 @@ import { gemini } from '../../server/dialects/gemini/index.ts'
 import { openaiChat } from '../../server/dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../server/dialects/openai-responses/index.ts'
 import type { Choice, Failure, Reply, ReplyPart, StreamEvent } from '../../server/dialects/reply.ts'
+import { sseData } from '../../server/lib/bytes/sse.ts'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
-import { sseData } from '../../server/lib/sse.ts'
 import { listCases, loadCase, type RecordingCase, type RecordingFilter } from './recordings.ts'
 
 /** The dialects by name. */

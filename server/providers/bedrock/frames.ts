@@ -1,8 +1,8 @@
 import { encodeFailure } from '../../dialects/anthropic-messages/failure.ts'
 import { streamFailure } from '../../dialects/bedrock-converse/failure.ts'
-import { AwsEventFraming, type AwsMessage } from '../../lib/aws-event-stream.ts'
+import { AwsEventFraming, type AwsMessage } from '../../lib/bytes/aws-event-stream.ts'
+import { asEvents } from '../../lib/bytes/reframe.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { asEvents } from '../../lib/reframe.ts'
 
 const decoder = new TextDecoder()
 

@@ -1,7 +1,7 @@
 import { collected, cozeChat } from '../../dialects/coze/index.ts'
+import { asEvents, asJson, NamedEventFraming } from '../../lib/bytes/reframe.ts'
+import { isEventStream } from '../../lib/bytes/sse.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { asEvents, asJson, NamedEventFraming } from '../../lib/reframe.ts'
-import { isEventStream } from '../../lib/sse.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
 /** Whom a bot talks to, where the channel does not say. */

@@ -1,7 +1,7 @@
 import { ollamaChat } from '../../dialects/ollama-chat/index.ts'
 import { GatewayError } from '../../errors.ts'
+import { asEvents, LineFraming } from '../../lib/bytes/reframe.ts'
 import { isObject } from '../../lib/json.ts'
-import { asEvents, LineFraming } from '../../lib/reframe.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
-import { noCode, vanished } from '../../lib/web-socket-frames.ts'
+import { noCode, vanished } from '../../lib/bytes/web-socket-frames.ts'
 import { shuttingDown } from '../shutting-down.ts'
 import type { Lapse } from './silence.ts'
 import type { UpstreamClose } from './upstream-socket.ts'

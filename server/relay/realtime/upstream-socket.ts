@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isIP, connect as openPlain, type Socket } from 'node:net'
 import { connect as openSecure } from 'node:tls'
-import { runningTimer } from '../../lib/running-timer.ts'
 import {
   clientFrame,
   closePayload,
@@ -9,7 +8,8 @@ import {
   FrameReader,
   type SocketMessage,
   vanished,
-} from '../../lib/web-socket-frames.ts'
+} from '../../lib/bytes/web-socket-frames.ts'
+import { runningTimer } from '../../lib/running-timer.ts'
 import { readHead, refusalOf } from './handshake.ts'
 
 /** How a WebSocket to an upstream is opened. */

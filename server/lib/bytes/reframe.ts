@@ -1,4 +1,4 @@
-import { type JsonObject, tryParse } from './json.ts'
+import { type JsonObject, tryParse } from '../json.ts'
 
 /** Cuts a body into messages: fed with its bytes in order, cut anywhere. What it returns is the messages complete by then. */
 export interface Framing {

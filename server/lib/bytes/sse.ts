@@ -1,4 +1,4 @@
-import { isObject, tryParse } from './json.ts'
+import { isObject, tryParse } from '../json.ts'
 
 /** True for the headers of an answer of server-sent events; the names of media types know no case (RFC 9110, 8.3.1). */
 export function isEventStream(headers: Headers): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { crc32 } from 'node:zlib'
-import { awsFrame } from '../../test/helpers/aws-frames.ts'
+import { awsFrame } from '../../../test/helpers/aws-frames.ts'
 import { AwsEventFraming } from './aws-event-stream.ts'
 import { asEvents, asJson, type Framing, LineFraming, NamedEventFraming, unreadableMessage } from './reframe.ts'
 
