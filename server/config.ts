@@ -12,8 +12,8 @@ import {
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isPostgresUrl } from './lib/database-url.ts'
-import { randomHex } from './lib/ids.ts'
 import { parseNetwork } from './lib/network.ts'
+import { randomHex } from './lib/secrets/ids.ts'
 
 /** Everything the environment says, read once. */
 export interface Config {

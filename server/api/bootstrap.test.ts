@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi } from '../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { createSecrets } from '../lib/secrets.ts'
+import { createSecrets } from '../lib/secrets/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { bootstrapRoot } from './bootstrap.ts'
 

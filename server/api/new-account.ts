@@ -1,7 +1,7 @@
 import { maxQuota } from '../../contract/api/fields.ts'
 import { logType } from '../../contract/log-types.ts'
 import { ApiFailure } from '../http/api-failure.ts'
-import { randomHex } from '../lib/ids.ts'
+import { randomHex } from '../lib/secrets/ids.ts'
 import type { Settings } from '../settings/settings.ts'
 import { inviterOf } from '../store/identities.ts'
 import { addAccountLog } from '../store/logs.ts'

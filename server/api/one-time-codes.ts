@@ -1,6 +1,6 @@
 import { tooManyRequests } from '../http/api-failure.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import type { Secrets } from '../lib/secrets.ts'
+import type { Secrets } from '../lib/secrets/secrets.ts'
 import { isCode, saveCode, useCode } from '../store/codes.ts'
 import { type MailRule, takeMailTurn } from '../store/mail-limits.ts'
 import type { Db, Store, Trx } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../lib/clock.ts'
-import { requestId, requestIdHeader } from '../lib/ids.ts'
+import { requestId, requestIdHeader } from '../lib/secrets/ids.ts'
 import type { AppEnv } from './app-env.ts'
 
 /** Gives every request an id and sends it back, as one-api does. */

@@ -1,6 +1,6 @@
 import type { Events } from '../events.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Secrets } from '../lib/secrets.ts'
+import type { Secrets } from '../lib/secrets/secrets.ts'
 import { createFetchJson } from '../outbound/fetch-json.ts'
 import type { CoolDown } from '../relay/breaker.ts'
 import type { RelayDeps } from '../relay/deps.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { createSecrets } from '../lib/secrets.ts'
+import { createSecrets } from '../lib/secrets/secrets.ts'
 import { createAccessTokens } from './access-tokens.ts'
 
 const secrets = createSecrets('a master key for tests')

@@ -1,4 +1,4 @@
-import type { Secrets } from '../lib/secrets.ts'
+import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { AccessToken, AccessTokens } from '../providers/provider.ts'
 import { storedToken, storeToken } from '../store/access-tokens.ts'
 import type { Store } from '../store/store.ts'

@@ -1,4 +1,5 @@
 import { readErrorBody } from '../dialects/openai/errors.ts'
+import { withoutKey } from '../lib/secrets/without-key.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
@@ -16,7 +17,6 @@ import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { readErrorAnswer } from './read-answer.ts'
 import type { Channel } from './routing-table.ts'
-import { withoutKey } from './without-key.ts'
 
 /** A call at one channel, before the place there is chosen. */
 export type Question = Omit<Attempting, 'endpoint' | 'upstreamCall'>

@@ -6,8 +6,8 @@ import { decodeFailure } from '../dialects/openai-failure.ts'
 import type { Failure } from '../dialects/reply.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
+import { withoutKey } from '../lib/secrets/without-key.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
-import { withoutKey } from './without-key.ts'
 
 /** A failure by the gateway's own judgement of what came, or did not come, from the upstream. */
 export function failedAttempt(error: GatewayError, status: number): AttemptFailed {

@@ -1,8 +1,8 @@
 import type { DialectName } from '../dialects/conversation.ts'
-import { requestIdHeader } from '../lib/ids.ts'
+import { requestIdHeader } from '../lib/secrets/ids.ts'
+import { withoutKey } from '../lib/secrets/without-key.ts'
 import { droppedHeader } from './dropped-names.ts'
 import { viaHeader } from './via.ts'
-import { withoutKey } from './without-key.ts'
 
 /** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const

@@ -6,6 +6,7 @@ import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
 import { runningSignal } from '../lib/running-timer.ts'
+import { withoutKey } from '../lib/secrets/without-key.ts'
 import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'
 import { endpointsOf } from './call-upstream.ts'
@@ -17,7 +18,6 @@ import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
 import { type Channel, mappedModel } from './routing-table.ts'
-import { withoutKey } from './without-key.ts'
 
 /** How a test call went. */
 export interface Probe {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../errors.ts'
+import { withoutKey } from '../lib/secrets/without-key.ts'
 import { backOffMs, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
-import { withoutKey } from './without-key.ts'
 
 describe('judgeStatus', () => {
   const cases: readonly (readonly [status: number, retry: boolean, upstreamFault: boolean, disable: boolean])[] = [

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { joined } from '../lib/bytes/joined.ts'
 import { SseSplitter } from '../lib/bytes/sse.ts'
+import { withoutKey } from '../lib/secrets/without-key.ts'
 import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { failureInStream } from './error-answer.ts'
@@ -19,7 +20,6 @@ import type { StreamOptions } from './stream-options.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
-import { withoutKey } from './without-key.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

@@ -1,4 +1,4 @@
-import type { Secrets } from '../lib/secrets.ts'
+import type { Secrets } from '../lib/secrets/secrets.ts'
 import { type CallerRow, findCaller } from '../store/callers.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,5 +1,5 @@
 import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
-import type { Secrets } from '../lib/secrets.ts'
+import type { Secrets } from '../lib/secrets/secrets.ts'
 import { type OptionRow, sealOptionRows } from '../store/options.ts'
 import type { Store } from '../store/store.ts'
 

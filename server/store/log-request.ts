@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { logType } from '../../contract/log-types.ts'
-import { requestSeconds } from '../lib/ids.ts'
+import { requestSeconds } from '../lib/secrets/ids.ts'
 import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'

@@ -1,4 +1,4 @@
-import { hashPassword } from '../../server/lib/password.ts'
+import { hashPassword } from '../../server/lib/secrets/password.ts'
 import type { Store } from '../../server/store/store.ts'
 import { cookieOf, createTestApi, type TestApi } from '../helpers/api-app.ts'
 

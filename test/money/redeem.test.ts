@@ -1,6 +1,6 @@
 // One code, a hundred people at once: one of them gets the quota, on every database and over every number of processes.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { createSecrets } from '../../server/lib/secrets.ts'
+import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { balanceFaults } from '../../server/store/balance-check.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { openStore } from '../../server/store/open.ts'

@@ -2,8 +2,8 @@
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   'contract/roles.ts': ['zod/mini'],
   'contract/api/index.ts': ['../roles.ts'],
-  'server/lib/ids.ts': ['node:crypto', '../../contract/roles.ts'],
-  'server/lib/password.ts': ['bun'],
+  'server/lib/secrets/ids.ts': ['node:crypto', '../../contract/roles.ts'],
+  'server/lib/secrets/password.ts': ['bun'],
   'server/errors.ts': ['./lib/ids.ts'],
   'server/log.ts': ['pino'],
   'server/metrics.ts': ['prom-client', './events.ts', './log.ts'],

@@ -70,7 +70,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'server/store/open.ts': 'export const a = Bun.version\n',
   'server/store/ledger-sqlite.ts': 'export const a = Bun.version\n',
   'server/relay/send.ts': 'export const a = Bun.version\n',
-  'server/lib/password.ts': 'export const a = Bun.password\n',
+  'server/lib/secrets/password.ts': 'export const a = Bun.password\n',
   'server/store/migrations/0001-init.ts': longFunction,
   'server/store/default-prices.gen.ts': longFile,
   'server/lib/long.test.ts': longFunction,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createSecrets } from '../../server/lib/secrets.ts'
+import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { openServerDatabase } from '../helpers/server-database.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'

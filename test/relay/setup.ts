@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Updateable } from 'kysely'
-import { randomBase62 } from '../../server/lib/ids.ts'
+import { randomBase62 } from '../../server/lib/secrets/ids.ts'
 import type { TokensTable, UsersTable } from '../../server/store/tables.ts'
 import { addUser } from '../../server/store/user-changes.ts'
 import { addTokenWithKey } from '../helpers/accounts.ts'

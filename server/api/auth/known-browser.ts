@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { AppContext } from '../../http/app-env.ts'
-import type { Secrets } from '../../lib/secrets.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
 
 const cookieName = 'known'
 const lifetimeSeconds = 180 * 86_400

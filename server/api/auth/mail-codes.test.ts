@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { type MailServer, mailThrough, setOptions, startMailServer } from '../../../test/helpers/mail-server.ts'
-import { hashPassword } from '../../lib/password.ts'
+import { hashPassword } from '../../lib/secrets/password.ts'
 
 const password = 'correct horse'
 const hash = await hashPassword(password)

@@ -3,7 +3,7 @@ import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { setOptions } from '../../../test/helpers/mail-server.ts'
 import { type OAuthServer, type OutsidePerson, startOAuthServer } from '../../../test/helpers/outside-services.ts'
-import { hashPassword } from '../../lib/password.ts'
+import { hashPassword } from '../../lib/secrets/password.ts'
 
 const password = 'correct horse'
 const hash = await hashPassword(password)

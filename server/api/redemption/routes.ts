@@ -4,7 +4,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { randomHex } from '../../lib/ids.ts'
+import { randomHex } from '../../lib/secrets/ids.ts'
 import { recordAudit } from '../../store/audit.ts'
 import {
   addRedemptions,

@@ -1,5 +1,5 @@
 import { errorTable, GatewayError } from '../../errors.ts'
-import { requestIdHeader } from '../../lib/ids.ts'
+import { requestIdHeader } from '../../lib/secrets/ids.ts'
 import type { Upgrade } from '../../lib/socket-session.ts'
 import { type RelayRouteDeps, serveCaller } from '../admission/serve-caller.ts'
 import { patienceOf } from '../ask-upstream.ts'

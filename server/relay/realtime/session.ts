@@ -6,8 +6,9 @@ import { cancelEvent, errorEvent } from '../../dialects/openai-realtime/events.t
 import { sumOf } from '../../dialects/openai-realtime/usage.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
-import { requestId as newId } from '../../lib/ids.ts'
 import { runningTimer } from '../../lib/running-timer.ts'
+import { requestId as newId } from '../../lib/secrets/ids.ts'
+import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { CallerSocket, SocketSession } from '../../lib/socket-session.ts'
 import type { CrashRow } from '../../store/ledger-store.ts'
 import type { SessionCall } from '../call.ts'
@@ -16,7 +17,6 @@ import type { RelayDeps } from '../deps.ts'
 import type { IdleWait } from '../idle-watch.ts'
 import { noteHealth } from '../note-health.ts'
 import { type OpenCall, settle } from '../settlement.ts'
-import { withoutKey } from '../without-key.ts'
 import {
   callerClosed,
   type Ending,
