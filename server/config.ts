@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isPostgresUrl } from './lib/database-url.ts'
-import { parseNetwork } from './lib/network.ts'
+import { isPostgresUrl } from './lib/network/database-url.ts'
+import { parseNetwork } from './lib/network/ip-network.ts'
 import { randomHex } from './lib/secrets/ids.ts'
 
 /** Everything the environment says, read once. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { CommandConfig } from '../config.ts'
 import { quickCheckCommand } from '../jobs/database-check.ts'
-import { isPostgresUrl } from '../lib/database-url.ts'
+import { isPostgresUrl } from '../lib/network/database-url.ts'
 import { isMigrated } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import { quickCheck } from '../store/quick-check-sqlite.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Upgrade } from '../lib/socket-session.ts'
+import type { Upgrade } from '../lib/network/socket-session.ts'
 
 /** Who is behind a call of the management API, as the users table has it now. */
 export interface Person {

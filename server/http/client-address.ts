@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type ipaddr from 'ipaddr.js'
-import { type Address, isWithin, type Network, parseAddress, parseNetwork } from '../lib/network.ts'
+import { type Address, isWithin, type Network, parseAddress, parseNetwork } from '../lib/network/ip-network.ts'
 import type { AppEnv } from './app-env.ts'
 
 /** Where a request came from. */

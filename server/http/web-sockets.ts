@@ -1,5 +1,5 @@
 import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
-import type { CallerSocket, SocketSession, Upgrade } from '../lib/socket-session.ts'
+import type { CallerSocket, SocketSession, Upgrade } from '../lib/network/socket-session.ts'
 
 /** Longest message of a caller, in bytes; OpenAI takes pieces of sound of up to 15 MiB. Longer ones close with 1009. */
 const mostMessageBytes = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { readAtMost } from '../lib/bytes/read-at-most.ts'
-import { fetchPlain } from '../lib/fetch-plain.ts'
+import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import { leadsToMetadata } from './metadata-guard.ts'

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { readAtMost } from '../lib/bytes/read-at-most.ts'
-import { fetchPlain } from '../lib/fetch-plain.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 

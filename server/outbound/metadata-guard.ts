@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { isMetadataHost } from '../lib/metadata-address.ts'
+import { isMetadataHost } from '../lib/network/metadata-address.ts'
 
 /** Finds the addresses of a name; rejects or returns none for one that is not known. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>

@@ -1,4 +1,4 @@
-import { fetchPlain } from '../lib/fetch-plain.ts'
+import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import { leadsToMetadata } from './metadata-guard.ts'
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import { PackedAnswerFault } from '../lib/fetch-plain.ts'
+import { PackedAnswerFault } from '../lib/network/fetch-plain.ts'
 import { CallerLeft } from './caller-left.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt } from './error-answer.ts'

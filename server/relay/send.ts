@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../errors.ts'
 import { isEventStream } from '../lib/bytes/sse.ts'
-import { asItIs, type BunRequestInit, PackedAnswerFault, unpackedAnswer } from '../lib/fetch-plain.ts'
+import { asItIs, type BunRequestInit, PackedAnswerFault, unpackedAnswer } from '../lib/network/fetch-plain.ts'
 import { runningTimer } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'

@@ -3,7 +3,7 @@ import { channelConfigSchema, type createChannelBody } from '../../../contract/a
 import { channelStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { parseInput } from '../../http/parse-input.ts'
-import { isMetadataHost } from '../../lib/metadata-address.ts'
+import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { splitList } from '../../lib/split-list.ts'
 import type { ChannelFields } from '../../store/channels.ts'
 

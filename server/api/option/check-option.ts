@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { isMailAddress } from '../../../contract/api/fields.ts'
 import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
-import { isMetadataHost } from '../../lib/metadata-address.ts'
+import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { baseAddresses } from './option-text.ts'
 
 /** A switch that may be turned on only when what it works with is set. */

@@ -1,5 +1,5 @@
 import { ApiFailure } from '../../http/api-failure.ts'
-import { parseNetwork } from '../../lib/network.ts'
+import { parseNetwork } from '../../lib/network/ip-network.ts'
 import { splitList } from '../../lib/split-list.ts'
 
 /** The CIDRs of a subnet field in one form; a plain address becomes the network of itself. Nothing = null. */

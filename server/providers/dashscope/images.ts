@@ -3,8 +3,8 @@ import { failureWithin } from '../../dialects/dashscope/failure.ts'
 import { looseList, looseObject, looseText } from '../../dialects/fields.ts'
 import { failureAnswer, serviceFailure } from '../../dialects/service-failure.ts'
 import { GatewayError } from '../../errors.ts'
-import { fetchPlain } from '../../lib/fetch-plain.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { ModeEndpoint, ModeTranslation, OpenContext, Target } from '../provider.ts'
 
 /** A job is asked for again after this. */

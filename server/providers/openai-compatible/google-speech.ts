@@ -1,6 +1,6 @@
 import { soundIn, speechRequest } from '../../dialects/gemini/speech.ts'
-import { fetchPlain } from '../../lib/fetch-plain.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
+import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { ModeEndpoint, OpenContext, Target } from '../provider.ts'
 
 /** Speech by Google's models; everything but the address. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { GatewayError } from '../../errors.ts'
 import { NamedEventFraming } from '../../lib/bytes/reframe.ts'
-import { fetchPlain } from '../../lib/fetch-plain.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { OpenContext, Target } from '../provider.ts'
 
 const ownHost = /(?:^|\.)replicate\.com$/

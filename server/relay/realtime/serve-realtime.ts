@@ -1,6 +1,6 @@
 import { errorTable, GatewayError } from '../../errors.ts'
+import type { Upgrade } from '../../lib/network/socket-session.ts'
 import { requestIdHeader } from '../../lib/secrets/ids.ts'
-import type { Upgrade } from '../../lib/socket-session.ts'
 import { type RelayRouteDeps, serveCaller } from '../admission/serve-caller.ts'
 import { patienceOf } from '../ask-upstream.ts'
 import { type MakeAttempt, throughChannels, toFailure } from '../attempts/through-channels.ts'

@@ -1,4 +1,4 @@
-import { packingOf, unpacked } from './bytes/unpack.ts'
+import { packingOf, unpacked } from '../bytes/unpack.ts'
 
 /** Bun's additions to fetch's options (Bun documentation, "fetch"). */
 export interface BunRequestInit extends RequestInit {
