@@ -27,7 +27,7 @@ export function createSecrets(master: string): Secrets {
       return `${version}.${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`
     },
     open(sealed, context) {
-      const [mark, text] = sealed.split('..')
+      const [mark, text] = sealed.split('.')
       if (mark !== version || text === undefined) throw new Error('not a sealed text of this version')
       const bytes = Buffer.from(text, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, nonceBytes))
