@@ -1,7 +1,7 @@
 import { anthropicMessages } from './anthropic-messages/index.ts'
-import type { DialectName } from './conversation.ts'
-import type { Dialect } from './dialect.ts'
 import { gemini } from './gemini/index.ts'
+import type { DialectName } from './neutral/conversation.ts'
+import type { Dialect } from './neutral/dialect.ts'
 import { openaiChat } from './openai-chat/index.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 

@@ -7,7 +7,7 @@ import {
   openAiWords,
   readContext,
 } from './context-length.ts'
-import type { ContextSizes } from './reply.ts'
+import type { ContextSizes } from './neutral/reply.ts'
 
 const sizesOf = (message: string, status = 400, ...words: string[]) => contextSizes({ status, message, words })
 

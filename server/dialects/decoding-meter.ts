@@ -1,9 +1,9 @@
-import type { StreamSignal, UpstreamDialect } from './dialect.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
-import { unreadable } from './failure.ts'
 import { ForgivingDecoder } from './forgiving-decoder.ts'
-import type { Failure } from './reply.ts'
+import type { StreamSignal, UpstreamDialect } from './neutral/dialect.ts'
+import { unreadable } from './neutral/failure.ts'
+import type { Failure } from './neutral/reply.ts'
 
 /** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
 export class DecodingMeter extends EventMeter {

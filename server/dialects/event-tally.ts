@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import { laterReport } from './later-usage.ts'
-import type { Failure, ReplyPart, StreamEvent } from './reply.ts'
+import type { Failure, ReplyPart, StreamEvent } from './neutral/reply.ts'
 import { SaidMedia } from './said-media.ts'
 import { SaidText } from './said-text.ts'
 

@@ -1,9 +1,9 @@
-import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from './conversation.ts'
-import type { UpstreamDialect } from './dialect.ts'
-import type { Choice, ReplyPart, Stop, StreamEvent } from './reply.ts'
+import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from './neutral/conversation.ts'
+import type { UpstreamDialect } from './neutral/dialect.ts'
+import type { Choice, ReplyPart, Stop, StreamEvent } from './neutral/reply.ts'
+import { fits, made, type ToolRules, type WordRule } from './neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 import { isNoInput } from './tool-input.ts'
-import { fits, made, type ToolRules, type WordRule } from './tool-rules.ts'
 
 type Call = ReplyPart & { type: 'tool-call' }
 type ChoiceEvent = Extract<StreamEvent, { choice: number }>

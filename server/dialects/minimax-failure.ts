@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { looseText } from './fields.ts'
+import { looseText } from './neutral/fields.ts'
+import type { Failure, FailureKind } from './neutral/reply.ts'
 import { decodeFailure } from './openai-failure.ts'
-import type { Failure, FailureKind } from './reply.ts'
 import { serviceFailure } from './service-failure.ts'
 
 /** Codes of MiniMax's errors, which come with status 200 (MiniMax docs, "Error codes"). */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from './conversation.ts'
-import { efforts } from './conversation.ts'
-import type { Fields } from './fields.ts'
 import type { Losses } from './losses.ts'
+import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from './neutral/conversation.ts'
+import { efforts } from './neutral/conversation.ts'
+import type { Fields } from './neutral/fields.ts'
 import { fixesSampling } from './openai-model.ts'
 
 /** What OpenAI's two dialects ask for in the same words. */

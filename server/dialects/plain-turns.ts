@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import { cannotSay } from './chat-kin.ts'
-import { looseList, looseObject, looseText } from './fields.ts'
+import { looseList, looseObject, looseText } from './neutral/fields.ts'
 import { systemWords } from './system-words.ts'
 
 /** A call of a tool in a conversation. */

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/json.ts'
 import { repairMessages } from './anthropic-messages/repair.ts'
-import type { DialectName } from './conversation.ts'
 import { repairContents } from './gemini/repair.ts'
+import type { DialectName } from './neutral/conversation.ts'
+import type { Repair, RepairOptions } from './neutral/repair.ts'
 import { repairItems } from './openai-responses/repair.ts'
-import type { Repair, RepairOptions } from './repair.ts'
 
 type MakeRepair = (body: JsonObject, text: string, options: RepairOptions) => Repair
 

@@ -1,5 +1,5 @@
-import type { Conversation, Message, Part, TextPart } from './conversation.ts'
 import { Losses } from './losses.ts'
+import type { Conversation, Message, Part, TextPart } from './neutral/conversation.ts'
 
 /** What separates texts that stood in messages of their own. */
 export const gap = '\n\n'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { ToolIds } from './tool-ids.ts'
 import {
   chatRules,
   converseRules,
@@ -9,7 +8,8 @@ import {
   mistralRules,
   responsesRules,
   type ToolRules,
-} from './tool-rules.ts'
+} from './neutral/tool-rules.ts'
+import { ToolIds } from './tool-ids.ts'
 
 const all: Readonly<Record<string, ToolRules>> = {
   chat: chatRules,

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { leastBudget } from './claude-model.ts'
-import type { DialectName } from './conversation.ts'
 import { budgetWithin } from './effort.ts'
 import { spellingIn } from './gemini/proto.ts'
+import type { DialectName } from './neutral/conversation.ts'
 
 /** What changes in a request that is otherwise passed on as it came. */
 export interface WireEdits {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { looseText } from './fields.ts'
+import { looseText } from './neutral/fields.ts'
+import type { WordRule } from './neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
-import type { WordRule } from './tool-rules.ts'
 
 /** Where a dialect has the ids of calls. */
 export interface CallPlaces {

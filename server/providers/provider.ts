@@ -1,8 +1,8 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import type { DialectName } from '../dialects/conversation.ts'
-import type { EncodeOptions, UpstreamDialect } from '../dialects/dialect.ts'
 import type { Losable } from '../dialects/losses.ts'
-import type { Feature } from '../dialects/needs.ts'
+import type { DialectName } from '../dialects/neutral/conversation.ts'
+import type { EncodeOptions, UpstreamDialect } from '../dialects/neutral/dialect.ts'
+import type { Feature } from '../dialects/neutral/needs.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** What the channel form and lists show of a channel type. */

@@ -1,5 +1,5 @@
 import type { Hold } from '../billing/ledger.ts'
-import type { DialectName } from '../dialects/conversation.ts'
+import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import { askAt, patienceOf } from './ask-upstream.ts'
 import type { RelayCall } from './call.ts'

@@ -1,4 +1,4 @@
-import type { StreamDecoder, StreamMeter } from '../dialects/dialect.ts'
+import type { StreamDecoder, StreamMeter } from '../dialects/neutral/dialect.ts'
 import type { ToolCounter } from '../dialects/tool-counts.ts'
 
 /** The meter, whose events are also looked at for calls of hosted tools where any is on. */

@@ -1,7 +1,7 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
 import { repairCalls } from '../dialects/call-places.ts'
-import { looseObject } from '../dialects/fields.ts'
 import { SoundResponse } from '../dialects/gemini/speech.ts'
+import { looseObject } from '../dialects/neutral/fields.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { OpenAiStreamMeter } from '../dialects/openai/stream.ts'
 import { readSubtitles } from '../dialects/openai/subtitles.ts'

@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialects/conversation.ts'
+import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { requestIdHeader } from '../lib/secrets/ids.ts'
 import { withoutKey } from '../lib/secrets/without-key.ts'
 import { droppedHeader } from './dropped-names.ts'

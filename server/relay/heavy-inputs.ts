@@ -1,5 +1,5 @@
-import type { Conversation, Part } from '../dialects/conversation.ts'
-import { longestParsedResult } from '../dialects/limits.ts'
+import type { Conversation, Part } from '../dialects/neutral/conversation.ts'
+import { longestParsedResult } from '../dialects/neutral/request-limits.ts'
 import { GatewayError } from '../errors.ts'
 import { JsonScan } from '../lib/json-scan.ts'
 import { checkShape, JsonFault, type JsonLimits } from '../lib/parse-json.ts'

@@ -1,4 +1,4 @@
-import type { StreamEncoder } from '../dialects/dialect.ts'
+import type { StreamEncoder } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import { sseData } from '../lib/bytes/sse.ts'
 import { isObject, type JsonObject, tryParse } from '../lib/json.ts'

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import type { MediaTokens, PromptText, StreamMeter } from '../dialects/dialect.ts'
+import type { MediaTokens, PromptText, StreamMeter } from '../dialects/neutral/dialect.ts'
 import { readUsage } from '../dialects/openai/usage.ts'
 import { mediaTotal } from '../dialects/said-media.ts'
 import type { JsonObject } from '../lib/json.ts'

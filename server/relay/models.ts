@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialects/conversation.ts'
+import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { modelEntry } from '../lib/model-entry.ts'
 import { providers } from '../providers/registry.ts'
 import type { Caller } from './caller.ts'

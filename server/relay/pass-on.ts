@@ -1,4 +1,4 @@
-import type { StreamMeter, StreamSignal } from '../dialects/dialect.ts'
+import type { StreamMeter, StreamSignal } from '../dialects/neutral/dialect.ts'
 import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 

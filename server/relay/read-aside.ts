@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import type { PromptText } from '../dialects/dialect.ts'
+import type { PromptText } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import { IdleWorker } from '../lib/idle-worker.ts'
 import type { CallBody } from './call.ts'

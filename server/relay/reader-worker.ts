@@ -1,6 +1,6 @@
 import { callerDialects } from '../dialects/callers.ts'
-import { factsOf } from '../dialects/facts.ts'
-import { needsOf } from '../dialects/needs.ts'
+import { factsOf } from '../dialects/neutral/facts.ts'
+import { needsOf } from '../dialects/neutral/needs.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { namesAddresses } from './inline-media.ts'

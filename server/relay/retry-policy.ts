@@ -1,4 +1,4 @@
-import type { Failure, FailureKind } from '../dialects/reply.ts'
+import type { Failure, FailureKind } from '../dialects/neutral/reply.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 

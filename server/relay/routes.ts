@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { enginePath, notServedPaths, realtimePath } from '../../contract/relay-paths.ts'
-import type { DialectName } from '../dialects/conversation.ts'
+import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { GatewayError } from '../errors.ts'
 import type { AppContext, AppEnv } from '../http/app-env.ts'
 import { clientAddress } from '../http/client-address.ts'

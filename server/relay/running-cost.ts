@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import type { MediaTokens, StreamMeter } from '../dialects/dialect.ts'
+import type { MediaTokens, StreamMeter } from '../dialects/neutral/dialect.ts'
 import type { RelayDeps } from './deps.ts'
 import { completionOf, countUsage, measure, promptReport } from './measure.ts'
 import { quickTokens } from './quick-estimate.ts'

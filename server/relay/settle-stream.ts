@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import type { StreamMeter } from '../dialects/dialect.ts'
+import type { StreamMeter } from '../dialects/neutral/dialect.ts'
 import type { RelayDeps } from './deps.ts'
 import { type Measured, measure, nothingCame, promptReport } from './measure.ts'
 import type { Delivered } from './running-cost.ts'

@@ -1,4 +1,4 @@
-import type { StreamMeter } from '../dialects/dialect.ts'
+import type { StreamMeter } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import { messagesIn, SseSplitter, someEvent, sseData } from '../lib/bytes/sse.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,4 +1,4 @@
-import type { StreamMeter } from '../dialects/dialect.ts'
+import type { StreamMeter } from '../dialects/neutral/dialect.ts'
 import type { RelayDeps } from './deps.ts'
 import type { OpenCall } from './settlement.ts'
 import type { StreamReader } from './stream-reader.ts'

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import type { Failure } from '../dialects/reply.ts'
+import type { Failure } from '../dialects/neutral/reply.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /**

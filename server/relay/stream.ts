@@ -1,4 +1,4 @@
-import type { StreamMeter } from '../dialects/dialect.ts'
+import type { StreamMeter } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Outcome } from '../events.ts'
 import { joined } from '../lib/bytes/joined.ts'

@@ -1,5 +1,5 @@
 import { isOfOtherMaker, modelTraits } from '../dialects/claude-model.ts'
-import type { DialectName } from '../dialects/conversation.ts'
+import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { placeSystem, placeSystemItems, type SystemPlacement } from '../dialects/system-turns.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'

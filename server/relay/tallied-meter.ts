@@ -1,5 +1,5 @@
-import type { StreamSignal } from '../dialects/dialect.ts'
 import { EventMeter } from '../dialects/event-meter.ts'
+import type { StreamSignal } from '../dialects/neutral/dialect.ts'
 
 /** Of events that the reader has tallied. */
 export class TalliedMeter extends EventMeter {

@@ -1,5 +1,5 @@
 import { EventTally } from '../dialects/event-tally.ts'
-import type { StreamEvent } from '../dialects/reply.ts'
+import type { StreamEvent } from '../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { TalliedMeter } from './tallied-meter.ts'
 

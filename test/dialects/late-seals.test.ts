@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { Part, Seal } from '../../server/dialects/conversation.ts'
-import type { StreamEvent } from '../../server/dialects/reply.ts'
+import type { Part, Seal } from '../../server/dialects/neutral/conversation.ts'
+import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { assemble, dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

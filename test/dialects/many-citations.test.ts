@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
-import type { Citation } from '../../server/dialects/conversation.ts'
-import type { Reply, StreamEvent } from '../../server/dialects/reply.ts'
+import type { Citation } from '../../server/dialects/neutral/conversation.ts'
+import type { Reply, StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

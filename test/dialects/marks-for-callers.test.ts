@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { StreamEvent } from '../../server/dialects/reply.ts'
+import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { assemble, dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

@@ -1,7 +1,7 @@
 // Tools in namespaces, as Codex declares those of MCP servers: other services get functions, callers their own names back.
 import { describe, expect, test } from 'bun:test'
-import type { Reply } from '../../server/dialects/reply.ts'
-import { replyEvents } from '../../server/dialects/reply-events.ts'
+import { replyEvents } from '../../server/dialects/neutral/events-of-reply.ts'
+import type { Reply } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

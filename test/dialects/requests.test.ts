@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { casesOf, dialects, meaningOf, withoutEmpty } from '../helpers/dialects.ts'
 import { recordingsAvailable } from '../helpers/recordings.ts'

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
-import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 
 /** What a program learned of a streamed answer through an official SDK. */

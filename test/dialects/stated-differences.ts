@@ -1,4 +1,4 @@
-import type { DialectName } from '../../server/dialects/conversation.ts'
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 
 /** A difference that a request may show after its way through the Conversation, and how both sides are made alike. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { collected, cozeChat } from '../../server/dialects/coze/index.ts'
 import { DecodingMeter } from '../../server/dialects/decoding-meter.ts'
-import type { UpstreamDialect } from '../../server/dialects/dialect.ts'
+import type { UpstreamDialect } from '../../server/dialects/neutral/dialect.ts'
+import type { ReplyPart } from '../../server/dialects/neutral/reply.ts'
 import { OpenAiStreamMeter } from '../../server/dialects/openai/stream.ts'
 import { TypedEventMeter } from '../../server/dialects/openai/typed-stream.ts'
-import type { ReplyPart } from '../../server/dialects/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { assemble, decodeAll, dialects } from '../helpers/dialects.ts'
 

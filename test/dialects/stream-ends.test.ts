@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { DialectName } from '../../server/dialects/conversation.ts'
 import { DecodingMeter } from '../../server/dialects/decoding-meter.ts'
-import type { ReplyPart } from '../../server/dialects/reply.ts'
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
+import type { ReplyPart } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { assemble, dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

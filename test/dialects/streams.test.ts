@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
-import type { DialectName } from '../../server/dialects/conversation.ts'
-import type { Dialect } from '../../server/dialects/dialect.ts'
-import type { StreamEvent } from '../../server/dialects/reply.ts'
+import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
+import type { Dialect } from '../../server/dialects/neutral/dialect.ts'
+import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { assemble, dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

@@ -1,7 +1,7 @@
 // Clients made from the published schemas refuse an answer that lacks a member, even one that may be null.
 import { describe, expect, test } from 'bun:test'
-import type { Reply } from '../../server/dialects/reply.ts'
-import { replyEvents } from '../../server/dialects/reply-events.ts'
+import { replyEvents } from '../../server/dialects/neutral/events-of-reply.ts'
+import type { Reply } from '../../server/dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 

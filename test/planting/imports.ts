@@ -10,7 +10,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'server/events.ts': ['../contract/roles.ts'],
   'server/config.ts': ['zod', 'node:fs'],
   'server/outbound/smtp.ts': ['nodemailer', '../events.ts'],
-  'server/dialects/dialect.ts': ['zod', '../errors.ts'],
+  'server/dialects/neutral/dialect.ts': ['zod', '../errors.ts'],
   'server/dialects/gemini/codec.ts': ['../dialect.ts', '../../lib/ids.ts'],
   'server/dialects/palm/codec.ts': ['../dialect.ts'],
   'server/providers/provider.ts': ['../dialects/dialect.ts'],

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { anthropicWords } from '../context-length.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseText } from '../fields.ts'
-import type { Failure, FailureKind } from '../reply.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /** Error types of Anthropic's API (docs, "Errors"). */
 const kinds: Readonly<Record<string, FailureKind>> = {

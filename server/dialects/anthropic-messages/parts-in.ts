@@ -1,6 +1,14 @@
-import type { CacheMark, MediaPart, MediaSource, NativePart, Part, TextPart, ToolResultPart } from '../conversation.ts'
-import { type Fields, looseObject, missingField, wrongField } from '../fields.ts'
 import { mediaOf, toBase64 } from '../media.ts'
+import type {
+  CacheMark,
+  MediaPart,
+  MediaSource,
+  NativePart,
+  Part,
+  TextPart,
+  ToolResultPart,
+} from '../neutral/conversation.ts'
+import { type Fields, looseObject, missingField, wrongField } from '../neutral/fields.ts'
 import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
 import { citationsIn } from './citations.ts'
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { CacheMark, MediaPart, Part, Seal, ToolCallPart, ToolResultPart } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
 import { fromBase64, unusualDetail } from '../media.ts'
+import type { CacheMark, MediaPart, Part, Seal, ToolCallPart, ToolResultPart } from '../neutral/conversation.ts'
 import { writeSeal } from '../seal.ts'
 import { isBlank } from '../spoken-turns.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'

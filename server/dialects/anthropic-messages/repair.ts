@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { isOfOtherMaker } from '../claude-model.ts'
-import { looseList, looseText } from '../fields.ts'
-import type { Repair, RepairOptions } from '../repair.ts'
+import { looseList, looseText } from '../neutral/fields.ts'
+import type { Repair, RepairOptions } from '../neutral/repair.ts'
+import { messagesRules } from '../neutral/tool-rules.ts'
 import { ownState } from '../seal.ts'
 import { isBlank } from '../spoken-turns.ts'
-import { messagesRules } from '../tool-rules.ts'
 import { type CallPlaces, withFitIds } from '../wire-ids.ts'
 
 const dialect = 'anthropic-messages'

@@ -8,9 +8,9 @@ import type {
   Tool,
   ToolChoice,
   ToolReference,
-} from '../conversation.ts'
-import type { RequestAddress } from '../dialect.ts'
-import { Fields, leftOf, missingField } from '../fields.ts'
+} from '../neutral/conversation.ts'
+import type { RequestAddress } from '../neutral/dialect.ts'
+import { Fields, leftOf, missingField } from '../neutral/fields.ts'
 import { cacheIn, contentIn, textIn } from './parts-in.ts'
 
 const dialect = 'anthropic-messages'

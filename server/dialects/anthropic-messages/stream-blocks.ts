@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { looseObject, looseText } from '../fields.ts'
-import type { ReplyPart, StreamEvent } from '../reply.ts'
+import { looseObject, looseText } from '../neutral/fields.ts'
+import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { SaidText } from '../said-text.ts'
 import { readSeal } from '../seal.ts'
 import { citationIn } from './citations.ts'

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { leastBudget, type ModelTraits } from '../claude-model.ts'
-import type { Conversation, Effort, Message } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
+import type { Conversation, Effort, Message } from '../neutral/conversation.ts'
 import { mustCall } from '../tool-choice.ts'
 
 const dialect = 'anthropic-messages'

@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseCount, looseObject } from '../fields.ts'
+import { looseCount, looseObject } from '../neutral/fields.ts'
 import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../service-tier.ts'
 import type { WireUsage } from './wire.ts'
 

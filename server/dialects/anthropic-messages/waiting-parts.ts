@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../reply.ts'
+import type { StreamEvent } from '../neutral/reply.ts'
 
 /** An event of one part of an answer. */
 export type PartEvent = Extract<StreamEvent, { index: number }>

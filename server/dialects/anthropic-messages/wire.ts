@@ -1,6 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Plain } from '../always.ts'
+import type { Plain } from '../neutral/always.ts'
 
 /** A message as programs for the Messages API read it. Its blocks are built one by one, or come from the service itself. */
 export type WireMessage = Omit<Anthropic.Message, 'content' | 'stop_reason' | 'usage'> & {

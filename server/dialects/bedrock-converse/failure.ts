@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/json.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseText } from '../fields.ts'
-import type { Failure, FailureKind } from '../reply.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { clockHint } from '../service-failure.ts'
 
 /** Exceptions of the runtime with the status that each has outside a stream (Bedrock API reference, "ConverseStream"). */

@@ -1,5 +1,5 @@
-import type { UpstreamDialect } from '../dialect.ts'
-import { converseRules } from '../tool-rules.ts'
+import type { UpstreamDialect } from '../neutral/dialect.ts'
+import { converseRules } from '../neutral/tool-rules.ts'
 import { decodeFailure } from './failure.ts'
 import { decodeReply } from './reply.ts'
 import { encodeRequest } from './request-out.ts'

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { CacheMark, MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../conversation.ts'
 import type { Losses } from '../losses.ts'
+import type {
+  CacheMark,
+  MediaPart,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../neutral/conversation.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 import type { ModelTraits } from './model.ts'
 

@@ -1,8 +1,8 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
-import type { Citation, ReasoningPart, Seal } from '../conversation.ts'
-import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
-import type { Reply, ReplyPart, Stop, StopReason } from '../reply.ts'
+import type { Citation, ReasoningPart, Seal } from '../neutral/conversation.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
+import type { Reply, ReplyPart, Stop, StopReason } from '../neutral/reply.ts'
 
 /** A Converse response (Bedrock API reference). It has no name of its own; without a message it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, unreadableEvent } from '../failure.ts'
-import { looseCount, looseObject, looseText } from '../fields.ts'
-import type { ReplyPart, StreamEvent } from '../reply.ts'
+import type { StreamDecoder } from '../neutral/dialect.ts'
+import { brokenOff, unreadableEvent } from '../neutral/failure.ts'
+import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
+import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { streamFailure } from './failure.ts'
 import { citationIn, sealIn, stopIn, usageIn } from './reply.ts'
 

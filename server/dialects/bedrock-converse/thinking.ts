@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { leastBudget } from '../claude-model.ts'
-import type { Conversation } from '../conversation.ts'
 import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
+import type { Conversation } from '../neutral/conversation.ts'
 import { mustCall } from '../tool-choice.ts'
 import type { BlockContext } from './parts-out.ts'
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import type { Failure, FailureKind } from '../reply.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /** An error body of Cohere's: a text, of which the status is the kind. */
 export function decodeFailure(status: number, body: unknown): Failure {

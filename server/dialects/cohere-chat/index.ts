@@ -1,4 +1,4 @@
-import type { UpstreamDialect } from '../dialect.ts'
+import type { UpstreamDialect } from '../neutral/dialect.ts'
 import { decodeFailure } from './failure.ts'
 import { decodeReply } from './reply.ts'
 import { encodeRequest } from './request-out.ts'

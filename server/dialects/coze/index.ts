@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseCount, looseObject, looseText } from '../fields.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
-import type { Failure, FailureKind } from '../reply.ts'
 import { serviceFailure } from '../service-failure.ts'
 
 /**

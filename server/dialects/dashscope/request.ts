@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-kin.ts'
-import { type Effort, efforts } from '../conversation.ts'
 import { budgetOf, budgetWithin } from '../effort.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
+import { type Effort, efforts } from '../neutral/conversation.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { textOf } from '../plain-turns.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { GrowingText } from './growing-text.ts'
 import { choicesOf, type RawChoice, sourcesIn, usageIn } from './reply.ts'
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseCount, looseText } from '../fields.ts'
+import { looseCount, looseText } from '../neutral/fields.ts'
 
 /** A whole answer as a chat completion. */
 export function replyIn(wire: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { looseList, looseObject } from '../fields.ts'
+import { looseList, looseObject } from '../neutral/fields.ts'
 
 /** A batchEmbedContents request (Gemini API, "Embeddings"): each text with the model's name once more. */
 export function batchEmbedRequest(model: string, texts: readonly string[], dimensions: unknown): JsonObject {

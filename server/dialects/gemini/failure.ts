@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { googleWords } from '../context-length.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseList, looseText } from '../fields.ts'
-import type { Failure, FailureKind } from '../reply.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseList, looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /** Google's canonical codes with the status and kind each means (google.rpc.Code). */
 const codes: Readonly<Record<string, readonly [number, FailureKind]>> = {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Citation } from '../conversation.ts'
-import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import type { Citation } from '../neutral/conversation.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { QuoteSearch } from '../quote-search.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseList, looseObject, looseText, wrongField } from '../fields.ts'
+import { looseList, looseObject, looseText, wrongField } from '../neutral/fields.ts'
 import { usageIn } from './usage.ts'
 
 /** OpenAI's sizes as the nearest shapes that Google's image models make (Gemini API, "Image generation", "Imagen"). */

@@ -1,5 +1,5 @@
-import type { Dialect } from '../dialect.ts'
-import { geminiRules } from '../tool-rules.ts'
+import type { Dialect } from '../neutral/dialect.ts'
+import { geminiRules } from '../neutral/tool-rules.ts'
 import { decodeFailure, encodeFailure } from './failure.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'

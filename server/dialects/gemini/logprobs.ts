@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** `logprobsResult` of a candidate (Gemini API, "LogprobsResult") in OpenAI's form. */
 export function logprobsIn(candidate: JsonObject): JsonObject[] {

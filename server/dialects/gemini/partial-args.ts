@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseList } from '../fields.ts'
+import { looseList } from '../neutral/fields.ts'
 
 /** The arguments of a call that comes in pieces, each with the place it belongs to (Gemini API, "PartialArg"). */
 export class PartialArgs {

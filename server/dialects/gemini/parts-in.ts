@@ -1,7 +1,15 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { MediaPart, MediaSource, NativePart, Part, Seal, TextPart, ToolResultPart } from '../conversation.ts'
-import { type Fields, missingField } from '../fields.ts'
 import { mediaOf } from '../media.ts'
+import type {
+  MediaPart,
+  MediaSource,
+  NativePart,
+  Part,
+  Seal,
+  TextPart,
+  ToolResultPart,
+} from '../neutral/conversation.ts'
+import { type Fields, missingField } from '../neutral/fields.ts'
 import { attachSeals, type LooseSeal, readSeal, readThought } from '../seal.ts'
 import { unsignedCall } from './model.ts'
 import { protoEach, protoMember } from './proto.ts'

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
-import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../conversation.ts'
-import { longestParsedResult } from '../limits.ts'
 import type { Losses } from '../losses.ts'
 import { guessedType, unusualDetail } from '../media.ts'
+import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../neutral/conversation.ts'
+import { longestParsedResult } from '../neutral/request-limits.ts'
 import { inputObject, wrapFreeform } from '../tool-input.ts'
 import { type ModelTraits, unsignedCall } from './model.ts'
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { foldedName } from '../../lib/fold.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { Fields, wrongField } from '../fields.ts'
+import { Fields, wrongField } from '../neutral/fields.ts'
 
 /**
  * Reads an object of Google's by camelCase names: the API takes each name in snake_case too (protocol buffers' JSON

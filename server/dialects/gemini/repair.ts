@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Repair, RepairOptions } from '../repair.ts'
+import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { ownState } from '../seal.ts'
 import { modelTraits, unsignedCall } from './model.ts'
 import { spellingIn } from './proto.ts'

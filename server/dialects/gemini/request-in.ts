@@ -11,9 +11,9 @@ import type {
   Tool,
   ToolChoice,
   ToolReference,
-} from '../conversation.ts'
-import type { RequestAddress } from '../dialect.ts'
-import { type Fields, leftOf, missingField, wrongField } from '../fields.ts'
+} from '../neutral/conversation.ts'
+import type { RequestAddress } from '../neutral/dialect.ts'
+import { type Fields, leftOf, missingField, wrongField } from '../neutral/fields.ts'
 import { CallIds, partsIn } from './parts-in.ts'
 import { protoEach, protoFields, protoMember, refuseOtherCase } from './proto.ts'
 import { jsonSchemaOf } from './schema.ts'

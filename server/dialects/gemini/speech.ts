@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { looseList, looseObject, looseText, wrongField } from '../fields.ts'
+import { looseList, looseObject, looseText, wrongField } from '../neutral/fields.ts'
 import { usageIn } from './usage.ts'
 
 /** OpenAI's voices, which Google does not have; its own are named by whoever knows them. */

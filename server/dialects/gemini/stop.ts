@@ -1,4 +1,4 @@
-import type { Stop, StopReason } from '../reply.ts'
+import type { Stop, StopReason } from '../neutral/reply.ts'
 
 const dialect = 'gemini'
 

@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseCount, looseList } from '../fields.ts'
+import { looseCount, looseList } from '../neutral/fields.ts'
 import type { WireUsage } from './wire.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Candidate, GenerateContentResponseUsageMetadata } from '@google/genai'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Always } from '../always.ts'
+import type { Always } from '../neutral/always.ts'
 
 /** An answer as programs for generateContent read it. Google's schema requires nothing; the service leaves none of this out. */
 export interface WireAnswer {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseCount, looseList, looseObject, looseText } from '../fields.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { toSnake } from './names.ts'
 
 /** A whole answer, which stands in `Response`, as a chat completion. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-kin.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { textOf } from '../plain-turns.ts'
 import { toPascal } from './names.ts'
 

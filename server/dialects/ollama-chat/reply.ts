@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
-import type { Reply, ReplyPart, Stop } from '../reply.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
+import type { Reply, ReplyPart, Stop } from '../neutral/reply.ts'
 
 /** A chat response of Ollama's (API reference); without a message it holds no answer. Calls without an id get one made of `idSeed`. */
 export function decodeReply(wire: JsonObject, idSeed: string): Reply {

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import type { StreamDecoder } from '../dialect.ts'
-import { brokenOff, messageOf, unreadableEvent } from '../failure.ts'
-import { looseObject, looseText } from '../fields.ts'
-import type { StreamEvent } from '../reply.ts'
+import type { StreamDecoder } from '../neutral/dialect.ts'
+import { brokenOff, messageOf, unreadableEvent } from '../neutral/failure.ts'
+import { looseObject, looseText } from '../neutral/fields.ts'
+import type { StreamEvent } from '../neutral/reply.ts'
 import { callsIn, createdIn, stopIn, usageIn } from './reply.ts'
 
 /** Follows a stream of chat responses, the last of which is `done`. */

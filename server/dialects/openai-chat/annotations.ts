@@ -1,5 +1,5 @@
-import type { Citation } from '../conversation.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
+import type { Citation } from '../neutral/conversation.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { WireAnnotation } from './wire.ts'
 
 /** `annotations` of a message (OpenAI API reference, "url_citation"). */

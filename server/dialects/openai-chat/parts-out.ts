@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { CacheMark, MediaPart, Part } from '../conversation.ts'
-import type { EncodeOptions } from '../dialect.ts'
 import type { Losses } from '../losses.ts'
 import { addressOf, before, fromBase64 } from '../media.ts'
+import type { CacheMark, MediaPart, Part } from '../neutral/conversation.ts'
+import type { EncodeOptions } from '../neutral/dialect.ts'
 
 const dialect = 'openai-chat'
 

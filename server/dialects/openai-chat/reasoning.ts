@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
-import type { DialectName, ReasoningPart, Seal } from '../conversation.ts'
-import { type Fields, looseList, looseText } from '../fields.ts'
+import type { DialectName, ReasoningPart, Seal } from '../neutral/conversation.ts'
+import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
  * OpenAI's chat has no place for what a model thought. Services that show it use `reasoning_content` (DeepSeek) or

@@ -12,9 +12,9 @@ import type {
   ToolChoice,
   ToolReference,
   ToolResultPart,
-} from '../conversation.ts'
-import type { RequestAddress } from '../dialect.ts'
-import { Fields, leftOf, missingField, wrongField } from '../fields.ts'
+} from '../neutral/conversation.ts'
+import type { RequestAddress } from '../neutral/dialect.ts'
+import { Fields, leftOf, missingField, wrongField } from '../neutral/fields.ts'
 import { cacheIn, commonIn, effortIn, searchIn } from '../openai-request.ts'
 import { assistantParts, contentIn } from './parts-in.ts'
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { SaidText } from '../said-text.ts'
 import { thoughtOf } from './reasoning.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Citation } from '../conversation.ts'
-import { looseList, looseText } from '../fields.ts'
+import type { Citation } from '../neutral/conversation.ts'
+import { looseList, looseText } from '../neutral/fields.ts'
 import type { WireCitation } from './wire.ts'
 
 const dialect = 'openai-responses'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
+import type { Failure } from '../neutral/reply.ts'
 import { errorOut } from '../openai-failure.ts'
-import type { Failure } from '../reply.ts'
 import { failedOut } from './reply.ts'
 
 /**

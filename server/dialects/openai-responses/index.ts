@@ -1,6 +1,6 @@
-import type { Dialect } from '../dialect.ts'
+import type { Dialect } from '../neutral/dialect.ts'
+import { responsesRules } from '../neutral/tool-rules.ts'
 import { decodeFailure, encodeFailure } from '../openai-failure.ts'
-import { responsesRules } from '../tool-rules.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'
 import { encodeRequest } from './request-out.ts'

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
+import type { Losses } from '../losses.ts'
+import { addressOf } from '../media.ts'
 import type {
   CacheMark,
   MediaPart,
@@ -7,9 +9,7 @@ import type {
   ReasoningPart,
   ToolCallPart,
   ToolResultPart,
-} from '../conversation.ts'
-import type { Losses } from '../losses.ts'
-import { addressOf } from '../media.ts'
+} from '../neutral/conversation.ts'
 import { annotationsOut } from './annotations.ts'
 import { type Namespaces, spaceOut } from './namespaces.ts'
 

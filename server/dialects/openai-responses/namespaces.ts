@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
-import type { Namespace, Tool } from '../conversation.ts'
-import { type Fields, looseList, looseText } from '../fields.ts'
+import type { Namespace, Tool } from '../neutral/conversation.ts'
+import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
  * Names of tools that stand in namespaces (OpenAI API reference, "namespace"), as one name each: other services know no

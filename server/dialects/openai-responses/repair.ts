@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { looseText } from '../fields.ts'
-import type { Repair, RepairOptions } from '../repair.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { Repair, RepairOptions } from '../neutral/repair.ts'
+import { responsesRules } from '../neutral/tool-rules.ts'
 import { ownState } from '../seal.ts'
-import { responsesRules } from '../tool-rules.ts'
 import { type CallPlaces, withFitIds } from '../wire-ids.ts'
 
 const dialect = 'openai-responses'

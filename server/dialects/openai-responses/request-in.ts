@@ -7,8 +7,8 @@ import type {
   Tool,
   ToolChoice,
   ToolReference,
-} from '../conversation.ts'
-import { Fields, leftOf, looseList, looseText, missingField, wrongField } from '../fields.ts'
+} from '../neutral/conversation.ts'
+import { Fields, leftOf, looseList, looseText, missingField, wrongField } from '../neutral/fields.ts'
 import { commonIn, effortIn, searchIn } from '../openai-request.ts'
 import { inputIn } from './items-in.ts'
 import { FlatNames, spaceIn } from './namespaces.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { looseObject, looseText } from '../fields.ts'
-import type { ReplyPart, Stop } from '../reply.ts'
+import { looseObject, looseText } from '../neutral/fields.ts'
+import type { ReplyPart, Stop } from '../neutral/reply.ts'
 
 const dialect = 'openai-responses'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { looseText } from '../fields.ts'
-import type { ReplyPart } from '../reply.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { ReplyPart } from '../neutral/reply.ts'
 import type { SaidText } from '../said-text.ts'
 
 /** A part of the answer that has begun. */

@@ -1,10 +1,10 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Citation, ReasoningPart, TextPart, ToolCallPart } from '../conversation.ts'
-import type { Frame, StreamEncoder } from '../dialect.ts'
 import { wholeLogprob } from '../logprobs.ts'
+import type { Citation, ReasoningPart, TextPart, ToolCallPart } from '../neutral/conversation.ts'
+import type { Frame, StreamEncoder } from '../neutral/dialect.ts'
+import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../neutral/reply.ts'
 import { errorOut } from '../openai-failure.ts'
-import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../reply.ts'
 import { freeformNames } from '../tool-input.ts'
 import { annotationsOut } from './annotations.ts'
 import {

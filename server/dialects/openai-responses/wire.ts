@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai'
 import type { JsonObject } from '../../lib/json.ts'
-import type { Always, Plain } from '../always.ts'
+import type { Always, Plain } from '../neutral/always.ts'
 
 type Sdk = OpenAI.Responses.Response
 

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
-import { refuseScheme } from '../address-scheme.ts'
-import type { PromptText } from '../dialect.ts'
+import { refuseScheme } from '../neutral/address-scheme.ts'
+import type { PromptText } from '../neutral/dialect.ts'
 import {
   charactersPerAudioToken,
   charactersPerDocumentToken,
   imageTokens,
   perMessage,
   perReply,
-} from '../prompt-tokens.ts'
+} from '../neutral/prompt-estimate.ts'
 
 const perName = 1
 /** An image at low detail (OpenAI's vision guide). */

@@ -1,8 +1,8 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
-import type { MediaTokens } from '../dialect.ts'
 import { flatError } from '../flat-error.ts'
+import type { MediaTokens } from '../neutral/dialect.ts'
 import { SaidMedia } from '../said-media.ts'
 import { usageOf } from './usage.ts'
 

@@ -1,9 +1,9 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { refuseScheme } from '../address-scheme.ts'
-import type { PromptText, RequestFacts } from '../dialect.ts'
-import { choicesLimit, maxTokensLimit, modelLimit } from '../limits.ts'
+import { refuseScheme } from '../neutral/address-scheme.ts'
+import type { PromptText, RequestFacts } from '../neutral/dialect.ts'
+import { choicesLimit, maxTokensLimit, modelLimit } from '../neutral/request-limits.ts'
 import { askedTier } from '../service-tier.ts'
 import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 

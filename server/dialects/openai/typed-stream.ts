@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import type { StreamMeter, StreamSignal } from '../dialect.ts'
 import { flatError } from '../flat-error.ts'
 import { laterRawReport } from '../later-usage.ts'
+import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { UnreadableEvents } from '../unreadable-events.ts'
 
 /**

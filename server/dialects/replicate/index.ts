@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseObject, looseText } from '../fields.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseObject, looseText } from '../neutral/fields.ts'
+import type { Failure } from '../neutral/reply.ts'
 import { alternating, gap, plainTurns, toldTurns } from '../plain-turns.ts'
-import type { Failure } from '../reply.ts'
 import { serviceFailure } from '../service-failure.ts'
 
 /**

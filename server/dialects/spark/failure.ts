@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { kindOfStatus, messageOf } from '../failure.ts'
-import { looseObject, looseText } from '../fields.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseObject, looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { decodeFailure } from '../openai-failure.ts'
-import type { Failure, FailureKind } from '../reply.ts'
 import { clockHint, serviceFailure } from '../service-failure.ts'
 
 /** Codes of Spark's errors (Spark docs, "Error codes"). */

@@ -1,8 +1,8 @@
 import { type JsonObject, tryParse } from '../../lib/json.ts'
 import { type ChatRequest, chatKin } from '../chat-kin.ts'
-import { looseList, looseObject, looseText } from '../fields.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
+import type { Failure } from '../neutral/reply.ts'
 import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
-import type { Failure } from '../reply.ts'
 import { zhipuFailure } from '../zhipu-failure.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
 import { decodeFailure } from '../../dialects/bedrock-converse/failure.ts'
 import { bedrockConverse } from '../../dialects/bedrock-converse/index.ts'
-import { looseList, looseText } from '../../dialects/fields.ts'
+import { looseList, looseText } from '../../dialects/neutral/fields.ts'
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Upstream, UpstreamCall } from '../provider.ts'
 import { catalogueTarget, keyFault, keyForm, regional, regionOf, signedTarget } from './account.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { failureWithin } from '../../dialects/dashscope/failure.ts'
-import { looseList, looseObject, looseText } from '../../dialects/fields.ts'
+import { looseList, looseObject, looseText } from '../../dialects/neutral/fields.ts'
 import { failureAnswer, serviceFailure } from '../../dialects/service-failure.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'

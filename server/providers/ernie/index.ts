@@ -1,6 +1,6 @@
 import { failureWithin } from '../../dialects/ernie/failure.ts'
 import { ernie } from '../../dialects/ernie/index.ts'
-import { looseList, looseText } from '../../dialects/fields.ts'
+import { looseList, looseText } from '../../dialects/neutral/fields.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { failureAnswer } from '../../dialects/service-failure.ts'
 import { GatewayError } from '../../errors.ts'

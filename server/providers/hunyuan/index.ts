@@ -1,6 +1,6 @@
-import { looseList, looseObject } from '../../dialects/fields.ts'
 import { failureWithin } from '../../dialects/hunyuan/failure.ts'
 import { hunyuan } from '../../dialects/hunyuan/index.ts'
+import { looseList, looseObject } from '../../dialects/neutral/fields.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { failureAnswer } from '../../dialects/service-failure.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'

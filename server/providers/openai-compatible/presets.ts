@@ -1,7 +1,7 @@
 import { minimaxFailure, minimaxFailureWithin } from '../../dialects/minimax-failure.ts'
+import { mistralRules } from '../../dialects/neutral/tool-rules.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { failureIn as sparkFailure, failureWithin as sparkFailureWithin } from '../../dialects/spark/failure.ts'
-import { mistralRules } from '../../dialects/tool-rules.ts'
 import type { Provider } from '../provider.ts'
 import { deepSeekBalance, moonshotBalance, siliconFlowBalance } from './balance.ts'
 import { openaiCompatible } from './index.ts'

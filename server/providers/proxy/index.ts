@@ -1,7 +1,7 @@
 import { type RelayMode, relayModes } from '../../../contract/relay-modes.ts'
 import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
-import type { UpstreamDialect } from '../../dialects/dialect.ts'
 import { gemini } from '../../dialects/gemini/index.ts'
+import type { UpstreamDialect } from '../../dialects/neutral/dialect.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { openaiResponses } from '../../dialects/openai-responses/index.ts'
 import { joinPath, modesOf } from '../openai-compatible/index.ts'

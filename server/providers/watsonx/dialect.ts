@@ -1,7 +1,7 @@
 import { type ChatRequest, chatKin } from '../../dialects/chat-kin.ts'
-import { kindOfStatus, messageOf } from '../../dialects/failure.ts'
-import { looseList, looseObject, looseText } from '../../dialects/fields.ts'
-import type { Failure } from '../../dialects/reply.ts'
+import { kindOfStatus, messageOf } from '../../dialects/neutral/failure.ts'
+import { looseList, looseObject, looseText } from '../../dialects/neutral/fields.ts'
+import type { Failure } from '../../dialects/neutral/reply.ts'
 import { serviceFailure } from '../../dialects/service-failure.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 

@@ -1,4 +1,4 @@
-import { looseText } from '../../dialects/fields.ts'
+import { looseText } from '../../dialects/neutral/fields.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Provider, Signing, Target, Upstream, UpstreamCall } from '../provider.ts'
 import { watsonxChat } from './dialect.ts'

@@ -1,5 +1,5 @@
 import type { CallLimits } from '../../billing/limits.ts'
-import type { DialectName } from '../../dialects/conversation.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import { type ErrorCode, GatewayError } from '../../errors.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import type { CallerRow } from '../../store/callers.ts'

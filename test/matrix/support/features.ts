@@ -1,4 +1,4 @@
-import type { Feature as Lacking } from '../../../server/dialects/needs.ts'
+import type { Feature as Lacking } from '../../../server/dialects/neutral/needs.ts'
 import type { JsonObject } from '../../../server/lib/json.ts'
 import type { Asked } from './callers.ts'
 import type { Said } from './fakes/fake.ts'

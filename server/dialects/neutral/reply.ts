@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type {
   Citation,
   DialectName,

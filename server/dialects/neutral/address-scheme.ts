@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 
 /**
  * Schemes of files that a service can mean: the web's, the bytes themselves, Google's and Amazon's storage, and files that

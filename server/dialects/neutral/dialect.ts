@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, DialectName } from './conversation.ts'
 import type { Failure, Reply, StreamEvent } from './reply.ts'
 import type { ToolRules } from './tool-rules.ts'

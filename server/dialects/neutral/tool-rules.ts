@@ -1,4 +1,4 @@
-import { textHash } from '../lib/text-hash.ts'
+import { textHash } from '../../lib/text-hash.ts'
 
 /** What a service takes as the id of a call, or as the name of a tool. */
 export interface WordRule {

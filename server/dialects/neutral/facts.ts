@@ -1,16 +1,16 @@
-import { isObject, tryStringify } from '../lib/json.ts'
+import { isObject, tryStringify } from '../../lib/json.ts'
 import { refuseScheme } from './address-scheme.ts'
 import type { Conversation, MediaPart, Part } from './conversation.ts'
 import type { PromptText, RequestFacts } from './dialect.ts'
 import { wrongField } from './fields.ts'
-import { choicesLimit, maxTokensLimit, modelLimit } from './limits.ts'
 import {
   charactersPerAudioToken,
   charactersPerDocumentToken,
   imageTokens,
   perMessage,
   perReply,
-} from './prompt-tokens.ts'
+} from './prompt-estimate.ts'
+import { choicesLimit, maxTokensLimit, modelLimit } from './request-limits.ts'
 
 /** What the gateway must know of a conversation, whatever dialect it came in. Throws GatewayError for what nobody serves. */
 export function factsOf(conversation: Conversation): RequestFacts {

@@ -1,5 +1,5 @@
-import type { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
+import type { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
 import type { Failure, FailureKind, StreamEvent } from './reply.ts'
 
 /** What an HTTP status alone says. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What is known of the service that a request is passed on to. */
 export interface RepairOptions {

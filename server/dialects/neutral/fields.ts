@@ -1,7 +1,7 @@
-import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Conversation, DialectName, Native } from './conversation.ts'
-import { maxTokensLimit } from './limits.ts'
+import { maxTokensLimit } from './request-limits.ts'
 
 /** A field that is not what it must be: 400, with the field's place as `param`. */
 export function wrongField(path: string, expected: string): GatewayError {

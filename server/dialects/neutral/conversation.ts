@@ -1,5 +1,5 @@
-import type { CallerDialect } from '../../contract/relay-paths.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { CallerDialect } from '../../../contract/relay-paths.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** The wire formats that callers and upstreams speak. */
 export type DialectName = CallerDialect
