@@ -1,6 +1,6 @@
+import { ForgivingDecoder } from './damaged-events/forgiving-decoder.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
-import { ForgivingDecoder } from './forgiving-decoder.ts'
 import type { StreamSignal, UpstreamDialect } from './neutral/dialect.ts'
 import { unreadable } from './neutral/failure.ts'
 import type { Failure } from './neutral/reply.ts'

@@ -1,5 +1,5 @@
 import { anthropicMessages } from '../../server/dialects/anthropic-messages/index.ts'
-import { ForgivingDecoder } from '../../server/dialects/forgiving-decoder.ts'
+import { ForgivingDecoder } from '../../server/dialects/damaged-events/forgiving-decoder.ts'
 import { gemini } from '../../server/dialects/gemini/index.ts'
 import type { Conversation, DialectName, Part } from '../../server/dialects/neutral/conversation.ts'
 import type { Dialect, Frame, UpstreamDialect } from '../../server/dialects/neutral/dialect.ts'

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/json.ts'
-import { CallInputs } from '../call-inputs.ts'
 import { CallPlaces, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
+import { CallInputs } from '../damaged-events/call-inputs.ts'
+import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
 import { laterRawReport } from '../later-usage.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { SaidMedia } from '../said-media.ts'
 import { SaidText } from '../said-text.ts'
-import { UnreadableEvents } from '../unreadable-events.ts'
 import { usageOf } from './usage.ts'
 
 /** After so many events in a row that are each written in their own way, no more are learned from. */

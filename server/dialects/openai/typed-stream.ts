@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
 import { flatError } from '../flat-error.ts'
 import { laterRawReport } from '../later-usage.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
-import { UnreadableEvents } from '../unreadable-events.ts'
 
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and

@@ -1,4 +1,4 @@
-import { unreadableMessage } from '../lib/bytes/reframe.ts'
+import { unreadableMessage } from '../../lib/bytes/reframe.ts'
 
 /** Members of an event that tell of an end, of usage, of an error, of a call's input, or of something that is only good as a whole. */
 const weighty =

@@ -1,7 +1,7 @@
+import type { StreamDecoder } from '../neutral/dialect.ts'
+import { unreadable, unreadableEvent } from '../neutral/failure.ts'
+import type { Failure, StreamEvent } from '../neutral/reply.ts'
 import { CallInputs } from './call-inputs.ts'
-import type { StreamDecoder } from './neutral/dialect.ts'
-import { unreadable, unreadableEvent } from './neutral/failure.ts'
-import type { Failure, StreamEvent } from './neutral/reply.ts'
 import { UnreadableEvents } from './unreadable-events.ts'
 
 /** Of an event that was read and cannot be used: it is not left out. */

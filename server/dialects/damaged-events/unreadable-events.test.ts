@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { anthropicMessages } from './anthropic-messages/index.ts'
-import { cohereChat } from './cohere-chat/index.ts'
+import { anthropicMessages } from '../anthropic-messages/index.ts'
+import { cohereChat } from '../cohere-chat/index.ts'
+import { gemini } from '../gemini/index.ts'
+import type { UpstreamDialect } from '../neutral/dialect.ts'
+import { unreadable } from '../neutral/failure.ts'
+import { OpenAiStreamMeter } from '../openai/stream.ts'
+import { TypedEventMeter } from '../openai/typed-stream.ts'
+import { openaiChat } from '../openai-chat/index.ts'
 import { ForgivingDecoder } from './forgiving-decoder.ts'
-import { gemini } from './gemini/index.ts'
-import type { UpstreamDialect } from './neutral/dialect.ts'
-import { unreadable } from './neutral/failure.ts'
-import { OpenAiStreamMeter } from './openai/stream.ts'
-import { TypedEventMeter } from './openai/typed-stream.ts'
-import { openaiChat } from './openai-chat/index.ts'
 
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
   JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }], ...more })

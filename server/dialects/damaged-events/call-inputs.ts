@@ -1,4 +1,4 @@
-import { isObject, tryParse } from '../lib/json.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
 
 /** The input of a call whose end has not come. */
 interface OpenInput {
