@@ -1,6 +1,6 @@
 import { isChatModel, modeOfModel } from '../../contract/model-kinds.ts'
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import { textsOf } from '../dialects/event-tally.ts'
+import { textsOf } from '../dialects/metering/event-tally.ts'
 import { readReply } from '../dialects/openai/reply.ts'
 import { readRequest } from '../dialects/openai/request.ts'
 import { GatewayError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { ToolCounter } from '../dialects/tool-counts.ts'
+import { ToolCounter } from '../dialects/metering/tool-counts.ts'
 import { askUpstream, patienceOf, type Question } from './ask-upstream.ts'
 import { type Trial, throughChannels, toFailure } from './attempts/through-channels.ts'
 import type { RelayCall } from './call.ts'

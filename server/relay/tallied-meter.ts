@@ -1,4 +1,4 @@
-import { EventMeter } from '../dialects/event-meter.ts'
+import { EventMeter } from '../dialects/metering/event-meter.ts'
 import type { StreamSignal } from '../dialects/neutral/dialect.ts'
 
 /** Of events that the reader has tallied. */

@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import { ForgivingDecoder } from '../dialects/damaged-events/forgiving-decoder.ts'
-import { EventTally } from '../dialects/event-tally.ts'
+import { EventTally } from '../dialects/metering/event-tally.ts'
 import type { StreamDecoder, StreamEncoder } from '../dialects/neutral/dialect.ts'
 import { brokenOff, unreadable } from '../dialects/neutral/failure.ts'
 import type { Failure, StreamEvent } from '../dialects/neutral/reply.ts'

@@ -1,4 +1,4 @@
-import { EventTally } from '../dialects/event-tally.ts'
+import { EventTally } from '../dialects/metering/event-tally.ts'
 import type { StreamEvent } from '../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { TalliedMeter } from './tallied-meter.ts'

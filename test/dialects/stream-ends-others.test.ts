@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { collected, cozeChat } from '../../server/dialects/coze/index.ts'
-import { DecodingMeter } from '../../server/dialects/decoding-meter.ts'
+import { DecodingMeter } from '../../server/dialects/metering/decoding-meter.ts'
 import type { UpstreamDialect } from '../../server/dialects/neutral/dialect.ts'
 import type { ReplyPart } from '../../server/dialects/neutral/reply.ts'
 import { OpenAiStreamMeter } from '../../server/dialects/openai/stream.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { DecodingMeter } from '../../server/dialects/decoding-meter.ts'
+import { DecodingMeter } from '../../server/dialects/metering/decoding-meter.ts'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { ReplyPart } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'

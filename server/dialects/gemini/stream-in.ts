@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { laterReport } from '../later-usage.ts'
+import { laterReport } from '../metering/later-usage.ts'
 import type { Citation, Seal } from '../neutral/conversation.ts'
 import type { StreamDecoder } from '../neutral/dialect.ts'
 import { brokenOff, unreadableEvent } from '../neutral/failure.ts'

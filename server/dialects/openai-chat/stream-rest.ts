@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
+import type { SaidText } from '../metering/text-buffer.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
-import type { SaidText } from '../said-text.ts'
 import { thoughtOf } from './reasoning.ts'
 
 /** A call as far as its caller knows it. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
+import type { SaidText } from '../metering/text-buffer.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { ReplyPart } from '../neutral/reply.ts'
-import type { SaidText } from '../said-text.ts'
 
 /** A part of the answer that has begun. */
 export interface StreamPart {

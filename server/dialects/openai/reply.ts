@@ -2,8 +2,8 @@ import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { flatError } from '../flat-error.ts'
+import { SaidMedia } from '../metering/media-tokens.ts'
 import type { MediaTokens } from '../neutral/dialect.ts'
-import { SaidMedia } from '../said-media.ts'
 import { usageOf } from './usage.ts'
 
 /** What a whole JSON reply says that matters for charging. */

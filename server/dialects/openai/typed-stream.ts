@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
 import { flatError } from '../flat-error.ts'
-import { laterRawReport } from '../later-usage.ts'
+import { laterRawReport } from '../metering/later-usage.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 
 /**

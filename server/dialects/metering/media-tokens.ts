@@ -1,4 +1,4 @@
-import type { MediaTokens } from './neutral/dialect.ts'
+import type { MediaTokens } from '../neutral/dialect.ts'
 
 /**
  * 20 a second (OpenAI's pricing of sound), at the 48,000 bytes that a second of pcm16 has, the one form of its streams. Of

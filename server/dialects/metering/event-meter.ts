@@ -1,7 +1,7 @@
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
+import type { Failure } from '../neutral/reply.ts'
 import type { EventTally } from './event-tally.ts'
-import type { StreamMeter, StreamSignal } from './neutral/dialect.ts'
-import type { Failure } from './neutral/reply.ts'
 
 /** What the events of a conversation have said, as the charge asks for it; whoever feeds it knows when they are at an end. */
 export abstract class EventMeter implements StreamMeter {

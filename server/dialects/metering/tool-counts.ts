@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
-import { looseCount, looseList, looseObject, looseText } from './neutral/fields.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** Calls of hosted tools by kind, or by `kind:size` where the answer tells the size. */
 export type ToolCounts = Readonly<Record<string, number>>

@@ -1,9 +1,9 @@
-import { ForgivingDecoder } from './damaged-events/forgiving-decoder.ts'
+import { ForgivingDecoder } from '../damaged-events/forgiving-decoder.ts'
+import type { StreamSignal, UpstreamDialect } from '../neutral/dialect.ts'
+import { unreadable } from '../neutral/failure.ts'
+import type { Failure } from '../neutral/reply.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
-import type { StreamSignal, UpstreamDialect } from './neutral/dialect.ts'
-import { unreadable } from './neutral/failure.ts'
-import type { Failure } from './neutral/reply.ts'
 
 /** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
 export class DecodingMeter extends EventMeter {

@@ -1,8 +1,8 @@
-import type { Usage } from '../../contract/usage.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { Failure, ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { laterReport } from './later-usage.ts'
-import type { Failure, ReplyPart, StreamEvent } from './neutral/reply.ts'
-import { SaidMedia } from './said-media.ts'
-import { SaidText } from './said-text.ts'
+import { SaidMedia } from './media-tokens.ts'
+import { SaidText } from './text-buffer.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 

@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /**
  * The usage that holds after a later report of the same answer. Counts only grow, so the last report holds; but some
