@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { leastBudget } from './claude-model.ts'
-import { budgetWithin } from './effort.ts'
 import { spellingIn } from './gemini/proto.ts'
+import { leastBudget } from './models/claude-model.ts'
+import { budgetWithin } from './models/reasoning-effort.ts'
 import type { DialectName } from './neutral/conversation.ts'
 
 /** What changes in a request that is otherwise passed on as it came. */

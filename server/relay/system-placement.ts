@@ -1,4 +1,4 @@
-import { isOfOtherMaker, modelTraits } from '../dialects/claude-model.ts'
+import { isOfOtherMaker, modelTraits } from '../dialects/models/claude-model.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { placeSystem, placeSystemItems, type SystemPlacement } from '../dialects/system-turns.ts'
 import type { JsonObject } from '../lib/json.ts'

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isOfOtherMaker } from '../claude-model.ts'
+import { isOfOtherMaker } from '../models/claude-model.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { messagesRules } from '../neutral/tool-rules.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { withCacheMarks } from '../cache-marks.ts'
-import { type ModelTraits, modelTraits, usualMaxTokens } from '../claude-model.ts'
 import { Losses } from '../losses.ts'
+import { type ModelTraits, modelTraits, usualMaxTokens } from '../models/claude-model.ts'
 import type { Conversation, Message, Part, Tool, ToolChoice } from '../neutral/conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../neutral/dialect.ts'
 import { spelledOut } from '../spelled-out.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { leastBudget, type ModelTraits } from '../claude-model.ts'
-import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import type { Losses } from '../losses.ts'
+import { leastBudget, type ModelTraits } from '../models/claude-model.ts'
+import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Effort, Message } from '../neutral/conversation.ts'
 import { mustCall } from '../tool-choice.ts'
 

@@ -1,4 +1,4 @@
-import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../claude-model.ts'
+import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../models/claude-model.ts'
 
 /** What a model on Bedrock takes, as far as its id tells (Bedrock user guide, "Supported models and model features"). */
 export interface ModelTraits {

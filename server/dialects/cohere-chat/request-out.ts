@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { budgetOf, budgetWithin, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { addressOf, fromBase64 } from '../media.ts'
+import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, MediaPart, Message, Part, ToolChoice, ToolResultPart } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
 import { plainTools } from '../plain-tools.ts'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-kin.ts'
-import { budgetOf, budgetWithin } from '../effort.ts'
+import { budgetOf, budgetWithin } from '../models/reasoning-effort.ts'
 import { type Effort, efforts } from '../neutral/conversation.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { textOf } from '../plain-turns.ts'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { budgetOf, effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
+import { budgetOf, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Effort, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
 import { spelledOut } from '../spelled-out.ts'

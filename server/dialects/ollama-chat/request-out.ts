@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
 import { fromBase64 } from '../media.ts'
+import { effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, MediaPart, Message, Native, Part } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
 import { plainTools } from '../plain-tools.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { effortOf } from '../effort.ts'
 import { Losses } from '../losses.ts'
+import { effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
 import { commonOut } from '../openai-request.ts'

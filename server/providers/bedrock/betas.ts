@@ -1,4 +1,4 @@
-import { modelTraits } from '../../dialects/claude-model.ts'
+import { modelTraits } from '../../dialects/models/claude-model.ts'
 import type { HeadersInBody } from '../provider.ts'
 
 /** Anthropic's betas that Bedrock takes (Bedrock user guide, "Anthropic Claude Messages API"); it refuses a request with another. */

@@ -1,4 +1,4 @@
-import type { Effort, ReasoningWish } from './neutral/conversation.ts'
+import type { Effort, ReasoningWish } from '../neutral/conversation.ts'
 
 /** Tokens of thought that stand for an effort, as Google's OpenAI layer has them (Gemini API, "OpenAI compatibility"). */
 const budgets: Readonly<Record<Effort, number>> = {
