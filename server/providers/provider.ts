@@ -1,8 +1,8 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import type { Losable } from '../dialects/losses.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
 import type { EncodeOptions, UpstreamDialect } from '../dialects/neutral/dialect.ts'
 import type { Feature } from '../dialects/neutral/needs.ts'
+import type { Losable } from '../dialects/wire/dropped-fields.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** What the channel form and lists show of a channel type. */

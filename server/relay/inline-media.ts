@@ -1,5 +1,5 @@
-import { mediaOf } from '../dialects/media.ts'
 import type { Conversation, MediaPart, Message, Part } from '../dialects/neutral/conversation.ts'
+import { mediaOf } from '../dialects/wire/media.ts'
 import { GatewayError } from '../errors.ts'
 import { inParallel } from '../lib/in-parallel.ts'
 import type { FetchedMedia } from '../outbound/fetch-media.ts'

@@ -1,5 +1,5 @@
 import { channelStatus } from '../../contract/statuses.ts'
-import { type SystemPlacement, systemPlacements } from '../dialects/system-turns.ts'
+import { type SystemPlacement, systemPlacements } from '../dialects/wire/system-turns.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { keyLines } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'

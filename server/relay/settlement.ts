@@ -1,7 +1,7 @@
 import { logType } from '../../contract/log-types.ts'
 import type { Hold } from '../billing/ledger.ts'
 import type { ToolCounter } from '../dialects/metering/tool-counts.ts'
-import { orUsual } from '../dialects/service-tier.ts'
+import { orUsual } from '../dialects/wire/service-tier.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/ledger-store.ts'
 import { attemptsText, cutTo, longestName } from './attempts-text.ts'

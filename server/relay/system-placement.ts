@@ -1,6 +1,6 @@
 import { isOfOtherMaker, modelTraits } from '../dialects/models/claude-model.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
-import { placeSystem, placeSystemItems, type SystemPlacement } from '../dialects/system-turns.ts'
+import { placeSystem, placeSystemItems, type SystemPlacement } from '../dialects/wire/system-turns.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
 import type { Channel } from './routing-table.ts'

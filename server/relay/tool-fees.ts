@@ -1,7 +1,7 @@
 import type { PriceBook } from '../billing/ratios.ts'
 import { isPaidByPrompt } from '../billing/tool-prices.ts'
-import { type HostedTool, hostedTools, searchesAlways } from '../dialects/hosted-tools.ts'
 import type { ToolCounts } from '../dialects/metering/tool-counts.ts'
+import { type HostedTool, hostedTools, searchesAlways } from '../dialects/wire/hosted-tools.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AnyCall } from './call.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { Reply, ReplyPart, Stop, StreamEvent } from '../../server/dialects/neutral/reply.ts'
-import { isUsualTier } from '../../server/dialects/service-tier.ts'
+import { isUsualTier } from '../../server/dialects/wire/service-tier.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import {
   type Assembled,

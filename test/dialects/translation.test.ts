@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
-import { fitTools } from '../../server/dialects/fit-tools.ts'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { EncodeOptions } from '../../server/dialects/neutral/dialect.ts'
+import { fitTools } from '../../server/dialects/wire/fit-tools.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dialects } from '../helpers/dialects.ts'
 

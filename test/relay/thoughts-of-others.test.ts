@@ -1,6 +1,6 @@
 // State of thought in requests that are passed on in their own dialect: what goes on, and what is named as left out.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { writeSeal } from '../../server/dialects/seal.ts'
+import { writeSeal } from '../../server/dialects/wire/thought-signature.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'

@@ -1,4 +1,3 @@
-import { mediaOf, toBase64 } from '../media.ts'
 import type {
   CacheMark,
   MediaPart,
@@ -9,7 +8,8 @@ import type {
   ToolResultPart,
 } from '../neutral/conversation.ts'
 import { type Fields, looseObject, missingField, wrongField } from '../neutral/fields.ts'
-import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
+import { mediaOf, toBase64 } from '../wire/media.ts'
+import { attachSeals, type LooseSeal, readThought } from '../wire/thought-signature.ts'
 import { citationsIn } from './citations.ts'
 
 const dialect = 'anthropic-messages'

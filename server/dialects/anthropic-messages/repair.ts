@@ -3,9 +3,9 @@ import { isOfOtherMaker } from '../models/claude-model.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { messagesRules } from '../neutral/tool-rules.ts'
-import { ownState } from '../seal.ts'
-import { isBlank } from '../spoken-turns.ts'
-import { type CallPlaces, withFitIds } from '../wire-ids.ts'
+import { isBlank } from '../wire/spoken-turns.ts'
+import { ownState } from '../wire/thought-signature.ts'
+import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'anthropic-messages'
 

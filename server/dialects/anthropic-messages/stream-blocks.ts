@@ -2,7 +2,7 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { SaidText } from '../metering/text-buffer.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
-import { readSeal } from '../seal.ts'
+import { readSeal } from '../wire/thought-signature.ts'
 import { citationIn } from './citations.ts'
 import { replyBlockIn } from './reply.ts'
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Losses } from '../losses.ts'
 import { leastBudget, type ModelTraits } from '../models/claude-model.ts'
 import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Effort, Message } from '../neutral/conversation.ts'
-import { mustCall } from '../tool-choice.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
+import { mustCall } from '../wire/tool-choice.ts'
 
 const dialect = 'anthropic-messages'
 /** Most tokens of thought and answer together where nobody says: every model that thinks by a budget can make them. */

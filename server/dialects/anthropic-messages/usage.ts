@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseObject } from '../neutral/fields.ts'
-import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../service-tier.ts'
+import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../wire/service-tier.ts'
 import type { WireUsage } from './wire.ts'
 
 /** Tokens by their price; those of the cache stand beside `input` here. */

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Losses } from '../losses.ts'
 import type {
   CacheMark,
   MediaPart,
@@ -8,7 +7,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../neutral/conversation.ts'
-import { inputObject, wrapFreeform } from '../tool-input.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
+import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 import type { ModelTraits } from './model.ts'
 
 /** What the blocks of a request are written with. */

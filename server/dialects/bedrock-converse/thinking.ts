@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { leastBudget } from '../models/claude-model.ts'
 import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation } from '../neutral/conversation.ts'
-import { mustCall } from '../tool-choice.ts'
+import { mustCall } from '../wire/tool-choice.ts'
 import type { BlockContext } from './parts-out.ts'
 
 interface Thinking {

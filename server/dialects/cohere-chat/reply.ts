@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../neutral/conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../neutral/reply.ts'
-import { QuoteSearch } from '../quote-search.ts'
+import { QuoteSearch } from '../wire/quote-search.ts'
 
 /** A Chat response of Cohere's (API reference, "Chat", version 2); without a message it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {

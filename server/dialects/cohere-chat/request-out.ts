@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { Losses } from '../losses.ts'
-import { addressOf, fromBase64 } from '../media.ts'
 import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, MediaPart, Message, Part, ToolChoice, ToolResultPart } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
-import { plainTools } from '../plain-tools.ts'
-import { spelledOut } from '../spelled-out.ts'
-import { mustCall } from '../tool-choice.ts'
-import { wrapFreeform } from '../tool-input.ts'
+import { Losses } from '../wire/dropped-fields.ts'
+import { addressOf, fromBase64 } from '../wire/media.ts'
+import { plainTools } from '../wire/plain-tools.ts'
+import { spelledOut } from '../wire/spelled-out.ts'
+import { mustCall } from '../wire/tool-choice.ts'
+import { wrapFreeform } from '../wire/tool-input.ts'
 
 /** What the messages of a request are written with. */
 interface Context {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../neutral/conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
-import { QuoteSearch } from '../quote-search.ts'
+import { QuoteSearch } from '../wire/quote-search.ts'
 
 /**
  * Citations of a candidate: what it was grounded on, and what it recites (Gemini API, "GroundingMetadata",

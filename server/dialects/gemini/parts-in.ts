@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { mediaOf } from '../media.ts'
 import type {
   MediaPart,
   MediaSource,
@@ -10,7 +9,8 @@ import type {
   ToolResultPart,
 } from '../neutral/conversation.ts'
 import { type Fields, missingField } from '../neutral/fields.ts'
-import { attachSeals, type LooseSeal, readSeal, readThought } from '../seal.ts'
+import { mediaOf } from '../wire/media.ts'
+import { attachSeals, type LooseSeal, readSeal, readThought } from '../wire/thought-signature.ts'
 import { unsignedCall } from './model.ts'
 import { protoEach, protoMember } from './proto.ts'
 

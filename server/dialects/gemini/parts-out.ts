@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
-import type { Losses } from '../losses.ts'
-import { guessedType, unusualDetail } from '../media.ts'
 import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../neutral/conversation.ts'
 import { longestParsedResult } from '../neutral/request-limits.ts'
-import { inputObject, wrapFreeform } from '../tool-input.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
+import { guessedType, unusualDetail } from '../wire/media.ts'
+import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 import { type ModelTraits, unsignedCall } from './model.ts'
 
 const dialect = 'gemini'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Repair, RepairOptions } from '../neutral/repair.ts'
-import { ownState } from '../seal.ts'
+import { ownState } from '../wire/thought-signature.ts'
 import { modelTraits, unsignedCall } from './model.ts'
 import { spellingIn } from './proto.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { hostedTools } from '../hosted-tools.ts'
+import { hostedTools } from '../wire/hosted-tools.ts'
 import { ToolCounter } from './tool-counts.ts'
 
 function countsOf(events: readonly object[], known: readonly string[] = ['web_search']) {

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { Losses } from '../losses.ts'
-import { fromBase64 } from '../media.ts'
 import { effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, MediaPart, Message, Native, Part } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
-import { plainTools } from '../plain-tools.ts'
-import { spelledOut } from '../spelled-out.ts'
-import { inputObject, wrapFreeform } from '../tool-input.ts'
+import { Losses } from '../wire/dropped-fields.ts'
+import { fromBase64 } from '../wire/media.ts'
+import { plainTools } from '../wire/plain-tools.ts'
+import { spelledOut } from '../wire/spelled-out.ts'
+import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 
 /** A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation): EncodedRequest {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Losses } from '../losses.ts'
 import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../neutral/conversation.ts'
 import type { EncodeOptions } from '../neutral/dialect.ts'
-import { wrapFreeform } from '../tool-input.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
+import { wrapFreeform } from '../wire/tool-input.ts'
 import { cacheOut, contentOut } from './parts-out.ts'
 import { detailsOut, sealOut } from './reasoning.ts'
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Losses } from '../losses.ts'
-import { addressOf, before, fromBase64 } from '../media.ts'
 import type { CacheMark, MediaPart, Part } from '../neutral/conversation.ts'
 import type { EncodeOptions } from '../neutral/dialect.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
+import { addressOf, before, fromBase64 } from '../wire/media.ts'
 
 const dialect = 'openai-chat'
 

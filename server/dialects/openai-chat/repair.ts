@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
-import { type CallPlaces, withFitIds } from '../wire-ids.ts'
+import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
 /** Ids of calls in a message: its own, where it is a tool's, and those of its calls. */
 const callsIn: CallPlaces = {

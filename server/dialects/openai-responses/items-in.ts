@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { sourceOf } from '../media.ts'
 import type { MediaPart, Message, NativePart, Part, TextPart, ToolResultPart } from '../neutral/conversation.ts'
 import { Fields, missingField, wrongField } from '../neutral/fields.ts'
 import { cacheIn } from '../openai-request.ts'
-import { attachSeals, type LooseSeal, readThought } from '../seal.ts'
+import { sourceOf } from '../wire/media.ts'
+import { attachSeals, type LooseSeal, readThought } from '../wire/thought-signature.ts'
 import { citationsIn } from './annotations.ts'
 import type { FlatNames } from './namespaces.ts'
 

@@ -1,6 +1,4 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Losses } from '../losses.ts'
-import { addressOf } from '../media.ts'
 import type {
   CacheMark,
   MediaPart,
@@ -10,6 +8,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../neutral/conversation.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
+import { addressOf } from '../wire/media.ts'
 import { annotationsOut } from './annotations.ts'
 import { type Namespaces, spaceOut } from './namespaces.ts'
 

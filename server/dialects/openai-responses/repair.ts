@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { responsesRules } from '../neutral/tool-rules.ts'
-import { ownState } from '../seal.ts'
-import { type CallPlaces, withFitIds } from '../wire-ids.ts'
+import { ownState } from '../wire/thought-signature.ts'
+import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'openai-responses'
 /** Ids of thoughts that were written here: no service knows them. */

@@ -1,11 +1,11 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { wholeLogprob } from '../logprobs.ts'
 import type { Citation, ReasoningPart, TextPart, ToolCallPart } from '../neutral/conversation.ts'
 import type { Frame, StreamEncoder } from '../neutral/dialect.ts'
 import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../neutral/reply.ts'
 import { errorOut } from '../openai-failure.ts'
-import { freeformNames } from '../tool-input.ts'
+import { wholeLogprob } from '../wire/logprobs.ts'
+import { freeformNames } from '../wire/tool-input.ts'
 import { annotationsOut } from './annotations.ts'
 import {
   failedOut,

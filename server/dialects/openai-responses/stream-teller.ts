@@ -3,7 +3,7 @@ import { SaidText } from '../metering/text-buffer.ts'
 import type { Citation } from '../neutral/conversation.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { PartDetail, ReplyPart, StreamEvent } from '../neutral/reply.ts'
-import { readSeal } from '../seal.ts'
+import { readSeal } from '../wire/thought-signature.ts'
 import { outputIn } from './reply.ts'
 import type { StreamItem, StreamPart, StreamPiece } from './stream-items.ts'
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { refuseScheme } from '../neutral/address-scheme.ts'
 import type { PromptText, RequestFacts } from '../neutral/dialect.ts'
 import { choicesLimit, maxTokensLimit, modelLimit } from '../neutral/request-limits.ts'
-import { askedTier } from '../service-tier.ts'
+import { askedTier } from '../wire/service-tier.ts'
 import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 
 /** Model used when the request names none, as one-api and OpenAI have it. */

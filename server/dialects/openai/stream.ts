@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/json.ts'
-import { CallPlaces, unnamedCall } from '../call-places.ts'
 import { errorInChunk } from '../chunk-error.ts'
 import { CallInputs } from '../damaged-events/call-inputs.ts'
 import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
@@ -8,6 +7,7 @@ import { SaidMedia } from '../metering/media-tokens.ts'
 import { SaidText } from '../metering/text-buffer.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
+import { CallPlaces, unnamedCall } from '../wire/call-places.ts'
 import { usageOf } from './usage.ts'
 
 /** After so many events in a row that are each written in their own way, no more are learned from. */

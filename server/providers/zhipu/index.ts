@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { isFar, type Losable, withinRange } from '../../dialects/losses.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
+import { isFar, type Losable, withinRange } from '../../dialects/wire/dropped-fields.ts'
 import { zhipuFailure } from '../../dialects/zhipu-failure.ts'
 import { eventIn, zhipuV3 } from '../../dialects/zhipu-v3/index.ts'
 import { GatewayError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import type { Part } from './neutral/conversation.ts'
+import type { Part } from '../neutral/conversation.ts'
 
 /** A system message as words of the user's, for models that know none in the middle of a conversation. */
 export function systemWords(text: string): string {

@@ -1,7 +1,7 @@
-import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from './neutral/conversation.ts'
-import type { UpstreamDialect } from './neutral/dialect.ts'
-import type { Choice, ReplyPart, Stop, StreamEvent } from './neutral/reply.ts'
-import { fits, made, type ToolRules, type WordRule } from './neutral/tool-rules.ts'
+import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
+import type { UpstreamDialect } from '../neutral/dialect.ts'
+import type { Choice, ReplyPart, Stop, StreamEvent } from '../neutral/reply.ts'
+import { fits, made, type ToolRules, type WordRule } from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 import { isNoInput } from './tool-input.ts'
 

@@ -1,4 +1,4 @@
-import { fits, made, type WordRule } from './neutral/tool-rules.ts'
+import { fits, made, type WordRule } from '../neutral/tool-rules.ts'
 
 /** Marks an id that holds another one, in signs that every service takes. */
 const mark = 'tgid_'

@@ -1,6 +1,6 @@
-import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
-import type { Conversation, DialectName, Native, Part, SearchTool } from './neutral/conversation.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Conversation, DialectName, Native, Part, SearchTool } from '../neutral/conversation.ts'
 
 type Named = Record<DialectName, string>
 

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, stringify } from '../lib/json.ts'
-import { looseCount, looseList, looseObject, looseText } from './neutral/fields.ts'
+import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** A call of one choice as far as it came. */
 interface PlacedCall {

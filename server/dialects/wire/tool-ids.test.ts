@@ -8,7 +8,7 @@ import {
   mistralRules,
   responsesRules,
   type ToolRules,
-} from './neutral/tool-rules.ts'
+} from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 
 const all: Readonly<Record<string, ToolRules>> = {

@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/usage.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /** Names of the tier that everybody has who asks for none. Older Claude models say that there are no places to choose from. */
 const usual: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../lib/json.ts'
-import type { Losses } from './losses.ts'
-import type { Conversation, Tool, ToolChoice, ToolReference } from './neutral/conversation.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
+import type { Losses } from './dropped-fields.ts'
 
 /** The tools that an upstream is offered, and the choice among them. */
 export interface Offer {

@@ -1,4 +1,4 @@
-import type { CacheMark, Conversation, Message, Part } from './neutral/conversation.ts'
+import type { CacheMark, Conversation, Message, Part } from '../neutral/conversation.ts'
 
 /**
  * A conversation of a caller of OpenAI's with the marks that Claude wants for its cache. OpenAI's dialects have none; a

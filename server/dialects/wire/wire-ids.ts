@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
-import { looseText } from './neutral/fields.ts'
-import type { WordRule } from './neutral/tool-rules.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { WordRule } from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 
 /** Where a dialect has the ids of calls. */

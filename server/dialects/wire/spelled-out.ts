@@ -1,4 +1,4 @@
-import type { Conversation, MediaPart, Message, Part, TextPart } from './neutral/conversation.ts'
+import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutral/conversation.ts'
 
 /**
  * A conversation in which parts that only another dialect has stand as texts and media, where they can, and without what

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
-import type { Conversation } from './neutral/conversation.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { Conversation } from '../neutral/conversation.ts'
 
 /** Where dialects without freeform tools carry the text. */
 const textMember = 'input'

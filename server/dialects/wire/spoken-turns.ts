@@ -1,5 +1,5 @@
-import { Losses } from './losses.ts'
-import type { Conversation, Message, Part, TextPart } from './neutral/conversation.ts'
+import type { Conversation, Message, Part, TextPart } from '../neutral/conversation.ts'
+import { Losses } from './dropped-fields.ts'
 
 /** What separates texts that stood in messages of their own. */
 export const gap = '\n\n'

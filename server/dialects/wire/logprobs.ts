@@ -1,5 +1,5 @@
-import type { JsonObject } from '../lib/json.ts'
-import { looseList, looseText } from './neutral/fields.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { looseList, looseText } from '../neutral/fields.ts'
 
 /** How probable a token was. */
 export interface Logprob {

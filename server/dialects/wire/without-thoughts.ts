@@ -1,4 +1,4 @@
-import type { Conversation, Message, Part } from './neutral/conversation.ts'
+import type { Conversation, Message, Part } from '../neutral/conversation.ts'
 
 /** A conversation without what models thought, and without every service's state of it. */
 export function withoutThoughts(conversation: Conversation): Conversation {

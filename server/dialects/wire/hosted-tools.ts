@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
-import { looseCount, looseList, looseObject, looseText } from './neutral/fields.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** A tool that the service itself runs, and asks money for by the call. */
 export interface HostedTool {

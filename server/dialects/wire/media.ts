@@ -1,4 +1,4 @@
-import type { MediaPart, MediaSource } from './neutral/conversation.ts'
+import type { MediaPart, MediaSource } from '../neutral/conversation.ts'
 
 /** The source an address names; a `data:` address holds the bytes itself. */
 export function sourceOf(address: string, mediaType?: string): MediaSource {

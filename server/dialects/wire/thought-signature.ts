@@ -1,6 +1,6 @@
-import { isObject, tryParse } from '../lib/json.ts'
-import { JsonScan } from '../lib/json-scan.ts'
-import type { DialectName, Part, ReasoningPart, Seal, TextPart } from './neutral/conversation.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
+import { JsonScan } from '../../lib/json-scan.ts'
+import type { DialectName, Part, ReasoningPart, Seal, TextPart } from '../neutral/conversation.ts'
 
 /** Base64 of the first characters that every envelope has. */
 const mark = Buffer.from('{"tollgate":').toString('base64')

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../lib/json.ts'
-import type { Losses } from './losses.ts'
-import type { Conversation, Tool } from './neutral/conversation.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Conversation, Tool } from '../neutral/conversation.ts'
+import type { Losses } from './dropped-fields.ts'
 import { meantTools, type Offer, offerOf } from './tool-choice.ts'
 import { freeformDescription, freeformSchema } from './tool-input.ts'
 

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { gap, isBlank } from './spoken-turns.ts'
-import { systemWords } from './system-words.ts'
+import { systemWords } from './system-as-user.ts'
 
 /**
  * Where words of the system may stand in a conversation: anywhere (`keep`), in its first message alone, to which later ones
