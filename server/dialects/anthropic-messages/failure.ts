@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { anthropicWords } from '../context-length.ts'
+import { anthropicWords } from '../failures/context-length.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'

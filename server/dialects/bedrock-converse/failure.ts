@@ -1,8 +1,8 @@
 import { isObject } from '../../lib/json.ts'
+import { clockHint } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
-import { clockHint } from '../service-failure.ts'
 
 /** Exceptions of the runtime with the status that each has outside a stream (Bedrock API reference, "ConverseStream"). */
 const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {

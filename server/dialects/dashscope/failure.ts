@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { decodeFailure } from '../failures/openai-failure.ts'
+import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
-import { decodeFailure } from '../openai-failure.ts'
-import { serviceFailure } from '../service-failure.ts'
 
 /** Beginnings of DashScope's error codes (Model Studio docs, "Error codes"). */
 const kinds: readonly (readonly [prefix: string, kind: FailureKind])[] = [

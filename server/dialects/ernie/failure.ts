@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { decodeFailure } from '../failures/openai-failure.ts'
+import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
-import { decodeFailure } from '../openai-failure.ts'
-import { serviceFailure } from '../service-failure.ts'
 
 /** Codes of Baidu's errors, which come with status 200 (Qianfan docs, "Error codes"). */
 const kinds: Readonly<Record<number, FailureKind>> = {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
-import { googleWords } from '../context-length.ts'
+import { googleWords } from '../failures/context-length.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { errorOut } from '../failures/openai-failure.ts'
 import type { Failure } from '../neutral/reply.ts'
-import { errorOut } from '../openai-failure.ts'
 import { failedOut } from './reply.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { decodeFailure, encodeFailure } from '../failures/openai-failure.ts'
 import type { Dialect } from '../neutral/dialect.ts'
 import { responsesRules } from '../neutral/tool-rules.ts'
-import { decodeFailure, encodeFailure } from '../openai-failure.ts'
 import { decodeReply, encodeReply } from './reply.ts'
 import { decodeRequest } from './request-in.ts'
 import { encodeRequest } from './request-out.ts'

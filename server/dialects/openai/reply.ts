@@ -1,7 +1,7 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
-import { flatError } from '../flat-error.ts'
+import { flatError } from '../failures/flat-error.ts'
 import { SaidMedia } from '../metering/media-tokens.ts'
 import type { MediaTokens } from '../neutral/dialect.ts'
 import { usageOf } from './usage.ts'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
-import { flatError } from '../flat-error.ts'
+import { flatError } from '../failures/flat-error.ts'
 import { laterRawReport } from '../metering/later-usage.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { failureWithin } from '../../dialects/dashscope/failure.ts'
+import { failureAnswer, serviceFailure } from '../../dialects/failures/service-failure.ts'
 import { looseList, looseObject, looseText } from '../../dialects/neutral/fields.ts'
-import { failureAnswer, serviceFailure } from '../../dialects/service-failure.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { fetchPlain } from '../../lib/network/fetch-plain.ts'

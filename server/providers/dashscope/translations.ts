@@ -1,6 +1,6 @@
 import { failureWithin } from '../../dialects/dashscope/failure.ts'
+import { failureAnswer } from '../../dialects/failures/service-failure.ts'
 import { looseList, looseObject } from '../../dialects/neutral/fields.ts'
-import { failureAnswer } from '../../dialects/service-failure.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ModeTranslation } from '../provider.ts'
 

@@ -1,4 +1,4 @@
-import { minimaxFailure, minimaxFailureWithin } from '../../dialects/minimax-failure.ts'
+import { minimaxFailure, minimaxFailureWithin } from '../../dialects/failures/minimax-failure.ts'
 import { mistralRules } from '../../dialects/neutral/tool-rules.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { failureIn as sparkFailure, failureWithin as sparkFailureWithin } from '../../dialects/spark/failure.ts'

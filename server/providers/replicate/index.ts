@@ -1,5 +1,5 @@
+import { failureAnswer } from '../../dialects/failures/service-failure.ts'
 import { failureWithin, replicateChat } from '../../dialects/replicate/index.ts'
-import { failureAnswer } from '../../dialects/service-failure.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream, UpstreamCall } from '../provider.ts'

@@ -1,8 +1,8 @@
 import { type ChatRequest, chatKin } from '../../dialects/chat-kin.ts'
+import { serviceFailure } from '../../dialects/failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../../dialects/neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../../dialects/neutral/fields.ts'
 import type { Failure } from '../../dialects/neutral/reply.ts'
-import { serviceFailure } from '../../dialects/service-failure.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /** Fields that watsonx.ai takes under OpenAI's names (watsonx.ai API reference, "Infer text chat"). */

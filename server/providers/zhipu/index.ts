@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { zhipuFailure } from '../../dialects/failures/zhipu-failure.ts'
 import { openaiChat } from '../../dialects/openai-chat/index.ts'
 import { isFar, type Losable, withinRange } from '../../dialects/wire/dropped-fields.ts'
-import { zhipuFailure } from '../../dialects/zhipu-failure.ts'
 import { eventIn, zhipuV3 } from '../../dialects/zhipu-v3/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { asEvents, type Framing } from '../../lib/bytes/reframe.ts'

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../lib/json.ts'
-import { messageOf } from './neutral/failure.ts'
-import type { Failure, FailureKind } from './neutral/reply.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { messageOf } from '../neutral/failure.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { codeOfKind, statusOfKind, typeOfKind } from './openai-failure.ts'
 
 /** What is said where a service finds that a signature was not made now. */

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { contextCode, openAiWords } from './context-length.ts'
-import { kindOfStatus, messageOf } from './neutral/failure.ts'
-import { looseText } from './neutral/fields.ts'
-import type { Failure, FailureKind } from './neutral/reply.ts'
 
 /** Codes and types of OpenAI's errors that say more than the status (OpenAI docs, "Error codes"). */
 const kinds: Readonly<Record<string, FailureKind>> = {

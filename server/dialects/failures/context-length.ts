@@ -1,4 +1,4 @@
-import type { ContextSizes, Failure } from './neutral/reply.ts'
+import type { ContextSizes, Failure } from '../neutral/reply.ts'
 
 /** What a service says of an error; status 0 = none is known. */
 export interface Said {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { ContextSizes } from '../neutral/reply.ts'
 import {
   anthropicWords,
   contextFailure,
@@ -7,7 +8,6 @@ import {
   openAiWords,
   readContext,
 } from './context-length.ts'
-import type { ContextSizes } from './neutral/reply.ts'
 
 const sizesOf = (message: string, status = 400, ...words: string[]) => contextSizes({ status, message, words })
 

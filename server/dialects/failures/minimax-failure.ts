@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
-import { looseText } from './neutral/fields.ts'
-import type { Failure, FailureKind } from './neutral/reply.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseText } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { decodeFailure } from './openai-failure.ts'
 import { serviceFailure } from './service-failure.ts'
 

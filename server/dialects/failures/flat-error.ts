@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * The error that an object is by itself. Some services (Spark, say) answer 200 with a message and a code of their own in

@@ -1,7 +1,7 @@
-import { isObject } from '../lib/json.ts'
-import { kindOfStatus, messageOf } from './neutral/failure.ts'
-import { looseObject } from './neutral/fields.ts'
-import type { Failure, FailureKind } from './neutral/reply.ts'
+import { isObject } from '../../lib/json.ts'
+import { kindOfStatus, messageOf } from '../neutral/failure.ts'
+import { looseObject } from '../neutral/fields.ts'
+import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { clockHint, serviceFailure } from './service-failure.ts'
 
 /** Codes of Zhipu's errors (Zhipu docs, "Error codes"). */

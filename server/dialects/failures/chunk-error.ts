@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { flatError } from './flat-error.ts'
 
 /**
