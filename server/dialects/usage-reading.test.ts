@@ -9,7 +9,7 @@ import { usageIn as gemini } from './gemini/usage.ts'
 import { laterRawReport, laterReport } from './metering/later-usage.ts'
 import { readReply } from './openai/reply.ts'
 import { readRealtimeUsage } from './openai-realtime/usage.ts'
-import { readUsage } from './openai-usage.ts'
+import { readUsage } from './openai-shared/openai-usage.ts'
 
 type Reader = (raw: JsonObject) => Usage | undefined
 type Case = [name: string, raw: JsonObject, usage: Partial<Usage>, doubt?: string]

@@ -7,7 +7,7 @@ import { usageIn as anthropicUsage } from '../../server/dialects/anthropic-messa
 import { usageIn as bedrockUsage } from '../../server/dialects/bedrock-converse/reply.ts'
 import { usageIn as cohereUsage } from '../../server/dialects/cohere-chat/reply.ts'
 import { usageIn as geminiUsage } from '../../server/dialects/gemini/usage.ts'
-import { readUsage } from '../../server/dialects/openai-usage.ts'
+import { readUsage } from '../../server/dialects/openai-shared/openai-usage.ts'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
 import { listCases, loadCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
 

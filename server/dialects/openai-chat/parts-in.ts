@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/json.ts'
 import type { MediaPart, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from '../neutral/conversation.ts'
 import { Fields, missingField, wrongField } from '../neutral/fields.ts'
-import { cacheIn } from '../openai-request.ts'
+import { cacheIn } from '../openai-shared/openai-request.ts'
 import { sourceOf } from '../wire/media.ts'
 import { citationsIn } from './annotations.ts'
 import { detailsIn } from './reasoning.ts'

@@ -3,7 +3,7 @@ import type { Citation, NativePart, ReasoningPart, Seal, ToolCallPart } from '..
 import type { Frame } from '../neutral/dialect.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Choice, Reply, ReplyPart, Stop } from '../neutral/reply.ts'
-import { readUsage, usageOf } from '../openai-usage.ts'
+import { readUsage, usageOf } from '../openai-shared/openai-usage.ts'
 import { wholeLogprob } from '../wire/logprobs.ts'
 import { addressOf, sourceOf } from '../wire/media.ts'
 import { tierOut } from '../wire/service-tier.ts'

@@ -15,7 +15,7 @@ import type {
 } from '../neutral/conversation.ts'
 import type { RequestAddress } from '../neutral/dialect.ts'
 import { Fields, leftOf, missingField, wrongField } from '../neutral/fields.ts'
-import { cacheIn, commonIn, effortIn, searchIn } from '../openai-request.ts'
+import { cacheIn, commonIn, effortIn, searchIn } from '../openai-shared/openai-request.ts'
 import { assistantParts, contentIn } from './parts-in.ts'
 
 const dialect = 'openai-chat'

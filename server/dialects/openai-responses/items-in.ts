@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { MediaPart, Message, NativePart, Part, TextPart, ToolResultPart } from '../neutral/conversation.ts'
 import { Fields, missingField, wrongField } from '../neutral/fields.ts'
-import { cacheIn } from '../openai-request.ts'
+import { cacheIn } from '../openai-shared/openai-request.ts'
 import { sourceOf } from '../wire/media.ts'
 import { attachSeals, type LooseSeal, readThought } from '../wire/thought-signature.ts'
 import { citationsIn } from './annotations.ts'

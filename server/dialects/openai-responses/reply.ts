@@ -3,7 +3,7 @@ import type { Conversation, Part, ReasoningPart, Seal, TextPart } from '../neutr
 import type { Frame } from '../neutral/dialect.ts'
 import { looseCount, looseList, looseText } from '../neutral/fields.ts'
 import type { Failure, Reply, ReplyPart } from '../neutral/reply.ts'
-import { readUsage, usageOf } from '../openai-usage.ts'
+import { readUsage, usageOf } from '../openai-shared/openai-usage.ts'
 import { wholeLogprob } from '../wire/logprobs.ts'
 import { readSeal, writeSeal } from '../wire/thought-signature.ts'
 import { freeformNames, unwrapFreeform } from '../wire/tool-input.ts'

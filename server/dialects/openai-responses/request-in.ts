@@ -9,7 +9,7 @@ import type {
   ToolReference,
 } from '../neutral/conversation.ts'
 import { Fields, leftOf, looseList, looseText, missingField, wrongField } from '../neutral/fields.ts'
-import { commonIn, effortIn, searchIn } from '../openai-request.ts'
+import { commonIn, effortIn, searchIn } from '../openai-shared/openai-request.ts'
 import { inputIn } from './items-in.ts'
 import { FlatNames, spaceIn } from './namespaces.ts'
 

@@ -1,3 +1,3 @@
-import { readUsage, usageOf } from '../openai-usage.ts'
+import { readUsage, usageOf } from '../openai-shared/openai-usage.ts'
 
 export { readUsage, usageOf }

@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/usage.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * OpenAI's `usage` object and the variants of services that speak its dialect → Usage. Returns undefined when a total is

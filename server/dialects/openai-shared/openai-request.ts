@@ -1,9 +1,9 @@
-import type { JsonObject } from '../lib/json.ts'
-import { fixesSampling } from './models/openai-model.ts'
-import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from './neutral/conversation.ts'
-import { efforts } from './neutral/conversation.ts'
-import type { Fields } from './neutral/fields.ts'
-import type { Losses } from './wire/dropped-fields.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { fixesSampling } from '../models/openai-model.ts'
+import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from '../neutral/conversation.ts'
+import { efforts } from '../neutral/conversation.ts'
+import type { Fields } from '../neutral/fields.ts'
+import type { Losses } from '../wire/dropped-fields.ts'
 
 /** What OpenAI's two dialects ask for in the same words. */
 export function commonIn(body: Fields): Partial<Conversation> {
