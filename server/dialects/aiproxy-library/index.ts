@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
+import { type ChatRequest, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { alternating, plainTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
-import { alternating, plainTurns } from '../plain-turns.ts'
 
 /** AI Proxy's knowledge bases (one-api's source): one question there, an answer and its documents back. */
 export const aiProxyLibrary = chatKin({

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
+import { type ChatRequest, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
-import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
 
 /**
  * Coze's bots (API reference, "Chat v3"), which answer in streams alone. Every event comes as an object of its name and

@@ -1,4 +1,4 @@
-import { chatKin } from '../chat-kin.ts'
+import { chatKin } from '../chat-based/chat-based.ts'
 import { failureIn, failureWithin } from './failure.ts'
 import { replyIn } from './reply.ts'
 import { requestOut } from './request.ts'

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, cannotSay } from '../chat-kin.ts'
+import { type ChatRequest, cannotSay } from '../chat-based/chat-based.ts'
+import { textOf } from '../chat-based/plain-turns.ts'
 import { budgetOf, budgetWithin } from '../models/reasoning-effort.ts'
 import { type Effort, efforts } from '../neutral/conversation.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
-import { textOf } from '../plain-turns.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
 
 /** The service wants less than 1. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, cannotSay, chatKin, noChoices } from '../chat-kin.ts'
+import { type ChatRequest, cannotSay, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { plainTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseCount, looseList, looseText } from '../neutral/fields.ts'
 import type { FailureKind } from '../neutral/reply.ts'
-import { plainTurns } from '../plain-turns.ts'
 
 /** DeepL's translations (API reference, "Translate text"): the last message of the user comes back in another language. */
 export const deeplTranslate = chatKin({

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
-import { type ChatRequest, cannotSay } from '../chat-kin.ts'
+import { type ChatRequest, cannotSay } from '../chat-based/chat-based.ts'
+import { fillerTurn, gap, plainTurns, type Turn, toldTurns } from '../chat-based/plain-turns.ts'
 import { looseText } from '../neutral/fields.ts'
-import { fillerTurn, gap, plainTurns, type Turn, toldTurns } from '../plain-turns.ts'
 
 /** Bounds of the service: below and above them it refuses the request (Qianfan API reference, "ERNIE-4.0-8K"). */
 const leastTemperature = 0.01

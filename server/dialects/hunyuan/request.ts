@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, cannotSay } from '../chat-kin.ts'
+import { type ChatRequest, cannotSay } from '../chat-based/chat-based.ts'
+import { textOf } from '../chat-based/plain-turns.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
-import { textOf } from '../plain-turns.ts'
 import { toPascal } from './names.ts'
 
 /** A ChatCompletions request of Tencent's (Hunyuan API reference). Throws GatewayError (400) for what it cannot be asked. */

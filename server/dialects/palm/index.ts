@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { type ChatRequest, chatKin } from '../chat-based/chat-based.ts'
+import { alternating, plainTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
-import { alternating, plainTurns, toldTurns } from '../plain-turns.ts'
 
 /** Google's PaLM 2 (PaLM API reference, "generateMessage"), which counts no tokens and streams nothing. */
 export const palm = chatKin({

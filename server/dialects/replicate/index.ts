@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin, noChoices } from '../chat-kin.ts'
+import { type ChatRequest, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { alternating, gap, plainTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
-import { alternating, gap, plainTurns, toldTurns } from '../plain-turns.ts'
 
 /**
  * Language models on Replicate (HTTP API, "Create a prediction using an official model"): a prompt there, a prediction

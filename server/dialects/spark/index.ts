@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { type ChatRequest, chatKin } from '../chat-based/chat-based.ts'
+import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import type { UpstreamDialect } from '../neutral/dialect.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
-import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
 import { failureIn, failureWithin } from './failure.ts'
 import { type SparkModel, takesSystem } from './model.ts'
 

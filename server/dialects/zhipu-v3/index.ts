@@ -1,9 +1,9 @@
 import { type JsonObject, tryParse } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-kin.ts'
+import { type ChatRequest, chatKin } from '../chat-based/chat-based.ts'
+import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { zhipuFailure } from '../failures/zhipu-failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
-import { alternating, plainTurns, systemAsTurns, toldTurns } from '../plain-turns.ts'
 
 /**
  * The third form of Zhipu's API, which chatglm models speak (one-api's source; the service's own page is gone). Its

@@ -1,4 +1,4 @@
-import { type ChatRequest, chatKin } from '../../dialects/chat-kin.ts'
+import { type ChatRequest, chatKin } from '../../dialects/chat-based/chat-based.ts'
 import { serviceFailure } from '../../dialects/failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../../dialects/neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../../dialects/neutral/fields.ts'

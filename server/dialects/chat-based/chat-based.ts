@@ -1,11 +1,11 @@
-import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
-import type { EncodeOptions, StreamDecoder, UpstreamDialect } from './neutral/dialect.ts'
-import { unreadableEvent } from './neutral/failure.ts'
-import { looseList } from './neutral/fields.ts'
-import type { Failure, StreamEvent } from './neutral/reply.ts'
-import { openaiChat } from './openai-chat/index.ts'
-import { Losses } from './wire/dropped-fields.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { EncodeOptions, StreamDecoder, UpstreamDialect } from '../neutral/dialect.ts'
+import { unreadableEvent } from '../neutral/failure.ts'
+import { looseList } from '../neutral/fields.ts'
+import type { Failure, StreamEvent } from '../neutral/reply.ts'
+import { openaiChat } from '../openai-chat/index.ts'
+import { Losses } from '../wire/dropped-fields.ts'
 
 /**
  * A format that says the same as OpenAI's chat in other words. Requests are first written in OpenAI's form and then in

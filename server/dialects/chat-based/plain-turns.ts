@@ -1,7 +1,7 @@
-import type { JsonObject } from '../lib/json.ts'
-import { cannotSay } from './chat-kin.ts'
-import { looseList, looseObject, looseText } from './neutral/fields.ts'
-import { systemWords } from './wire/system-as-user.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { looseList, looseObject, looseText } from '../neutral/fields.ts'
+import { systemWords } from '../wire/system-as-user.ts'
+import { cannotSay } from './chat-based.ts'
 
 /** A call of a tool in a conversation. */
 export interface TurnCall {
