@@ -7,7 +7,7 @@ import { usageIn as bedrock } from './bedrock-converse/reply.ts'
 import { usageIn as cohere } from './cohere-chat/reply.ts'
 import { usageIn as gemini } from './gemini/usage.ts'
 import { laterRawReport, laterReport } from './metering/later-usage.ts'
-import { readReply } from './openai/reply.ts'
+import { readReply } from './openai-passthrough/reply.ts'
 import { readRealtimeUsage } from './openai-realtime/usage.ts'
 import { readUsage } from './openai-shared/openai-usage.ts'
 

@@ -1,4 +1,4 @@
-import { readErrorBody } from '../dialects/openai/errors.ts'
+import { readErrorBody } from '../dialects/openai-passthrough/errors.ts'
 import { withoutKey } from '../lib/secrets/without-key.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'

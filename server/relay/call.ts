@@ -1,5 +1,5 @@
 import type { RelayMode } from '../../contract/relay-modes.ts'
-import { callerDialects } from '../dialects/callers.ts'
+import { callerDialects } from '../dialects/caller-dialects.ts'
 import type { Conversation, DialectName } from '../dialects/neutral/conversation.ts'
 import type { RequestAddress, RequestFacts } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'

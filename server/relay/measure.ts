@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import { mediaTotal } from '../dialects/metering/media-tokens.ts'
 import type { MediaTokens, PromptText, StreamMeter } from '../dialects/neutral/dialect.ts'
-import { readUsage } from '../dialects/openai/usage.ts'
+import { readUsage } from '../dialects/openai-passthrough/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Measure } from './charge.ts'
 import { usageFault } from './check-usage.ts'

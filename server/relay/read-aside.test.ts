@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { callerDialects } from '../dialects/callers.ts'
+import { callerDialects } from '../dialects/caller-dialects.ts'
 import { factsOf } from '../dialects/neutral/facts.ts'
 import { needsOf } from '../dialects/neutral/needs.ts'
 import type { JsonObject } from '../lib/json.ts'

@@ -1,4 +1,4 @@
-import { callerDialects } from '../dialects/callers.ts'
+import { callerDialects } from '../dialects/caller-dialects.ts'
 import { factsOf } from '../dialects/neutral/facts.ts'
 import { needsOf } from '../dialects/neutral/needs.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { EventTally } from '../dialects/metering/event-tally.ts'
+import { TalliedMeter } from '../dialects/metering/tallied-meter.ts'
 import type { StreamEvent } from '../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
-import { TalliedMeter } from './tallied-meter.ts'
 
 /**
  * An answer that came whole, for a caller who asked for a stream and for whom no more was held than a stream begins with:

@@ -5,11 +5,11 @@ import type { Failure, PartDetail, ReplyPart, Stop, StreamEvent } from '../neutr
 import { writeSeal } from '../wire/thought-signature.ts'
 import { citationOut } from './citations.ts'
 import { encodeFailure } from './failure.ts'
-import { ObjectScan } from './object-scan.ts'
+import { ObjectScan } from './json-object-scanner.ts'
+import { type PartEvent, type WaitingPart, WaitingParts } from './pending-parts.ts'
 import { headOf, replyBlocksOut, sealOut, textOut } from './reply.ts'
 import { stopDetailsOut, stopOut } from './stop.ts'
 import { lastUsageOut, usageOut } from './usage.ts'
-import { type PartEvent, type WaitingPart, WaitingParts } from './waiting-parts.ts'
 import type { WireBlockDelta, WireEvent, WireEventType } from './wire.ts'
 
 const dialect = 'anthropic-messages'

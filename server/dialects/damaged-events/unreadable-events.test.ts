@@ -4,9 +4,9 @@ import { cohereChat } from '../cohere-chat/index.ts'
 import { gemini } from '../gemini/index.ts'
 import type { UpstreamDialect } from '../neutral/dialect.ts'
 import { unreadable } from '../neutral/failure.ts'
-import { OpenAiStreamMeter } from '../openai/stream.ts'
-import { TypedEventMeter } from '../openai/typed-stream.ts'
 import { openaiChat } from '../openai-chat/index.ts'
+import { OpenAiStreamMeter } from '../openai-passthrough/stream.ts'
+import { TypedEventMeter } from '../openai-passthrough/typed-stream.ts'
 import { ForgivingDecoder } from './forgiving-decoder.ts'
 
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>

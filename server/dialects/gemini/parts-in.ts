@@ -12,7 +12,7 @@ import { type Fields, missingField } from '../neutral/fields.ts'
 import { mediaOf } from '../wire/media.ts'
 import { attachSeals, type LooseSeal, readSeal, readThought } from '../wire/thought-signature.ts'
 import { unsignedCall } from './model.ts'
-import { protoEach, protoMember } from './proto.ts'
+import { protoEach, protoMember } from './protobuf-names.ts'
 
 const dialect = 'gemini'
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { ownState } from '../wire/thought-signature.ts'
 import { modelTraits, unsignedCall } from './model.ts'
-import { spellingIn } from './proto.ts'
+import { spellingIn } from './protobuf-names.ts'
 
 const dialect = 'gemini'
 const signatures = ['thoughtSignature', 'thought_signature'] as const

@@ -15,7 +15,7 @@ import type {
 import type { RequestAddress } from '../neutral/dialect.ts'
 import { type Fields, leftOf, missingField, wrongField } from '../neutral/fields.ts'
 import { CallIds, partsIn } from './parts-in.ts'
-import { protoEach, protoFields, protoMember, refuseOtherCase } from './proto.ts'
+import { protoEach, protoFields, protoMember, refuseOtherCase } from './protobuf-names.ts'
 import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'

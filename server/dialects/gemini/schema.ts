@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { camelNames } from './proto.ts'
+import { camelNames } from './protobuf-names.ts'
 
 /** Members of Google's Schema that count, and come as texts. */
 const counts: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-import { EventMeter } from '../dialects/metering/event-meter.ts'
-import type { StreamSignal } from '../dialects/neutral/dialect.ts'
+import type { StreamSignal } from '../neutral/dialect.ts'
+import { EventMeter } from './event-meter.ts'
 
 /** Of events that the reader has tallied. */
 export class TalliedMeter extends EventMeter {

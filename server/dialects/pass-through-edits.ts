@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { spellingIn } from './gemini/proto.ts'
+import { spellingIn } from './gemini/protobuf-names.ts'
 import { leastBudget } from './models/claude-model.ts'
 import { budgetWithin } from './models/reasoning-effort.ts'
 import type { DialectName } from './neutral/conversation.ts'
