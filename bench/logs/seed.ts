@@ -2,8 +2,8 @@ import type { Insertable } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
 import { roles } from '../../contract/roles.ts'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
+import type { LogsTable } from '../../server/store/schema/tables.ts'
 import type { Store } from '../../server/store/store.ts'
-import type { LogsTable } from '../../server/store/tables.ts'
 
 /** What the cases ask about. */
 export interface Population {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { addAccount, figuresOf, holdOp, settleOp } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import type { LedgerStore } from '../store/ledger-store.ts'
+import type { LedgerStore } from '../store/schema/ledger-types.ts'
 import { createBatcher } from './batcher.ts'
 
 /** The real ledger, with a count of the operations of each transaction. */

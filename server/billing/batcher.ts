@@ -1,4 +1,4 @@
-import type { LedgerOp, LedgerResult, LedgerStore } from '../store/ledger-store.ts'
+import type { LedgerOp, LedgerResult, LedgerStore } from '../store/schema/ledger-types.ts'
 
 interface Waiting {
   op: LedgerOp

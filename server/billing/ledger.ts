@@ -9,7 +9,7 @@ import type {
   SettleOp,
   SettleResult,
   TakeResult,
-} from '../store/ledger-store.ts'
+} from '../store/schema/ledger-types.ts'
 import { type Batcher, isRefusal } from './batcher.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'

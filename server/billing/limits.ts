@@ -1,6 +1,6 @@
 import type { Limits } from '../../contract/limits.ts'
 import { GatewayError } from '../errors.ts'
-import type { LimitOwner, LimitReached, Minutes } from '../store/ledger-store.ts'
+import type { LimitOwner, LimitReached, Minutes } from '../store/schema/ledger-types.ts'
 
 /** The limits in force for one call, and how the minutes of their owners stood when it was let through or refused. */
 export interface CallLimits {

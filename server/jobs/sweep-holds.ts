@@ -3,7 +3,6 @@ import type { Ledger } from '../billing/ledger.ts'
 import type { Events } from '../events.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { machineName } from '../lib/machine.ts'
-import type { SettleOp, SettleResult } from '../store/ledger-store.ts'
 import {
   abandonedHolds,
   allNodes,
@@ -15,6 +14,7 @@ import {
   removeDeadNodes,
   removeNode,
 } from '../store/nodes.ts'
+import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
 

@@ -7,7 +7,7 @@ import {
   joined,
   type SharedRow,
 } from '../store/failed-calls.ts'
-import type { LogRow } from '../store/ledger-store.ts'
+import type { LogRow } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 
 /** Writes the log rows of failed calls in the background. */

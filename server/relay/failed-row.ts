@@ -1,7 +1,7 @@
 import { logType } from '../../contract/log-types.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerRow } from '../store/callers.ts'
-import type { LogRow } from '../store/ledger-store.ts'
+import type { LogRow } from '../store/schema/ledger-types.ts'
 import { attemptsText, cutTo, longestName } from './attempts-text.ts'
 import type { AnyCall } from './call.ts'
 import { AttemptFailed } from './retry-policy.ts'

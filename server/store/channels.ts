@@ -2,9 +2,9 @@ import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Upd
 import { channelStatus } from '../../contract/statuses.ts'
 import { splitList } from '../lib/split-list.ts'
 import { type Listed, listPage, type Page } from './page.ts'
+import type { ChannelsTable, Tables } from './schema/tables.ts'
 import { idOf, isAmong, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
-import type { ChannelsTable, Tables } from './tables.ts'
 
 const columns = [
   'id',

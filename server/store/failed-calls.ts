@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
-import type { LogRow } from './ledger-store.ts'
 import type { LogRow as StoredRow } from './log-pages.ts'
+import type { LogRow } from './schema/ledger-types.ts'
 import type { Db, Store, Trx } from './store.ts'
 
 /** Failed calls of one token with one error code that are to be written. */

@@ -2,7 +2,6 @@ import type { Database, Statement } from 'bun:sqlite'
 import { utcPeriods } from '../lib/utc.ts'
 import { insertInto, prepareInserts, type RowValues } from './inserts-sqlite.ts'
 import { addLogRow, holdColumns, logColumns } from './ledger-rows-sqlite.ts'
-import type { ExtendOp, HoldOp, LedgerOp, LedgerResult, LedgerStore, SettleOp, TakeResult } from './ledger-store.ts'
 import {
   budgetRoom,
   type Counted,
@@ -12,6 +11,15 @@ import {
   prepareLimits,
   settleMinutes,
 } from './limits-sqlite.ts'
+import type {
+  ExtendOp,
+  HoldOp,
+  LedgerOp,
+  LedgerResult,
+  LedgerStore,
+  SettleOp,
+  TakeResult,
+} from './schema/ledger-types.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 /** Differences that a batch makes to the accounts it touches; balances are read only where they decide something. */

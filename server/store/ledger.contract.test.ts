@@ -11,9 +11,9 @@ import {
 import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
 import { balanceFaults } from './balance-check.ts'
-import type { LedgerOp, LedgerResult, TakeResult } from './ledger-store.ts'
 import { migrate } from './migrate.ts'
 import { openStore } from './open.ts'
+import type { LedgerOp, LedgerResult, TakeResult } from './schema/ledger-types.ts'
 import type { Store } from './store.ts'
 
 // One suite for both makers of the LedgerStore interface: what holds for one must hold for the other.

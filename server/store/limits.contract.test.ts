@@ -14,8 +14,8 @@ import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { untilDayEndIsFar } from '../../test/helpers/day-end.ts'
 import { utcPeriods } from '../lib/utc.ts'
 import { balanceFaults } from './balance-check.ts'
-import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from './ledger-store.ts'
 import { countOpenCalls, currentMinutes, forgetMinutes } from './limits.ts'
+import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from './schema/ledger-types.ts'
 import type { Store } from './store.ts'
 
 const none: Limits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }

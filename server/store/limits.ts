@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { LimitOwner, Minute, Minutes, OpLimits } from './ledger-store.ts'
+import type { LimitOwner, Minute, Minutes, OpLimits } from './schema/ledger-types.ts'
 import { needsRowLocks } from './search.ts'
 import type { Store, Trx } from './store.ts'
 

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import { type LogFilter, type LogHour, logHours, logStretch } from './log-hours.ts'
 import type { Listed, Page } from './page.ts'
+import type { LogsTable } from './schema/tables.ts'
 import type { Db } from './store.ts'
-import type { LogsTable } from './tables.ts'
 import { splitRange } from './usage-range.ts'
 import { hourSeconds, matches } from './usage-series.ts'
 

@@ -11,8 +11,8 @@ import { sqliteLedger } from './ledger-sqlite.ts'
 import { localNotices } from './notices-local.ts'
 import { postgresNotices } from './notices-postgres.ts'
 import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
+import type { Tables } from './schema/tables.ts'
 import type { Store } from './store.ts'
-import type { Tables } from './tables.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 export interface OpenOptions {

@@ -1,9 +1,9 @@
 import type { Selectable, Updateable } from 'kysely'
 import { redemptionStatus } from '../../contract/statuses.ts'
 import { type Listed, listPage, type Page } from './page.ts'
+import type { RedemptionsTable } from './schema/tables.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
-import type { RedemptionsTable } from './tables.ts'
 
 export type RedemptionRow = Selectable<RedemptionsTable>
 

@@ -1,6 +1,6 @@
 import type { Compilable, Kysely, Transaction } from 'kysely'
-import type { LedgerStore } from './ledger-store.ts'
-import type { Tables } from './tables.ts'
+import type { LedgerStore } from './schema/ledger-types.ts'
+import type { Tables } from './schema/tables.ts'
 
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { LimitField } from '../../contract/limits.ts'
 import { type Listed, listPage, type Page } from './page.ts'
+import type { TokensTable } from './schema/tables.ts'
 import { needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
-import type { TokensTable } from './tables.ts'
 
 /** A token as stored: `key` is sealed. */
 export type TokenRow = Selectable<TokensTable>

@@ -1,4 +1,5 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
+import type { UsageStateTable } from './schema/usage-tables.ts'
 import { needsRowLocks } from './search.ts'
 import type { Store, Trx } from './store.ts'
 import {
@@ -11,7 +12,6 @@ import {
   seriesKinds,
   weekDays,
 } from './usage-series.ts'
-import type { UsageStateTable } from './usage-tables.ts'
 
 /** Log rows per transaction: on SQLite the calls that are charged meanwhile wait for it, on PostgreSQL nobody does. */
 const rowsPerStep = { sqlite: 1000, postgres: 5000 }

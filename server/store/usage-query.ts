@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { UsageMetric } from '../../contract/api/usage.ts'
 import { logType } from '../../contract/log-types.ts'
 import { failuresFor } from './channel-failures.ts'
+import type { UsageFigures } from './schema/usage-tables.ts'
 import type { Db } from './store.ts'
 import { inHourOf, splitRange } from './usage-range.ts'
 import { usageRows } from './usage-rows.ts'
@@ -18,7 +19,6 @@ import {
   type RowFilter,
   uncounted,
 } from './usage-series.ts'
-import type { UsageFigures } from './usage-tables.ts'
 
 const sums = sql.raw(figureColumns.map((name) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`).join(', '))
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { failuresFor } from './channel-failures.ts'
+import type { UsageFigures } from './schema/usage-tables.ts'
 import {
   type Dimension,
   dayHours,
@@ -17,7 +18,6 @@ import {
   weekDays,
   weeksTo,
 } from './usage-series.ts'
-import type { UsageFigures } from './usage-tables.ts'
 
 /** What is asked for: one row for each place, with the figures of one hour, one day or one log row. */
 export interface UsageAsk {

@@ -2,9 +2,9 @@ import { type Selectable, sql } from 'kysely'
 import { latinLookalike } from '../../contract/api/scripts.ts'
 import { userStatus } from '../../contract/statuses.ts'
 import { type Listed, listPage, type Page } from './page.ts'
+import type { UsersTable } from './schema/tables.ts'
 import { idOf, needsRowLocks, startsWith } from './search.ts'
 import type { Db, Trx } from './store.ts'
-import type { UsersTable } from './tables.ts'
 
 const columns = [
   'id',

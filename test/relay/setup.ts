@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Updateable } from 'kysely'
 import { randomBase62 } from '../../server/lib/secrets/ids.ts'
-import type { TokensTable, UsersTable } from '../../server/store/tables.ts'
+import type { TokensTable, UsersTable } from '../../server/store/schema/tables.ts'
 import { addUser } from '../../server/store/user-changes.ts'
 import { addTokenWithKey } from '../helpers/accounts.ts'
 import { type FakeUpstream, neverAnswers, startFakeUpstream } from '../helpers/fake-upstream.ts'

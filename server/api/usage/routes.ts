@@ -7,6 +7,7 @@ import type { Person } from '../../http/app-env.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { type Clock, epochSeconds } from '../../lib/clock.ts'
 import { failedAttempts } from '../../store/channel-failures.ts'
+import type { UsageFigures } from '../../store/schema/usage-tables.ts'
 import type { Db } from '../../store/store.ts'
 import {
   type BucketFigures,
@@ -17,7 +18,6 @@ import {
   usageNames,
 } from '../../store/usage-query.ts'
 import type { Dimension, HourRange, RowFilter } from '../../store/usage-series.ts'
-import type { UsageFigures } from '../../store/usage-tables.ts'
 import type { ApiDeps } from '../deps.ts'
 import { type BucketPlan, planBuckets } from './usage-buckets.ts'
 

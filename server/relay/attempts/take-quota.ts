@@ -1,5 +1,5 @@
 import type { Hold } from '../../billing/ledger.ts'
-import type { CrashRow } from '../../store/ledger-store.ts'
+import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call.ts'
 import type { Charging } from '../charge.ts'
 import type { RelayDeps } from '../deps.ts'

@@ -10,7 +10,7 @@ import type { CallerSocket, SocketSession } from '../../lib/network/socket-sessi
 import { runningTimer } from '../../lib/running-timer.ts'
 import { requestId as newId } from '../../lib/secrets/ids.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
-import type { CrashRow } from '../../store/ledger-store.ts'
+import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { SessionCall } from '../call.ts'
 import { usageFault } from '../check-usage.ts'
 import type { RelayDeps } from '../deps.ts'

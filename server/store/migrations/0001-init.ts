@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from '../migration.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../schema/tables.ts'
 
 /** The tables of one-api with their names and meanings, and ours. Both databases from one text, types apart. */
 export const init: Migration = {

@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import type { Limits } from '../../contract/limits.ts'
+import type { Limits } from '../../../contract/limits.ts'
 import type { LogsTable } from './tables.ts'
 
 /** A log row as the ledger writes it; `quota` is filled in by the ledger with what was really charged. */
