@@ -1,4 +1,4 @@
-import type { Listed, Page } from '../store/page.ts'
+import type { Listed, Page } from '../store/statements/page.ts'
 import type { AppContext } from './app-env.ts'
 
 interface ListQuery<Column extends string> {

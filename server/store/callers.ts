@@ -1,6 +1,6 @@
 import { type Limits, limitsOf } from '../../contract/limits.ts'
 import { tokenStatus } from '../../contract/statuses.ts'
-import { needsRowLocks } from './search.ts'
+import { needsRowLocks } from './statements/conditions.ts'
 import type { Db, Trx } from './store.ts'
 
 /** A token and its owner as the relay needs them. */

@@ -1,4 +1,4 @@
-import { needsRowLocks } from './search.ts'
+import { needsRowLocks } from './statements/conditions.ts'
 import type { Db, Trx } from './store.ts'
 
 /** A code that can be used once; only its keyed hash is stored. */

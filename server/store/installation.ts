@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { needsRowLocks } from './search.ts'
+import { needsRowLocks } from './statements/conditions.ts'
 import type { Db, Trx } from './store.ts'
 
 /** Any number: it names the lock under which processes that start at once take turns. */

@@ -20,7 +20,7 @@ import type {
   SettleOp,
   TakeResult,
 } from './schema/ledger-types.ts'
-import type { WriteQueue } from './write-queue.ts'
+import type { WriteQueue } from './statements/write-queue.ts'
 
 /** Differences that a batch makes to the accounts it touches; balances are read only where they decide something. */
 interface UserState {

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type LogFilter, type LogHour, logHours, logStretch } from './log-hours.ts'
-import type { Listed, Page } from './page.ts'
 import type { LogsTable } from './schema/tables.ts'
+import type { Listed, Page } from './statements/page.ts'
 import type { Db } from './store.ts'
 import { splitRange } from './usage-range.ts'
 import { hourSeconds, matches } from './usage-series.ts'

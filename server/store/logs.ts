@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { LogRow } from './log-pages.ts'
-import { idOf, startsWith } from './search.ts'
+import { idOf, startsWith } from './statements/conditions.ts'
 import type { Db, Trx } from './store.ts'
 
 /** Most rows of a search. */

@@ -5,15 +5,15 @@ import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
 import { isPostgresUrl } from '../lib/network/database-url.ts'
-import { isDeadlock } from './errors.ts'
 import { postgresLedger } from './ledger-postgres.ts'
 import { sqliteLedger } from './ledger-sqlite.ts'
 import { localNotices } from './notices-local.ts'
 import { postgresNotices } from './notices-postgres.ts'
 import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
 import type { Tables } from './schema/tables.ts'
+import { isDeadlock } from './statements/database-errors.ts'
+import { createWriteQueue } from './statements/write-queue.ts'
 import type { Store } from './store.ts'
-import { createWriteQueue } from './write-queue.ts'
 
 export interface OpenOptions {
   /** `postgres://…` or `postgresql://…`, or the path of a SQLite file. */

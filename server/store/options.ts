@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { needsRowLocks } from './search.ts'
+import { needsRowLocks } from './statements/conditions.ts'
 import type { Db, Store, Trx } from './store.ts'
 
 /** An option as stored. */

@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { LimitField } from '../../contract/limits.ts'
-import { type Listed, listPage, type Page } from './page.ts'
 import type { TokensTable } from './schema/tables.ts'
-import { needsRowLocks, startsWith } from './search.ts'
+import { needsRowLocks, startsWith } from './statements/conditions.ts'
+import { type Listed, listPage, type Page } from './statements/page.ts'
 import type { Db, Trx } from './store.ts'
 
 /** A token as stored: `key` is sealed. */

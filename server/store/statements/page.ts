@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Tables } from './schema/tables.ts'
-import type { Db } from './store.ts'
+import type { Tables } from '../schema/tables.ts'
+import type { Db } from '../store.ts'
 
 /** A stretch of a sorted list. */
 export interface Page<Column extends string> {

@@ -1,5 +1,5 @@
 import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from './store.ts'
+import type { Db } from '../store.ts'
 
 /** Rows of `column` that begin with `text`, letters compared without case; % and _ mean themselves. */
 export function startsWith(column: Expression<string>, text: string): RawBuilder<SqlBool> {

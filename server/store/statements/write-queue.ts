@@ -1,4 +1,4 @@
-import { isLocked } from './errors.ts'
+import { isLocked } from './database-errors.ts'
 
 /** Another program may hold the lock for this long, a backup or a shell say, before writing fails. */
 const patienceMs = 10_000
