@@ -3,7 +3,7 @@ import type { AuditAction } from '../../contract/audit-actions.ts'
 import type { Person } from '../http/app-env.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, tryParse } from '../lib/json.ts'
-import type { AuditEvent } from '../store/audit.ts'
+import type { AuditEvent } from '../store/installation/audit.ts'
 
 /** The record of what the caller does; `detail` must not hold secrets. */
 export function auditEvent(

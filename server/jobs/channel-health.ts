@@ -8,7 +8,7 @@ import { type Channel, type RoutingSource, withKey } from '../relay/routing-tabl
 import { addTestLog, channelsToTest } from '../store/channel-health.ts'
 import { addChannelTest } from '../store/channel-tests.ts'
 import { recordChannelTest } from '../store/channels.ts'
-import { advanceRun, beginRun, channelTestRun, finishRun, planRun } from '../store/job-runs.ts'
+import { advanceRun, beginRun, channelTestRun, finishRun, planRun } from '../store/installation/job-runs.ts'
 import type { Store } from '../store/store.ts'
 import type { ChannelSwitch } from './channel-switch.ts'
 import type { NotifyRoot } from './notify.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { machineName } from '../lib/machine.ts'
-import type { NodeRow } from '../store/nodes.ts'
+import type { NodeRow } from '../store/installation/nodes.ts'
 
 /**
  * A new id for the process of that number. Where the system tells when a process began (Linux), the id ends with it, so

@@ -13,7 +13,7 @@ import {
   type OpenHold,
   removeDeadNodes,
   removeNode,
-} from '../store/nodes.ts'
+} from '../store/installation/nodes.ts'
 import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'

@@ -1,6 +1,6 @@
 import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
-import { type OptionRow, sealOptionRows } from '../store/options.ts'
+import { type OptionRow, sealOptionRows } from '../store/installation/options.ts'
 import type { Store } from '../store/store.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions

@@ -1,6 +1,6 @@
 import { isOptionKey, type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
-import { type OptionRow, optionRows } from '../store/options.ts'
+import { type OptionRow, optionRows } from '../store/installation/options.ts'
 import type { Store } from '../store/store.ts'
 import { type OptionValues, parseOption } from './parse-option.ts'
 import { openOption } from './secret-options.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { addAccount, addSecondToken, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { purgeAudit } from './audit.ts'
 import { balanceFaults } from './balance-check.ts'
+import { purgeAudit } from './installation/audit.ts'
 import { purgeLogs } from './log-purge.ts'
 
 forEachDatabase((_name, openFresh) => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
-import { policyChange } from './audit.ts'
+import { policyChange } from './installation/audit.ts'
 import type { Store } from './store.ts'
 
 export interface BalanceFault {

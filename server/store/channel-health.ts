@@ -2,7 +2,7 @@ import { maxReason } from '../../contract/api/channel-operations.ts'
 import type { AuditAction } from '../../contract/audit-actions.ts'
 import { logType } from '../../contract/log-types.ts'
 import { channelStatus } from '../../contract/statuses.ts'
-import { recordAudit } from './audit.ts'
+import { recordAudit } from './installation/audit.ts'
 import { noCall } from './logs.ts'
 import type { Db, Trx } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { api } from '../../../contract/api/index.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
-import { listAudit } from '../../store/audit.ts'
+import { listAudit } from '../../store/installation/audit.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /** The trail of what people did to the installation. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { hashPassword } from '../../lib/secrets/password.ts'
-import { saveOption } from '../../store/options.ts'
+import { saveOption } from '../../store/installation/options.ts'
 
 const password = 'correct horse'
 const hash = await hashPassword(password)

@@ -4,7 +4,6 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { splitList } from '../../lib/split-list.ts'
-import { recordAudit } from '../../store/audit.ts'
 import { copyChannel } from '../../store/channel-copy.ts'
 import { forgetDeadKeys } from '../../store/channel-keys.ts'
 import {
@@ -16,6 +15,7 @@ import {
   setChannelStatus,
   updateChannel,
 } from '../../store/channels.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'

@@ -3,7 +3,6 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { recordAudit } from '../../store/audit.ts'
 import { forgetDeadKeys } from '../../store/channel-keys.ts'
 import {
   addChannel,
@@ -13,6 +12,7 @@ import {
   setChannelStatus,
   updateChannel,
 } from '../../store/channels.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { AbilityLimit } from './ability-limit.ts'

@@ -5,7 +5,7 @@ import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/secrets/ids.ts'
-import { recordAudit } from '../../store/audit.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
 import {
   addRedemptions,
   deleteRedemption,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { saveOption } from '../../store/options.ts'
+import { saveOption } from '../../store/installation/options.ts'
 
 forEachDatabase((_, openFresh) => {
   let api: TestApi

@@ -5,7 +5,7 @@ import { tokenStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { recordAudit } from '../../store/audit.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
 import { countOpenCalls } from '../../store/limits.ts'
 import type { Trx } from '../../store/store.ts'
 import {

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
-import type { AuditEventsTable } from './schema/tables.ts'
-import { idOf, startsWith } from './statements/conditions.ts'
-import { type Listed, listPage, mostCounted, type Page } from './statements/page.ts'
-import type { Db, Store, Trx } from './store.ts'
+import type { AuditEventsTable } from '../schema/tables.ts'
+import { idOf, startsWith } from '../statements/conditions.ts'
+import { type Listed, listPage, mostCounted, type Page } from '../statements/page.ts'
+import type { Db, Store, Trx } from '../store.ts'
 
 /** Something that a person did to the installation. Secrets never stand in `detail`. */
 export type AuditEvent = Omit<Selectable<AuditEventsTable>, 'id'>

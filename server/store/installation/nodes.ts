@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { HoldsTable, Tables } from './schema/tables.ts'
-import type { Db, Store, Trx } from './store.ts'
+import type { HoldsTable, Tables } from '../schema/tables.ts'
+import type { Db, Store, Trx } from '../store.ts'
 
 const holdColumns = [
   'id',

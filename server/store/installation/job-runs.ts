@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import type { JobRunsTable } from './schema/tables.ts'
-import type { Db, Trx } from './store.ts'
+import type { JobRunsTable } from '../schema/tables.ts'
+import type { Db, Trx } from '../store.ts'
 
 export type JobRun = Selectable<JobRunsTable>
 

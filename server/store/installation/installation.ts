@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** Any number: it names the lock under which processes that start at once take turns. */
 const startLock = 7_041_977

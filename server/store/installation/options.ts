@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Store, Trx } from './store.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Store, Trx } from '../store.ts'
 
 /** An option as stored. */
 export interface OptionRow {
