@@ -2,7 +2,7 @@ import { countByHour } from '../../server/store/log-hours.ts'
 import { listLogs } from '../../server/store/log-pages.ts'
 import { searchLogs } from '../../server/store/logs.ts'
 import type { Store } from '../../server/store/store.ts'
-import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from '../../server/store/usage-query.ts'
+import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from '../../server/store/usage/usage-query.ts'
 import { recording } from '../../test/helpers/query-plans.ts'
 import type { Population } from './seed.ts'
 

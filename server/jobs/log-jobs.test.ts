@@ -5,8 +5,8 @@ import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { setOptions } from '../../test/helpers/mail-server.ts'
 import { balanceFaults } from '../store/balance-check.ts'
 import { recordAudit } from '../store/installation/audit.ts'
-import { usageBacklog } from '../store/usage-fold.ts'
-import { sumCalls } from '../store/usage-query.ts'
+import { sumCalls } from '../store/usage/usage-query.ts'
+import { usageBacklog } from '../store/usage/usage-rollup.ts'
 import { countUsage, deleteOld, type LogJobDeps } from './log-jobs.ts'
 
 const day = 86_400

@@ -6,7 +6,7 @@ import { purgeAudit } from '../store/installation/audit.ts'
 import { beginRun, errorRetentionRun, finishRun, retentionRun } from '../store/installation/job-runs.ts'
 import { purgeLogs } from '../store/log-purge.ts'
 import type { Store } from '../store/store.ts'
-import { foldUsage, usageBacklog } from '../store/usage-fold.ts'
+import { foldUsage, usageBacklog } from '../store/usage/usage-rollup.ts'
 import type { Job } from './scheduler.ts'
 
 export interface LogJobDeps {

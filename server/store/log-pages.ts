@@ -3,8 +3,8 @@ import { type LogFilter, type LogHour, logHours, logStretch } from './log-hours.
 import type { LogsTable } from './schema/tables.ts'
 import type { Listed, Page } from './statements/page.ts'
 import type { Db } from './store.ts'
-import { splitRange } from './usage-range.ts'
-import { hourSeconds, matches } from './usage-series.ts'
+import { splitRange } from './usage/usage-range.ts'
+import { hourSeconds, matches } from './usage/usage-series.ts'
 
 export type LogRow = Selectable<LogsTable>
 

@@ -6,9 +6,9 @@ import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { purgeLogs } from './log-purge.ts'
 import { migrate } from './migrate.ts'
 import type { Store } from './store.ts'
-import { foldUsage } from './usage-fold.ts'
-import { rankUsage, sumCalls } from './usage-query.ts'
-import type { HourRange, RowFilter } from './usage-series.ts'
+import { rankUsage, sumCalls } from './usage/usage-query.ts'
+import { foldUsage } from './usage/usage-rollup.ts'
+import type { HourRange, RowFilter } from './usage/usage-series.ts'
 
 const hour = 3600
 const day = 24 * hour

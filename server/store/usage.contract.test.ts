@@ -11,9 +11,9 @@ import { migrate } from './migrate.ts'
 import { openStore } from './open.ts'
 import type { LogsTable } from './schema/tables.ts'
 import type { Store } from './store.ts'
-import { foldUsage, usageBacklog } from './usage-fold.ts'
-import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from './usage-query.ts'
-import type { Dimension, RowFilter } from './usage-series.ts'
+import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from './usage/usage-query.ts'
+import { foldUsage, usageBacklog } from './usage/usage-rollup.ts'
+import type { Dimension, RowFilter } from './usage/usage-series.ts'
 
 const hour = 3600
 const day = 24 * hour

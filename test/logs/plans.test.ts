@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { plansOf } from '../../bench/logs/explain.ts'
 import { seed } from '../../bench/logs/seed.ts'
-import { foldUsage } from '../../server/store/usage-fold.ts'
+import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
 
 setDefaultTimeout(120_000)

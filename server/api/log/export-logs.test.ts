@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { foldUsage } from '../../store/usage-fold.ts'
+import { foldUsage } from '../../store/usage/usage-rollup.ts'
 
 const now = 1_700_000_000
 

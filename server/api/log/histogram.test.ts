@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { foldUsage } from '../../store/usage-fold.ts'
+import { foldUsage } from '../../store/usage/usage-rollup.ts'
 
 const hour = 3600
 const day = 24 * hour

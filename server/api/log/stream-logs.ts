@@ -7,7 +7,7 @@ import type { LogTail } from '../../jobs/log-tail.ts'
 import type { LogRow } from '../../store/log-pages.ts'
 import { rowsAfter } from '../../store/log-tail.ts'
 import type { Store } from '../../store/store.ts'
-import type { RowFilter } from '../../store/usage-series.ts'
+import type { RowFilter } from '../../store/usage/usage-series.ts'
 
 const reconnectMs = 3000
 /** Rows that a reader has not taken yet; with more it is told to come back. */

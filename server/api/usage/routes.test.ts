@@ -3,7 +3,7 @@ import type { Usage } from '../../../contract/api/usage.ts'
 import { addAccount, addSecondToken, logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { foldUsage } from '../../store/usage-fold.ts'
+import { foldUsage } from '../../store/usage/usage-rollup.ts'
 
 const hour = 3600
 const day = 24 * hour

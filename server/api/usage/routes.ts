@@ -6,9 +6,9 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import type { Person } from '../../http/app-env.ts'
 import { type ApiRouter, type PersonCall, serve } from '../../http/serve-endpoint.ts'
 import { type Clock, epochSeconds } from '../../lib/clock.ts'
-import { failedAttempts } from '../../store/channel-failures.ts'
 import type { UsageFigures } from '../../store/schema/usage-tables.ts'
 import type { Db } from '../../store/store.ts'
+import { failedAttempts } from '../../store/usage/channel-failures.ts'
 import {
   type BucketFigures,
   firstUsageHour,
@@ -16,8 +16,8 @@ import {
   rankUsage,
   usageInBuckets,
   usageNames,
-} from '../../store/usage-query.ts'
-import type { Dimension, HourRange, RowFilter } from '../../store/usage-series.ts'
+} from '../../store/usage/usage-query.ts'
+import type { Dimension, HourRange, RowFilter } from '../../store/usage/usage-series.ts'
 import type { ApiDeps } from '../deps.ts'
 import { type BucketPlan, planBuckets } from './usage-buckets.ts'
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { UsageMetric } from '../../contract/api/usage.ts'
-import { logType } from '../../contract/log-types.ts'
+import type { UsageMetric } from '../../../contract/api/usage.ts'
+import { logType } from '../../../contract/log-types.ts'
+import type { UsageFigures } from '../schema/usage-tables.ts'
+import type { Db } from '../store.ts'
 import { failuresFor } from './channel-failures.ts'
-import type { UsageFigures } from './schema/usage-tables.ts'
-import type { Db } from './store.ts'
 import { inHourOf, splitRange } from './usage-range.ts'
 import { usageRows } from './usage-rows.ts'
 import {

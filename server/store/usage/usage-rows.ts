@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { UsageFigures } from '../schema/usage-tables.ts'
 import { failuresFor } from './channel-failures.ts'
-import type { UsageFigures } from './schema/usage-tables.ts'
 import {
   type Dimension,
   dayHours,

@@ -1,7 +1,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
-import type { UsageStateTable } from './schema/usage-tables.ts'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Store, Trx } from './store.ts'
+import type { UsageStateTable } from '../schema/usage-tables.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Store, Trx } from '../store.ts'
 import {
   dayHours,
   dimensions,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ChannelFailuresTable } from './schema/tables.ts'
-import type { Db, Trx } from './store.ts'
+import type { ChannelFailuresTable } from '../schema/tables.ts'
+import type { Db, Trx } from '../store.ts'
 import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
 
 /** Failed attempts at one channel for one model in one hour. */

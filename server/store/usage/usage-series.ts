@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { UsageFigures } from './schema/usage-tables.ts'
+import type { UsageFigures } from '../schema/usage-tables.ts'
 
 /** Columns that log rows and series have in common. */
 export const dimensions = ['type', 'user_id', 'token_id', 'channel_id', 'model_name', 'username', 'token_name'] as const
