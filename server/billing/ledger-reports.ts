@@ -1,5 +1,5 @@
 import type { Events } from '../events.ts'
-import { logsOfRequest } from '../store/log-request.ts'
+import { logsOfRequest } from '../store/logs/log-request.ts'
 import type { Store } from '../store/store.ts'
 import type { LedgerDeps } from './ledger.ts'
 

@@ -1,5 +1,5 @@
-import type { LogRow } from '../store/log-pages.ts'
-import { createLogReader } from '../store/log-tail.ts'
+import type { LogRow } from '../store/logs/log-pages.ts'
+import { createLogReader } from '../store/logs/log-tail.ts'
 import type { Store } from '../store/store.ts'
 
 /** Gets the rows that were just written, and in the end that there will be no more. */

@@ -6,7 +6,7 @@ import {
   failedRowsPerMinute,
   joined,
   type SharedRow,
-} from '../store/failed-calls.ts'
+} from '../store/logs/failed-calls.ts'
 import type { LogRow } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 

@@ -3,7 +3,7 @@ import { addAccount, addSecondToken, holdOp, logRow, settleOp } from '../../test
 import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { balanceFaults } from './balance-check.ts'
 import { purgeAudit } from './installation/audit.ts'
-import { purgeLogs } from './log-purge.ts'
+import { purgeLogs } from './logs/log-purge.ts'
 
 forEachDatabase((_name, openFresh) => {
   /** Two users with three tokens, one call settled and one open for each. */

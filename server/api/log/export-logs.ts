@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../../../contract/api/log.ts'
 import { byteOrderMark, csvLine } from '../../lib/csv.ts'
-import type { LogFilter } from '../../store/log-hours.ts'
-import { type LogRow, walkLogs } from '../../store/log-pages.ts'
+import type { LogFilter } from '../../store/logs/log-hours.ts'
+import { type LogRow, walkLogs } from '../../store/logs/log-pages.ts'
 import type { Db } from '../../store/store.ts'
 
 const rowsPerStep = 500

@@ -1,4 +1,4 @@
-import { countByHour, countBySecond, type LogFilter, logHours, type TypeCount } from '../../store/log-hours.ts'
+import { countByHour, countBySecond, type LogFilter, logHours, type TypeCount } from '../../store/logs/log-hours.ts'
 import type { Db } from '../../store/store.ts'
 
 /** Counts of each type in the parts of a time range. */

@@ -1,5 +1,5 @@
 import type { Log } from '../../../contract/api/log.ts'
-import type { LogRow } from '../../store/log-pages.ts'
+import type { LogRow } from '../../store/logs/log-pages.ts'
 
 /** A log row as admins see it. */
 export function fullView({ channel_id, ...row }: LogRow): Log {

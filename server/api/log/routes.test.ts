@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { addAccountLog } from '../../store/logs.ts'
+import { addAccountLog } from '../../store/logs/logs.ts'
 
 type Person = { id: number; username: string; token: string }
 

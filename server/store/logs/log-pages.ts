@@ -1,10 +1,10 @@
 import { type Selectable, sql } from 'kysely'
+import type { LogsTable } from '../schema/tables.ts'
+import type { Listed, Page } from '../statements/page.ts'
+import type { Db } from '../store.ts'
+import { splitRange } from '../usage/usage-range.ts'
+import { hourSeconds, matches } from '../usage/usage-series.ts'
 import { type LogFilter, type LogHour, logHours, logStretch } from './log-hours.ts'
-import type { LogsTable } from './schema/tables.ts'
-import type { Listed, Page } from './statements/page.ts'
-import type { Db } from './store.ts'
-import { splitRange } from './usage/usage-range.ts'
-import { hourSeconds, matches } from './usage/usage-series.ts'
 
 export type LogRow = Selectable<LogsTable>
 

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import { logType } from '../../contract/log-types.ts'
-import { requestSeconds } from '../lib/secrets/ids.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { requestSeconds } from '../../lib/secrets/ids.ts'
+import type { Db } from '../store.ts'
 import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'
-import type { Db } from './store.ts'
 
 /** A row is written when its call ends; so long after its request began it is still found. */
 const longestCallSeconds = 86_400

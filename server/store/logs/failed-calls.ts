@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { logType } from '../../contract/log-types.ts'
+import { logType } from '../../../contract/log-types.ts'
+import type { LogRow } from '../schema/ledger-types.ts'
+import type { Db, Store, Trx } from '../store.ts'
 import type { LogRow as StoredRow } from './log-pages.ts'
-import type { LogRow } from './schema/ledger-types.ts'
-import type { Db, Store, Trx } from './store.ts'
 
 /** Failed calls of one token with one error code that are to be written. */
 export interface FailedCalls {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from './store.ts'
-import { inHourOf, splitRange } from './usage/usage-range.ts'
-import { hourSeconds, hoursOf, kindFor, matches, type RowFilter, uncounted } from './usage/usage-series.ts'
+import type { Db } from '../store.ts'
+import { inHourOf, splitRange } from '../usage/usage-range.ts'
+import { hourSeconds, hoursOf, kindFor, matches, type RowFilter, uncounted } from '../usage/usage-series.ts'
 
 /** Which log rows; 0, '' and what is left out mean any. Times are inclusive. */
 export interface LogFilter extends RowFilter {

@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { logType } from '../../contract/log-types.ts'
+import { logType } from '../../../contract/log-types.ts'
+import type { Store, Trx } from '../store.ts'
+import { foldUsage, forgetRows, lockUsage } from '../usage/usage-rollup.ts'
+import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
-import type { Store, Trx } from './store.ts'
-import { foldUsage, forgetRows, lockUsage } from './usage/usage-rollup.ts'
-import { hourSeconds, hoursOf } from './usage/usage-series.ts'
 
 /** Rows per transaction: a purge of millions must not hold up the calls that are charged meanwhile. */
 const rowsPerStep = 500

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { idOf, startsWith } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 import type { LogRow } from './log-pages.ts'
-import { idOf, startsWith } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
 
 /** Most rows of a search. */
 const searchLimit = 100

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import type { Store } from '../store.ts'
+import { matches, type RowFilter } from '../usage/usage-series.ts'
 import type { LogRow } from './log-pages.ts'
-import type { Store } from './store.ts'
-import { matches, type RowFilter } from './usage/usage-series.ts'
 
 /** Reads log rows in the order in which they appear, each once. */
 export interface LogReader {
