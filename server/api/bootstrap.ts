@@ -3,10 +3,10 @@ import { type Clock, epochSeconds, systemClock } from '../lib/clock.ts'
 import { randomBase62 } from '../lib/secrets/ids.ts'
 import { hashPassword } from '../lib/secrets/password.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
+import { addToken } from '../store/accounts/tokens.ts'
+import { addUser, updateUser } from '../store/accounts/user-changes.ts'
 import { hasNoUsers, lockInstallation, saveSecretCheck, secretCheck } from '../store/installation/installation.ts'
 import type { Store, Trx } from '../store/store.ts'
-import { addToken } from '../store/tokens.ts'
-import { addUser, updateUser } from '../store/user-changes.ts'
 
 const rootQuota = 100_000_000_000
 

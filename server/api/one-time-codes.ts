@@ -1,8 +1,8 @@
 import { tooManyRequests } from '../http/api-failure.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
-import { isCode, saveCode, useCode } from '../store/codes.ts'
-import { type MailRule, takeMailTurn } from '../store/mail-limits.ts'
+import { type MailRule, takeMailTurn } from '../store/accounts/mail-limits.ts'
+import { isCode, saveCode, useCode } from '../store/accounts/one-time-codes.ts'
 import type { Db, Store, Trx } from '../store/store.ts'
 
 /** How long a code or a link of a mail works. */

@@ -1,5 +1,5 @@
 import type { User } from '../../contract/api/user.ts'
-import type { UserRow } from '../store/users.ts'
+import type { UserRow } from '../store/accounts/users.ts'
 import { spentNow } from './spent-now.ts'
 
 /** A user with every field empty; answers that show a few fields fill them in. */

@@ -1,7 +1,7 @@
 import { maxQuota } from '../../contract/api/fields.ts'
-import { isRedemptionKey, takeRedemption } from '../store/redemptions.ts'
+import { isRedemptionKey, takeRedemption } from '../store/accounts/redemptions.ts'
+import { giveUserQuota } from '../store/accounts/user-changes.ts'
 import type { Trx } from '../store/store.ts'
-import { giveUserQuota } from '../store/user-changes.ts'
 
 /** Why a code or a gift came to nothing. Thrown inside the transaction, which takes everything back. */
 export class TopUpRefused extends Error {

@@ -2,10 +2,10 @@ import type { AuditAction } from '../../contract/audit-actions.ts'
 import { epochSeconds, systemClock } from '../lib/clock.ts'
 import { randomBase62 } from '../lib/secrets/ids.ts'
 import { hashPassword } from '../lib/secrets/password.ts'
+import { revokeLogins, updateUser } from '../store/accounts/user-changes.ts'
+import { lockUser } from '../store/accounts/users.ts'
 import { recordAudit } from '../store/installation/audit.ts'
 import type { Store } from '../store/store.ts'
-import { revokeLogins, updateUser } from '../store/user-changes.ts'
-import { lockUser } from '../store/users.ts'
 
 /** Gives a user a new random password and ends all sessions: the way back in for who lost root's password. */
 export async function resetPassword(store: Store, username: string, print: (line: string) => void): Promise<number> {

@@ -3,9 +3,15 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { userStatus } from '../../contract/statuses.ts'
 import { type Clock, epochSeconds } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
-import { addSession, endSession, personByAccessToken, personBySession, touchSession } from '../store/sessions.ts'
+import {
+  addSession,
+  endSession,
+  personByAccessToken,
+  personBySession,
+  touchSession,
+} from '../store/accounts/sessions.ts'
+import { lockUsers } from '../store/accounts/users.ts'
 import type { Store, Trx } from '../store/store.ts'
-import { lockUsers } from '../store/users.ts'
 import type { AppContext, Person } from './app-env.ts'
 
 const cookieName = 'session'

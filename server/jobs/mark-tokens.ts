@@ -1,4 +1,4 @@
-import type { markExpired } from '../store/callers.ts'
+import type { markExpired } from '../store/accounts/callers.ts'
 import type { Store } from '../store/store.ts'
 
 /** Marks tokens in the background, once it has turned out that they are used up or past their time. */

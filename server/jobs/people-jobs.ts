@@ -1,8 +1,8 @@
 import { type Clock, epochSeconds } from '../lib/clock.ts'
-import { deleteExpiredCodes } from '../store/codes.ts'
+import { deleteOldMailLimits } from '../store/accounts/mail-limits.ts'
+import { deleteExpiredCodes } from '../store/accounts/one-time-codes.ts'
+import { deleteExpiredSessions } from '../store/accounts/sessions.ts'
 import { forgetMinutes } from '../store/limits.ts'
-import { deleteOldMailLimits } from '../store/mail-limits.ts'
-import { deleteExpiredSessions } from '../store/sessions.ts'
 import { type ReminderDeps, remindOfQuota } from './quota-reminders.ts'
 import type { Job } from './scheduler.ts'
 

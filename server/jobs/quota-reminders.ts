@@ -2,7 +2,7 @@ import { quotaToCurrency } from '../../contract/quota.ts'
 import type { Mailer } from '../mails/mailer.ts'
 import { SmtpError } from '../outbound/smtp.ts'
 import type { Settings } from '../settings/settings.ts'
-import { armQuota, type Crossing, lastUserId, quotaCrossings } from '../store/reminders.ts'
+import { armQuota, type Crossing, lastUserId, quotaCrossings } from '../store/accounts/reminders.ts'
 import type { Store } from '../store/store.ts'
 
 export interface ReminderDeps {

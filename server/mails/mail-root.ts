@@ -1,5 +1,5 @@
 import type { Settings } from '../settings/settings.ts'
-import { rootsWithMail } from '../store/identities.ts'
+import { rootsWithMail } from '../store/accounts/identities.ts'
 import type { Store } from '../store/store.ts'
 import type { Mailer } from './mailer.ts'
 import type { MailLanguage } from './texts.ts'

@@ -1,6 +1,6 @@
 import type { PriceSheet } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
-import { tokenHasQuota, userHasQuota } from '../store/callers.ts'
+import { tokenHasQuota, userHasQuota } from '../store/accounts/callers.ts'
 import type { Store } from '../store/store.ts'
 import { type Caller, tokenExhausted } from './caller.ts'
 import type { RelayDeps } from './deps.ts'

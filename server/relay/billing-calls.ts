@@ -1,5 +1,5 @@
 import type { Settings } from '../settings/settings.ts'
-import { quotaFigures } from '../store/callers.ts'
+import { quotaFigures } from '../store/accounts/callers.ts'
 import type { Db } from '../store/store.ts'
 import type { Caller } from './caller.ts'
 

@@ -1,6 +1,6 @@
 import type { CallLimits } from '../billing/limits.ts'
 import { GatewayError } from '../errors.ts'
-import type { CallerRow } from '../store/callers.ts'
+import type { CallerRow } from '../store/accounts/callers.ts'
 import type { Channel } from './routing-table.ts'
 
 /** Who calls: a token and its owner, with all checks passed that need no quota. */

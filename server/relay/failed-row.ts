@@ -1,6 +1,6 @@
 import { logType } from '../../contract/log-types.ts'
 import { GatewayError } from '../errors.ts'
-import type { CallerRow } from '../store/callers.ts'
+import type { CallerRow } from '../store/accounts/callers.ts'
 import type { LogRow } from '../store/schema/ledger-types.ts'
 import { attemptsText, cutTo, longestName } from './attempts-text.ts'
 import type { AnyCall } from './call.ts'

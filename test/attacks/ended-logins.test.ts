@@ -1,8 +1,8 @@
 // What was asked for by a login that ended meanwhile: it was admitted before a reset, a ban or a demotion, and writes after it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createOneTimeCodes } from '../../server/api/one-time-codes.ts'
+import { lockUser } from '../../server/store/accounts/users.ts'
 import type { Db, Store } from '../../server/store/store.ts'
-import { lockUser } from '../../server/store/users.ts'
 import { createTestApi, type TestApi } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { untilOneWaits } from '../helpers/waiting.ts'

@@ -3,11 +3,11 @@ import type { Updateable } from 'kysely'
 import { logType } from '../../contract/log-types.ts'
 import { randomBase62 } from '../../server/lib/secrets/ids.ts'
 import type { Secrets } from '../../server/lib/secrets/secrets.ts'
+import { addToken } from '../../server/store/accounts/tokens.ts'
+import { addUser } from '../../server/store/accounts/user-changes.ts'
 import type { ExtendOp, HoldOp, LogRow, SettleOp } from '../../server/store/schema/ledger-types.ts'
 import type { TokensTable } from '../../server/store/schema/tables.ts'
 import type { Store, Trx } from '../../server/store/store.ts'
-import { addToken } from '../../server/store/tokens.ts'
-import { addUser } from '../../server/store/user-changes.ts'
 
 /** A user with one token, and a channel, as the ledger knows them. */
 export interface Account {

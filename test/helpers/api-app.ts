@@ -7,8 +7,8 @@ import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { Turns } from '../../server/lib/turns.ts'
 import { createMailer } from '../../server/mails/mailer.ts'
 import { loadSettings } from '../../server/settings/settings.ts'
+import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
 import type { Notice, Store } from '../../server/store/store.ts'
-import { addUser, updateUser } from '../../server/store/user-changes.ts'
 import { mailCertificate } from './mail-server.ts'
 
 export const testCatalogue = [

@@ -1,11 +1,11 @@
 // One code, a hundred people at once: one of them gets the quota, on every database and over every number of processes.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
+import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
 import { balanceFaults } from '../../server/store/balance-check.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'
-import { addUser, updateUser } from '../../server/store/user-changes.ts'
 import { createTestApi } from '../helpers/api-app.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { Installation } from '../helpers/gateway-process.ts'

@@ -3,7 +3,7 @@ import { getCookie, setCookie } from 'hono/cookie'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { AppContext } from '../../http/app-env.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { saveCode, useCode } from '../../store/codes.ts'
+import { saveCode, useCode } from '../../store/accounts/one-time-codes.ts'
 import type { ApiDeps } from '../deps.ts'
 
 const cookieName = 'oauth_state'

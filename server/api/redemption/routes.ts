@@ -5,14 +5,14 @@ import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/secrets/ids.ts'
-import { recordAudit } from '../../store/installation/audit.ts'
 import {
   addRedemptions,
   deleteRedemption,
   listRedemptions,
   type RedemptionRow,
   redemptionById,
-} from '../../store/redemptions.ts'
+} from '../../store/accounts/redemptions.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { changeRedemption } from './update-redemption.ts'

@@ -5,8 +5,13 @@ import { redemptionStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { parseInput } from '../../http/parse-input.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
+import {
+  lockRedemption,
+  type RedemptionRow,
+  redemptionById,
+  updateRedemption,
+} from '../../store/accounts/redemptions.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
-import { lockRedemption, type RedemptionRow, redemptionById, updateRedemption } from '../../store/redemptions.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 

@@ -5,9 +5,6 @@ import { tokenStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { recordAudit } from '../../store/installation/audit.ts'
-import { countOpenCalls } from '../../store/limits.ts'
-import type { Trx } from '../../store/store.ts'
 import {
   addTokenQuota,
   lockToken,
@@ -16,7 +13,10 @@ import {
   type TokenRow,
   tokenOf,
   updateToken,
-} from '../../store/tokens.ts'
+} from '../../store/accounts/tokens.ts'
+import { recordAudit } from '../../store/installation/audit.ts'
+import { countOpenCalls } from '../../store/limits.ts'
+import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'

@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { usernameSchema } from '../../../contract/api/user.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { parseInput } from '../../http/parse-input.ts'
+import { takeUsername } from '../../store/accounts/users.ts'
 import type { Trx } from '../../store/store.ts'
-import { takeUsername } from '../../store/users.ts'
 
 const named = z.object({ username: usernameSchema })
 

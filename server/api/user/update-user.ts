@@ -8,13 +8,19 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { hashPassword } from '../../lib/secrets/password.ts'
+import { endSessionsOf } from '../../store/accounts/sessions.ts'
+import {
+  addUserQuota,
+  revokeLogins,
+  setUserQuota,
+  type UserFields,
+  updateUser,
+} from '../../store/accounts/user-changes.ts'
+import { lockUser, type UserRow } from '../../store/accounts/users.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { countOpenCalls } from '../../store/limits.ts'
 import { addAccountLog } from '../../store/logs/logs.ts'
-import { endSessionsOf } from '../../store/sessions.ts'
 import type { Trx } from '../../store/store.ts'
-import { addUserQuota, revokeLogins, setUserQuota, type UserFields, updateUser } from '../../store/user-changes.ts'
-import { lockUser, type UserRow } from '../../store/users.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import { quotaText } from '../quota-text.ts'
 import { refuseUnlessAbove, type UserDeps } from './manage-user.ts'

@@ -1,9 +1,9 @@
 import type { Selectable, Updateable } from 'kysely'
-import { redemptionStatus } from '../../contract/statuses.ts'
-import type { RedemptionsTable } from './schema/tables.ts'
-import { idOf, needsRowLocks, startsWith } from './statements/conditions.ts'
-import { type Listed, listPage, type Page } from './statements/page.ts'
-import type { Db, Trx } from './store.ts'
+import { redemptionStatus } from '../../../contract/statuses.ts'
+import type { RedemptionsTable } from '../schema/tables.ts'
+import { idOf, needsRowLocks, startsWith } from '../statements/conditions.ts'
+import { type Listed, listPage, type Page } from '../statements/page.ts'
+import type { Db, Trx } from '../store.ts'
 
 export type RedemptionRow = Selectable<RedemptionsTable>
 

@@ -1,5 +1,5 @@
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** A code that can be used once; only its keyed hash is stored. */
 export interface OneTimeCode {

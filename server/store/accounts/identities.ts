@@ -1,9 +1,9 @@
 import { type Selectable, sql, type Updateable } from 'kysely'
-import { roles } from '../../contract/roles.ts'
-import { userStatus } from '../../contract/statuses.ts'
-import type { UsersTable } from './schema/tables.ts'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import type { UsersTable } from '../schema/tables.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 
 const columns = ['id', 'username', 'display_name', 'role', 'status', 'group', 'email', 'github_id'] as const
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from './store.ts'
+import type { Trx } from '../store.ts'
 
 export interface MailRule {
   /** Least time between two mails to one recipient. */

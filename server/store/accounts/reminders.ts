@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { userStatus } from '../../contract/statuses.ts'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** An account whose balance lies on the other side of the threshold than when it was last looked at. */
 export interface Crossing {

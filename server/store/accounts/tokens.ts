@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { LimitField } from '../../contract/limits.ts'
-import type { TokensTable } from './schema/tables.ts'
-import { needsRowLocks, startsWith } from './statements/conditions.ts'
-import { type Listed, listPage, type Page } from './statements/page.ts'
-import type { Db, Trx } from './store.ts'
+import type { LimitField } from '../../../contract/limits.ts'
+import type { TokensTable } from '../schema/tables.ts'
+import { needsRowLocks, startsWith } from '../statements/conditions.ts'
+import { type Listed, listPage, type Page } from '../statements/page.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** A token as stored: `key` is sealed. */
 export type TokenRow = Selectable<TokensTable>

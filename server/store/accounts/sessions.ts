@@ -1,4 +1,4 @@
-import type { Db, Trx } from './store.ts'
+import type { Db, Trx } from '../store.ts'
 
 const personColumns = ['users.id', 'users.username', 'users.role', 'users.status', 'users.group'] as const
 

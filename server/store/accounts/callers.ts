@@ -1,7 +1,7 @@
-import { type Limits, limitsOf } from '../../contract/limits.ts'
-import { tokenStatus } from '../../contract/statuses.ts'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
+import { type Limits, limitsOf } from '../../../contract/limits.ts'
+import { tokenStatus } from '../../../contract/statuses.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** A token and its owner as the relay needs them. */
 export interface CallerRow {

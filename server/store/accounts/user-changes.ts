@@ -1,11 +1,11 @@
 import { sql, type Updateable } from 'kysely'
-import type { LimitField } from '../../contract/limits.ts'
-import { roles } from '../../contract/roles.ts'
-import { userStatus } from '../../contract/statuses.ts'
-import { randomBase62, randomHex } from '../lib/secrets/ids.ts'
-import type { UsersTable } from './schema/tables.ts'
+import type { LimitField } from '../../../contract/limits.ts'
+import { roles } from '../../../contract/roles.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import { randomBase62, randomHex } from '../../lib/secrets/ids.ts'
+import type { UsersTable } from '../schema/tables.ts'
+import type { Trx } from '../store.ts'
 import { endSessionsOf } from './sessions.ts'
-import type { Trx } from './store.ts'
 
 export interface NewUser {
   username: string

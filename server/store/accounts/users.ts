@@ -1,10 +1,10 @@
 import { type Selectable, sql } from 'kysely'
-import { latinLookalike } from '../../contract/api/scripts.ts'
-import { userStatus } from '../../contract/statuses.ts'
-import type { UsersTable } from './schema/tables.ts'
-import { idOf, needsRowLocks, startsWith } from './statements/conditions.ts'
-import { type Listed, listPage, type Page } from './statements/page.ts'
-import type { Db, Trx } from './store.ts'
+import { latinLookalike } from '../../../contract/api/scripts.ts'
+import { userStatus } from '../../../contract/statuses.ts'
+import type { UsersTable } from '../schema/tables.ts'
+import { idOf, needsRowLocks, startsWith } from '../statements/conditions.ts'
+import { type Listed, listPage, type Page } from '../statements/page.ts'
+import type { Db, Trx } from '../store.ts'
 
 const columns = [
   'id',
