@@ -6,7 +6,7 @@ import { withoutKey } from '../lib/secrets/without-key.ts'
 import type { FetchJson, Upstream } from '../providers/provider.ts'
 import { type Channel, type RoutingSource, withKey } from '../relay/routing-table.ts'
 import type { Settings } from '../settings/settings.ts'
-import { recordBalance } from '../store/channels.ts'
+import { recordBalance } from '../store/channels/channels.ts'
 import type { Store } from '../store/store.ts'
 import type { ChannelSwitch } from './channel-switch.ts'
 

@@ -5,7 +5,7 @@ import { keyLines } from '../lib/key-lines.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { providerOf } from '../providers/registry.ts'
-import { type ChannelRow, routingMark, routingRows } from '../store/routing-rows.ts'
+import { type ChannelRow, routingMark, routingRows } from '../store/channels/routing-rows.ts'
 import type { Store } from '../store/store.ts'
 import { KeyRing } from './key-ring.ts'
 

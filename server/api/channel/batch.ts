@@ -4,8 +4,8 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { splitList } from '../../lib/split-list.ts'
-import { copyChannel } from '../../store/channel-copy.ts'
-import { forgetDeadKeys } from '../../store/channel-keys.ts'
+import { copyChannel } from '../../store/channels/channel-copy.ts'
+import { forgetDeadKeys } from '../../store/channels/channel-keys.ts'
 import {
   type ChannelFields,
   type ChannelRow,
@@ -14,7 +14,7 @@ import {
   lockChannel,
   setChannelStatus,
   updateChannel,
-} from '../../store/channels.ts'
+} from '../../store/channels/channels.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'

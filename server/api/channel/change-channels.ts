@@ -3,7 +3,7 @@ import { channelStatus } from '../../../contract/statuses.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import type { PersonCall } from '../../http/serve-endpoint.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { forgetDeadKeys } from '../../store/channel-keys.ts'
+import { forgetDeadKeys } from '../../store/channels/channel-keys.ts'
 import {
   addChannel,
   deleteChannel,
@@ -11,7 +11,7 @@ import {
   lockChannel,
   setChannelStatus,
   updateChannel,
-} from '../../store/channels.ts'
+} from '../../store/channels/channels.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent, describeChange, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'

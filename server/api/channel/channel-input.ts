@@ -5,7 +5,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { parseInput } from '../../http/parse-input.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { splitList } from '../../lib/split-list.ts'
-import type { ChannelFields } from '../../store/channels.ts'
+import type { ChannelFields } from '../../store/channels/channels.ts'
 
 type Body = z.output<typeof createChannelBody>
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { untilOneWaits } from '../../../test/helpers/waiting.ts'
-import { addDeadKey } from '../../store/channel-keys.ts'
+import { addDeadKey } from '../../store/channels/channel-keys.ts'
 
 const secret = 'sk-upstream-secret'
 const plain = { name: 'main', key: secret, models: 'gpt-4', type: 1 }

@@ -3,7 +3,7 @@ import { api } from '../../../contract/api/index.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
-import { channelById, type ListedChannel, listChannels } from '../../store/channels.ts'
+import { channelById, type ListedChannel, listChannels } from '../../store/channels/channels.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import {
   type ChannelChangeDeps,

@@ -1,7 +1,7 @@
 import type { ModelPriceEntry } from '../../../contract/api/option.ts'
 import type { PriceSheet } from '../../billing/price.ts'
 import { createPriceBook, type PriceOptions } from '../../billing/ratios.ts'
-import type { ServedModel } from '../../store/served-models.ts'
+import type { ServedModel } from '../../store/channels/served-models.ts'
 
 /** What each model costs under these options: those that are served, then those that only ModelRatio names. */
 export function modelPrices(options: PriceOptions, served: readonly ServedModel[]): ModelPriceEntry[] {

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { ChannelDeadKeysTable, ChannelsTable } from './schema/tables.ts'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Db, Trx } from './store.ts'
+import type { ChannelDeadKeysTable, ChannelsTable } from '../schema/tables.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Db, Trx } from '../store.ts'
 
 export type DeadKey = Selectable<ChannelDeadKeysTable>
 

@@ -1,10 +1,10 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { channelStatus } from '../../contract/statuses.ts'
-import { splitList } from '../lib/split-list.ts'
-import type { ChannelsTable, Tables } from './schema/tables.ts'
-import { idOf, isAmong, needsRowLocks, startsWith } from './statements/conditions.ts'
-import { type Listed, listPage, type Page } from './statements/page.ts'
-import type { Db, Trx } from './store.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { splitList } from '../../lib/split-list.ts'
+import type { ChannelsTable, Tables } from '../schema/tables.ts'
+import { idOf, isAmong, needsRowLocks, startsWith } from '../statements/conditions.ts'
+import { type Listed, listPage, type Page } from '../statements/page.ts'
+import type { Db, Trx } from '../store.ts'
 
 const columns = [
   'id',

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { ChannelTestsTable } from './schema/tables.ts'
-import type { Db, Trx } from './store.ts'
+import type { ChannelTestsTable } from '../schema/tables.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** Tests kept per channel. */
 const kept = 20

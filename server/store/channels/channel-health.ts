@@ -1,10 +1,10 @@
-import { maxReason } from '../../contract/api/channel-operations.ts'
-import type { AuditAction } from '../../contract/audit-actions.ts'
-import { logType } from '../../contract/log-types.ts'
-import { channelStatus } from '../../contract/statuses.ts'
-import { recordAudit } from './installation/audit.ts'
-import { noCall } from './logs/logs.ts'
-import type { Db, Trx } from './store.ts'
+import { maxReason } from '../../../contract/api/channel-operations.ts'
+import type { AuditAction } from '../../../contract/audit-actions.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { recordAudit } from '../installation/audit.ts'
+import { noCall } from '../logs/logs.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** Moves a channel from one status to another, with its abilities; false when it was not in the first any more. */
 export async function moveChannelStatus(trx: Trx, id: number, from: number, to: number): Promise<boolean> {

@@ -1,6 +1,6 @@
-import { isObject, tryParse } from '../lib/json.ts'
-import { splitList } from '../lib/split-list.ts'
-import type { Db } from './store.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
+import { splitList } from '../../lib/split-list.ts'
+import type { Db } from '../store.ts'
 
 /** A model that channels send upstream, the type of one of them, and how many they are. */
 export interface ServedModel {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { ChannelsTable } from './schema/tables.ts'
-import type { Db } from './store.ts'
+import type { ChannelsTable } from '../schema/tables.ts'
+import type { Db } from '../store.ts'
 
 /** What routing depends on; not what every call moves. */
 const columns = [

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { Trx } from '../store.ts'
 import { rebuildAbilities } from './channels.ts'
-import type { Trx } from './store.ts'
 
 const copied = [
   'type',

@@ -1,4 +1,4 @@
-import type { Db, Trx } from './store.ts'
+import type { Db, Trx } from '../store.ts'
 
 /** A stored access token; the value is sealed. */
 export interface StoredToken {
