@@ -1,5 +1,5 @@
-import { balanceFaults } from '../store/balance-check.ts'
 import { fileFaults } from '../store/file-check.ts'
+import { balanceFaults } from '../store/ledger/balance-check.ts'
 import type { Store } from '../store/store.ts'
 
 /**

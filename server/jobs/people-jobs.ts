@@ -2,7 +2,7 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { deleteOldMailLimits } from '../store/accounts/mail-limits.ts'
 import { deleteExpiredCodes } from '../store/accounts/one-time-codes.ts'
 import { deleteExpiredSessions } from '../store/accounts/sessions.ts'
-import { forgetMinutes } from '../store/limits.ts'
+import { forgetMinutes } from '../store/ledger/limits.ts'
 import { type ReminderDeps, remindOfQuota } from './quota-reminders.ts'
 import type { Job } from './scheduler.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../test/helpers/accounts.ts'
 import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
-import { balanceFaults } from './balance-check.ts'
+import { balanceFaults } from './ledger/balance-check.ts'
 import { migrate } from './migrate.ts'
 import { openStore } from './open.ts'
 import type { LedgerOp, LedgerResult, TakeResult } from './schema/ledger-types.ts'

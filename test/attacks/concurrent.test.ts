@@ -1,6 +1,6 @@
 // Many at once: a name goes to one of them, and an edit writes its own columns only.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { balanceFaults } from '../../server/store/balance-check.ts'
+import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, password, type Scene, scene } from './setup.ts'
 

@@ -1,6 +1,6 @@
 // Amounts that are negative, too large or no whole numbers, and sums that would overflow.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { balanceFaults } from '../../server/store/balance-check.ts'
+import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { setOptions } from '../helpers/mail-server.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'

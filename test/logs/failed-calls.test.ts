@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import { logType } from '../../contract/log-types.ts'
-import { balanceFaults } from '../../server/store/balance-check.ts'
+import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'

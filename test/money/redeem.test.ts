@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
-import { balanceFaults } from '../../server/store/balance-check.ts'
+import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/store.ts'

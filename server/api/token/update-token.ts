@@ -15,7 +15,7 @@ import {
   updateToken,
 } from '../../store/accounts/tokens.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
-import { countOpenCalls } from '../../store/limits.ts'
+import { countOpenCalls } from '../../store/ledger/limits.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'

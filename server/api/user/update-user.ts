@@ -18,7 +18,7 @@ import {
 } from '../../store/accounts/user-changes.ts'
 import { lockUser, type UserRow } from '../../store/accounts/users.ts'
 import { recordAudit } from '../../store/installation/audit.ts'
-import { countOpenCalls } from '../../store/limits.ts'
+import { countOpenCalls } from '../../store/ledger/limits.ts'
 import { addAccountLog } from '../../store/logs/logs.ts'
 import type { Trx } from '../../store/store.ts'
 import { auditEvent, describeChange } from '../audit-event.ts'

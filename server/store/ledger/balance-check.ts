@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { logType } from '../../contract/log-types.ts'
-import { policyChange } from './installation/audit.ts'
-import type { Store } from './store.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { policyChange } from '../installation/audit.ts'
+import type { Store } from '../store.ts'
 
 export interface BalanceFault {
   kind: 'user' | 'token' | 'channel' | 'usage'

@@ -1,5 +1,15 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { utcPeriods } from '../lib/utc.ts'
+import { utcPeriods } from '../../lib/utc.ts'
+import type {
+  ExtendOp,
+  HoldOp,
+  LedgerOp,
+  LedgerResult,
+  LedgerStore,
+  SettleOp,
+  TakeResult,
+} from '../schema/ledger-types.ts'
+import type { WriteQueue } from '../statements/write-queue.ts'
 import { insertInto, prepareInserts, type RowValues } from './inserts-sqlite.ts'
 import { addLogRow, holdColumns, logColumns } from './ledger-rows-sqlite.ts'
 import {
@@ -11,16 +21,6 @@ import {
   prepareLimits,
   settleMinutes,
 } from './limits-sqlite.ts'
-import type {
-  ExtendOp,
-  HoldOp,
-  LedgerOp,
-  LedgerResult,
-  LedgerStore,
-  SettleOp,
-  TakeResult,
-} from './schema/ledger-types.ts'
-import type { WriteQueue } from './statements/write-queue.ts'
 
 /** Differences that a batch makes to the accounts it touches; balances are read only where they decide something. */
 interface UserState {

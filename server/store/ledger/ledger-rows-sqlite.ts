@@ -1,5 +1,5 @@
+import type { LogRow } from '../schema/ledger-types.ts'
 import type { RowValues } from './inserts-sqlite.ts'
-import type { LogRow } from './schema/ledger-types.ts'
 
 // The rows that the ledger writes on SQLite, as lists of values.
 

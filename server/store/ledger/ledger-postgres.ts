@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { LedgerOp, LedgerResult, LedgerStore } from './schema/ledger-types.ts'
+import type { LedgerOp, LedgerResult, LedgerStore } from '../schema/ledger-types.ts'
 
 /** The ledger on PostgreSQL: one call of `tollgate_ledger` (see migrations/ledger-function.ts), one transaction. */
 export function postgresLedger(pool: pg.Pool): LedgerStore {

@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { Limits } from '../../contract/limits.ts'
-import { utcPeriods } from '../lib/utc.ts'
+import type { Limits } from '../../../contract/limits.ts'
+import { utcPeriods } from '../../lib/utc.ts'
+import type { HoldOp, LimitOwner, LimitReached, Minute, Minutes, OpLimits } from '../schema/ledger-types.ts'
 import { windowSeconds } from './limits.ts'
-import type { HoldOp, LimitOwner, LimitReached, Minute, Minutes, OpLimits } from './schema/ledger-types.ts'
 
 // The limits on SQLite, within the ledger's transaction. What is counted is written at once, so that the next operation
 // of the batch sees it; open calls and held quota are read from the holds themselves.

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { LimitOwner, Minute, Minutes, OpLimits } from './schema/ledger-types.ts'
-import { needsRowLocks } from './statements/conditions.ts'
-import type { Store, Trx } from './store.ts'
+import type { LimitOwner, Minute, Minutes, OpLimits } from '../schema/ledger-types.ts'
+import { needsRowLocks } from '../statements/conditions.ts'
+import type { Store, Trx } from '../store.ts'
 
 /** So long a second counts after it began: then any 60 seconds are within what is counted. */
 export const windowSeconds = 61

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import type { Limits } from '../../contract/limits.ts'
+import type { Limits } from '../../../contract/limits.ts'
 import {
   type Account,
   addAccount,
@@ -9,14 +9,14 @@ import {
   figuresOf,
   holdOp,
   settleOp,
-} from '../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { untilDayEndIsFar } from '../../test/helpers/day-end.ts'
-import { utcPeriods } from '../lib/utc.ts'
+} from '../../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { untilDayEndIsFar } from '../../../test/helpers/day-end.ts'
+import { utcPeriods } from '../../lib/utc.ts'
+import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from '../schema/ledger-types.ts'
+import type { Store } from '../store.ts'
 import { balanceFaults } from './balance-check.ts'
 import { countOpenCalls, currentMinutes, forgetMinutes } from './limits.ts'
-import type { HoldOp, LedgerOp, SettleOp, SettleResult, TakeResult } from './schema/ledger-types.ts'
-import type { Store } from './store.ts'
 
 const none: Limits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 const nowSeconds = () => Math.floor(Date.now() / 1000)

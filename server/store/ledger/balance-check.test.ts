@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { addAccount, addSecondToken, holdOp, logRow, settleOp } from '../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
+import { addAccount, addSecondToken, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { purgeAudit } from '../installation/audit.ts'
+import { purgeLogs } from '../logs/log-purge.ts'
 import { balanceFaults } from './balance-check.ts'
-import { purgeAudit } from './installation/audit.ts'
-import { purgeLogs } from './logs/log-purge.ts'
 
 forEachDatabase((_name, openFresh) => {
   /** Two users with three tokens, one call settled and one open for each. */
