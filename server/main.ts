@@ -10,7 +10,7 @@ import { isPostgresUrl } from './lib/network/database-url.ts'
 import type { SocketSession } from './lib/network/socket-session.ts'
 import { createLogger, type Logger, standardOutput } from './log.ts'
 import { describeFault } from './relay/describe-fault.ts'
-import { type Claim, claimDatabase } from './store/claim-sqlite.ts'
+import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
 
 const restartDelayMs = 1000
 const orphanDrainMs = 1000

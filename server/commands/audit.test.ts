@@ -3,7 +3,7 @@ import { forEachDatabaseUrl } from '../../test/helpers/databases.ts'
 import { ok, startFakeUpstream } from '../../test/helpers/fake-upstream.ts'
 import { Installation } from '../../test/helpers/gateway-process.ts'
 import { answer, installFor, messages, model, newToken, promptTokens } from '../../test/money/installed.ts'
-import { openStore } from '../store/open.ts'
+import { openStore } from '../store/connection/open.ts'
 
 forEachDatabaseUrl((name, freshUrl) => {
   test('audit says on a running installation that all agrees, and names what does not', async () => {

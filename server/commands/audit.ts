@@ -1,4 +1,4 @@
-import { fileFaults } from '../store/file-check.ts'
+import { fileFaults } from '../store/connection/file-check.ts'
 import { balanceFaults } from '../store/ledger/balance-check.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { OpenedStore } from './connection/open.ts'
 import type { Migration } from './migration.ts'
 import { init } from './migrations/0001-init.ts'
 import { ledgerFunction } from './migrations/0002-ledger-function.ts'
@@ -11,7 +12,6 @@ import { accessTokens } from './migrations/0008-access-tokens.ts'
 import { usageInAll } from './migrations/0009-usage-in-all.ts'
 import { crashRows } from './migrations/0010-crash-rows.ts'
 import { failedCalls } from './migrations/0011-failed-calls.ts'
-import type { OpenedStore } from './open.ts'
 import type { Db, Store } from './store.ts'
 
 const migrations: readonly Migration[] = [

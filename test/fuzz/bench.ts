@@ -1,4 +1,4 @@
-import { openStore } from '../../server/store/open.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { closedPort } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'

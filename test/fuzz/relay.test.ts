@@ -1,6 +1,6 @@
 // Sends wrong bodies to every relayed call: nothing fails, nothing hangs, and what is refused costs nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openStore } from '../../server/store/open.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { type Behaviour, type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'

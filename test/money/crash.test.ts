@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openStore } from '../../server/store/open.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { type FakeUpstream, late, okChat, okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'

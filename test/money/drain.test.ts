@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openStore } from '../../server/store/open.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, neverAnswers, startFakeUpstream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openStore } from '../../server/store/open.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import type { Store } from '../../server/store/store.ts'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { Installation } from '../helpers/gateway-process.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { openStore } from '../../server/store/open.ts'
+import { openStore } from '../../server/store/connection/open.ts'
 import { untilDayEndIsFar } from '../helpers/day-end.ts'
 import { behaviour, type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts'

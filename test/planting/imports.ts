@@ -18,7 +18,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'server/providers/azure/index.ts': ['../openai-compatible/index.ts', '../../dialects/gemini/codec.ts', 'node:crypto'],
   'server/providers/palm/index.ts': ['../provider.ts', '../../dialects/palm/codec.ts'],
   'server/providers/registry.ts': ['./azure/index.ts', './palm/index.ts', './openai-compatible/index.ts'],
-  'server/store/open.ts': ['kysely', 'pg', 'bun:sqlite', '../lib/password.ts'],
+  'server/store/connection/open.ts': ['kysely', 'pg', 'bun:sqlite', '../lib/password.ts'],
   'server/store/ledger/ledger-sqlite.ts': ['bun:sqlite'],
   'server/store/accounts/users.ts': ['./open.ts', './ledger-sqlite.ts', './migrations/0001-init.ts', './codes.ts'],
   'server/store/accounts/one-time-codes.ts': ['../../contract/roles.ts'],

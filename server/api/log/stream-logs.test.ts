@@ -4,8 +4,8 @@ import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api
 import { forEachDatabaseUrl } from '../../../test/helpers/databases.ts'
 import { createLogTail } from '../../jobs/log-tail.ts'
 import { hashPassword } from '../../lib/secrets/password.ts'
+import { openStore } from '../../store/connection/open.ts'
 import { migrate } from '../../store/migrate.ts'
-import { openStore } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
 
 const password = 'correct horse'

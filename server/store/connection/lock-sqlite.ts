@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isPostgresUrl } from '../lib/network/database-url.ts'
+import { isPostgresUrl } from '../../lib/network/database-url.ts'
 
 /** What a server has of its database for itself. */
 export interface Claim {

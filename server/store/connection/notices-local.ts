@@ -1,4 +1,4 @@
-import type { NoticeListener, Notices } from './store.ts'
+import type { NoticeListener, Notices } from '../store.ts'
 
 /** Notices of a single process: SQLite serves one machine and one process. */
 export function localNotices(): Notices {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
-import { postgresMissing, postgresServer } from '../../test/helpers/postgres.ts'
+import { postgresMissing, postgresServer } from '../../../test/helpers/postgres.ts'
 import { PatientClient, PatientPool } from './patient-postgres.ts'
 
 const patience = { connectLimitMs: 5_000, queryLimitMs: 300 }

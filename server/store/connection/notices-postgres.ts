@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import type { Notice, NoticeListener, Notices } from '../store.ts'
 import { PatientClient } from './patient-postgres.ts'
-import type { Notice, NoticeListener, Notices } from './store.ts'
 
 const channel = 'tollgate'
 const reconnectDelayMs = 1000

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { runningTimer } from '../lib/running-timer.ts'
+import { runningTimer } from '../../lib/running-timer.ts'
 
 /**
  * Limits of waits for the database, in milliseconds in which this process ran; 0 = none. The driver's own timers are due as soon

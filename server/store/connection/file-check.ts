@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Store } from './store.ts'
+import type { Store } from '../store.ts'
 
 /** What SQLite finds wrong with its file when it looks at all of it, indexes included; PostgreSQL has its own programs for that. */
 export async function fileFaults({ dialect, read }: Store): Promise<string[]> {
