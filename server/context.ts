@@ -51,7 +51,7 @@ import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
 import { markExhausted, markExpired } from './store/accounts/callers.ts'
 import { openStore } from './store/connection/open.ts'
-import { migrate } from './store/migrate.ts'
+import { migrate } from './store/migrations/migrate.ts'
 import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 

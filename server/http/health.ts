@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Hono } from 'hono'
 import ipaddr from 'ipaddr.js'
-import { isMigrated } from '../store/migrate.ts'
+import { isMigrated } from '../store/migrations/migrate.ts'
 import type { Store } from '../store/store.ts'
 import type { AppEnv } from './app-env.ts'
 

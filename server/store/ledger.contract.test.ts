@@ -12,7 +12,7 @@ import { forEachDatabase } from '../../test/helpers/databases.ts'
 import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
 import { openStore } from './connection/open.ts'
 import { balanceFaults } from './ledger/balance-check.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 import type { LedgerOp, LedgerResult, TakeResult } from './schema/ledger-types.ts'
 import type { Store } from './store.ts'
 

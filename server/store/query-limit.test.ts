@@ -4,7 +4,7 @@ import { runCommand } from '../commands/run-command.ts'
 import { loadCommandConfig } from '../config.ts'
 import * as timers from '../lib/running-timer.ts'
 import { openStore } from './connection/open.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 
 /** The longest that `work` gave anything that it waited for, in milliseconds. */
 async function longestLimit(work: () => Promise<unknown>): Promise<number> {

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openStore } from '../../server/store/connection/open.ts'
-import { migrate } from '../../server/store/migrate.ts'
+import { migrate } from '../../server/store/migrations/migrate.ts'
 import { newPostgresDatabase, type TestDatabase } from './postgres.ts'
 
 /** One template of each kind for all test files of a process, also where each file has modules of its own. */

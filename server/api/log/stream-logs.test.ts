@@ -5,7 +5,7 @@ import { forEachDatabaseUrl } from '../../../test/helpers/databases.ts'
 import { createLogTail } from '../../jobs/log-tail.ts'
 import { hashPassword } from '../../lib/secrets/password.ts'
 import { openStore } from '../../store/connection/open.ts'
-import { migrate } from '../../store/migrate.ts'
+import { migrate } from '../../store/migrations/migrate.ts'
 import type { Store } from '../../store/store.ts'
 
 const password = 'correct horse'

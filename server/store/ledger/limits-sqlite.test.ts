@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Limits } from '../../../contract/limits.ts'
 import { type Account, addAccount, holdOp, settleOp } from '../../../test/helpers/accounts.ts'
 import { openStore } from '../connection/open.ts'
-import { migrate } from '../migrate.ts'
+import { migrate } from '../migrations/migrate.ts'
 import type { TakeResult } from '../schema/ledger-types.ts'
 
 const none: Limits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
