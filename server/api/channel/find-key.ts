@@ -1,5 +1,5 @@
-import { keyLines } from '../../lib/key-lines.ts'
 import { sealedChannelKeys } from '../../store/channels/channels.ts'
+import { keyLines } from '../../store/channels/key-lines.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /** What is shorter is no key: it would be worth guessing. */
