@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseRatioTable, readRatioTable } from '../lib/ratio-table.ts'
+import { parseRatioTable, readRatioTable } from '../settings/ratio-table.ts'
 import { chargeTokens, ratioOne } from './price.ts'
 import { createPriceBook, type PriceBook } from './ratios.ts'
 

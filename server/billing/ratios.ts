@@ -1,7 +1,7 @@
 /** The price book: ratio options over default prices, answered as one price sheet per model and channel type. */
 
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
-import { type RatioTable, ratioTableOf, readRatioTable } from '../lib/ratio-table.ts'
+import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio-table.ts'
 import { basisByName, genericPrices } from './by-name.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, follow, type PriceSheet, quotaOne, ratioOne } from './price.ts'

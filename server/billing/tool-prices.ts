@@ -1,4 +1,4 @@
-import type { RatioTable } from '../lib/ratio-table.ts'
+import type { RatioTable } from '../settings/ratio-table.ts'
 
 /** Where a tool runs, and how. */
 export interface ToolPlace {

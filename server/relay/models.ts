@@ -1,5 +1,5 @@
+import { modelEntry } from '../../contract/model-entry.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
-import { modelEntry } from '../lib/model-entry.ts'
 import { providers } from '../providers/registry.ts'
 import type { Caller } from './caller.ts'
 import type { RoutingTable } from './routing-table.ts'

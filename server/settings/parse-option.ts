@@ -1,7 +1,7 @@
 import { type LimitField, type Limits, limitFields, limitsOf } from '../../contract/limits.ts'
 import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { isObject, tryParse } from '../lib/json.ts'
-import { parseRatioTable } from '../lib/ratio-table.ts'
+import { parseRatioTable } from './ratio-table.ts'
 
 /** A refused option value; the message is for the person who saved it. */
 export class OptionError extends Error {}

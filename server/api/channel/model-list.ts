@@ -1,5 +1,5 @@
 import type { ChannelTypeEntry } from '../../../contract/api/channel.ts'
-import { modelEntry } from '../../lib/model-entry.ts'
+import { modelEntry } from '../../../contract/model-entry.ts'
 
 /** Every model of the catalogue in the form of OpenAI's model list; a model that several types have belongs to the first. */
 export function modelList(catalogue: readonly ChannelTypeEntry[]) {

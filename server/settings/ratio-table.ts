@@ -1,5 +1,5 @@
 /** The JSON texts of the ratio options: name → number, parsed exactly. */
-import { decimalText, scaleDecimal } from './decimal.ts'
+import { decimalText, scaleDecimal } from '../lib/decimal.ts'
 
 /** Name → ratio in millionths. */
 export type RatioTable = ReadonlyMap<string, bigint>
