@@ -8,12 +8,12 @@ import {
   type UpstreamCall,
 } from '../providers/provider.ts'
 import type { RelayCall } from './call.ts'
-import { CallerLeft } from './caller-left.ts'
+import { CallerLeft } from './cancellation/caller-left.ts'
+import { shuttingDown } from './cancellation/shutting-down.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Attempting, Prepared } from './prepare.ts'
 import type { Channel } from './routing-table.ts'
 import { leftUnsent, send } from './send.ts'
-import { shuttingDown } from './shutting-down.ts'
 import { viaFor } from './via.ts'
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */

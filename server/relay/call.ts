@@ -4,7 +4,7 @@ import type { Conversation, DialectName } from '../dialects/neutral/conversation
 import type { RequestAddress, RequestFacts } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from './caller.ts'
-import type { Leaving } from './caller-left.ts'
+import type { Leaving } from './cancellation/caller-left.ts'
 import type { FormBody } from './form-body.ts'
 import type { JsonBody } from './json-body.ts'
 import type { KnownRequest } from './known-request.ts'

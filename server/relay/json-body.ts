@@ -7,10 +7,10 @@ import type { JsonShape } from '../lib/json-scan.ts'
 import { JsonFault, parseJson } from '../lib/parse-json.ts'
 import type { Turns } from '../lib/turns.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
-import type { IdleWait, IdleWatch } from './idle-watch.ts'
+import type { IdleWait, IdleWatch } from './cancellation/deadline-watch.ts'
+import { shuttingDown } from './cancellation/shutting-down.ts'
 import { jsonLimits } from './json-limits.ts'
 import type { BodySource } from './packed-body.ts'
-import { shuttingDown } from './shutting-down.ts'
 
 /** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024

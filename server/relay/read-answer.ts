@@ -1,12 +1,12 @@
 import { GatewayError } from '../errors.ts'
 import { PackedAnswerFault } from '../lib/network/fetch-plain.ts'
-import { CallerLeft } from './caller-left.ts'
+import { CallerLeft } from './cancellation/caller-left.ts'
+import type { IdleWait } from './cancellation/deadline-watch.ts'
+import { shuttingDown } from './cancellation/shutting-down.ts'
 import type { RelayDeps } from './deps.ts'
 import { badBody, failedAttempt } from './error-answer.ts'
-import type { IdleWait } from './idle-watch.ts'
 import { AttemptFailed, judgeFailure } from './retry-policy.ts'
 import type { OpenCall } from './settlement.ts'
-import { shuttingDown } from './shutting-down.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Longest error body read, and how long it is waited for; what is beyond helps nobody. */

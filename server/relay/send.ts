@@ -6,9 +6,9 @@ import { runningTimer } from '../lib/running-timer.ts'
 import { unlessAborted } from '../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../outbound/metadata-guard.ts'
 import type { Target } from '../providers/provider.ts'
-import { CallerLeft, type Leaving } from './caller-left.ts'
-import type { IdleWait, IdleWatch } from './idle-watch.ts'
-import { shuttingDown } from './shutting-down.ts'
+import { CallerLeft, type Leaving } from './cancellation/caller-left.ts'
+import type { IdleWait, IdleWatch } from './cancellation/deadline-watch.ts'
+import { shuttingDown } from './cancellation/shutting-down.ts'
 
 /** What goes upstream. Bodies that cannot be sent twice are functions that make a new one for each attempt. */
 export interface Sending {

@@ -9,6 +9,7 @@ import { type AuthenticateDeps, authenticate, refusedCaller } from '../authentic
 import type { Incoming } from '../build-call.ts'
 import type { Caller } from '../caller.ts'
 import { statusOfRefusal } from '../caller-habits.ts'
+import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { credentialOf } from '../credentials.ts'
 import type { RelayDeps } from '../deps.ts'
 import { describeFault } from '../describe-fault.ts'
@@ -16,7 +17,6 @@ import { errorResponse } from '../error-response.ts'
 import type { FailedCallLog } from '../failed-calls.ts'
 import { failedRow } from '../failed-row.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../limit-headers.ts'
-import { shuttingDown } from '../shutting-down.ts'
 import { refuseLoop } from '../via.ts'
 
 export interface RelayRouteDeps {

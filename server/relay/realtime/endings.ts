@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { noCode, vanished } from '../../lib/bytes/web-socket-frames.ts'
-import { shuttingDown } from '../shutting-down.ts'
+import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { Lapse } from './silence.ts'
 import type { UpstreamClose } from './upstream-socket.ts'
 

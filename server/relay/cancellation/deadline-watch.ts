@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts'
-import { RunningClock } from '../lib/running-clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { RunningClock } from '../../lib/running-clock.ts'
 
 /** A wait of unknown length that wants to be told when it has lasted for some time. */
 export interface IdleWait {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 
 /** What is said to a caller whose call comes while the process ends, or is still open at the end. */
 export function shuttingDown(): GatewayError {
