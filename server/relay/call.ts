@@ -3,10 +3,10 @@ import { callerDialects } from '../dialects/caller-dialects.ts'
 import type { Conversation, DialectName } from '../dialects/neutral/conversation.ts'
 import type { RequestAddress, RequestFacts } from '../dialects/neutral/dialect.ts'
 import { GatewayError } from '../errors.ts'
+import type { FormBody } from './body/form-body.ts'
+import type { JsonBody } from './body/json-body.ts'
 import type { Caller } from './caller.ts'
 import type { Leaving } from './cancellation/caller-left.ts'
-import type { FormBody } from './form-body.ts'
-import type { JsonBody } from './json-body.ts'
 import type { KnownRequest } from './known-request.ts'
 
 /** The body of a call: JSON text with its parsed form, or a multipart form that may lie in a spool file. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 
 const longestHeaderBytes = 16 * 1024
 const longestFieldBytes = 256 * 1024

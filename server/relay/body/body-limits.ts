@@ -1,6 +1,6 @@
-import { GatewayError } from '../errors.ts'
-import { bodyTimeMs } from '../lib/body-time.ts'
-import type { Settings } from '../settings/settings.ts'
+import { GatewayError } from '../../errors.ts'
+import { bodyTimeMs } from '../../lib/body-time.ts'
+import type { Settings } from '../../settings/settings.ts'
 
 /** What the body of one request may be. */
 export interface BodyLimits {

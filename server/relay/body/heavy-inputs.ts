@@ -1,9 +1,9 @@
-import type { Conversation, Part } from '../dialects/neutral/conversation.ts'
-import { longestParsedResult } from '../dialects/neutral/request-limits.ts'
-import { GatewayError } from '../errors.ts'
-import { JsonScan } from '../lib/json-scan.ts'
-import { checkShape, JsonFault, type JsonLimits } from '../lib/parse-json.ts'
-import type { Turns } from '../lib/turns.ts'
+import type { Conversation, Part } from '../../dialects/neutral/conversation.ts'
+import { longestParsedResult } from '../../dialects/neutral/request-limits.ts'
+import { GatewayError } from '../../errors.ts'
+import { JsonScan } from '../../lib/json-scan.ts'
+import { checkShape, JsonFault, type JsonLimits } from '../../lib/parse-json.ts'
+import type { Turns } from '../../lib/turns.ts'
 
 /** What is this short together is parsed without being looked at. */
 const shortCharacters = 64 * 1024

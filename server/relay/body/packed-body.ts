@@ -1,5 +1,5 @@
-import { GatewayError } from '../errors.ts'
-import { packingOf, unpacked } from '../lib/bytes/unpack.ts'
+import { GatewayError } from '../../errors.ts'
+import { packingOf, unpacked } from '../../lib/bytes/unpack.ts'
 import type { BodyLimits } from './body-limits.ts'
 
 /** What is read of a request. */
