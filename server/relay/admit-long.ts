@@ -4,7 +4,7 @@ import { tokenHasQuota, userHasQuota } from '../store/accounts/callers.ts'
 import type { Store } from '../store/store.ts'
 import { type Caller, tokenExhausted } from './caller.ts'
 import type { RelayDeps } from './deps.ts'
-import { mappedModel } from './routing-table.ts'
+import { mappedModel } from './routing/routing-table.ts'
 
 /**
  * Refuses before a long body is parsed what would be refused afterwards anyway: a model that the token may not use, and

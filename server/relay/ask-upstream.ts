@@ -16,7 +16,7 @@ import { addressVerdict, isOfficial } from './no-such-address.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { readErrorAnswer } from './read-answer.ts'
-import type { Channel } from './routing-table.ts'
+import type { Channel } from './routing/routing-table.ts'
 
 /** A call at one channel, before the place there is chosen. */
 export type Question = Omit<Attempting, 'endpoint' | 'upstreamCall'>

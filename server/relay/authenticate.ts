@@ -7,7 +7,7 @@ import { isWithin, parseAddress, parseNetwork } from '../lib/network/ip-network.
 import type { Settings } from '../settings/settings.ts'
 import type { CallerRow } from '../store/accounts/callers.ts'
 import { type Caller, tokenExhausted } from './caller.ts'
-import type { Channel, RoutingTable } from './routing-table.ts'
+import type { Channel, RoutingTable } from './routing/routing-table.ts'
 import type { TokenCache } from './token-cache.ts'
 
 export interface AuthenticateDeps {

@@ -16,7 +16,7 @@ import { forwardedHeaders } from './headers.ts'
 import { imageCountFields } from './image-charging.ts'
 import { addressOf, type KnownRequest } from './known-request.ts'
 import { quickEstimate } from './quick-estimate.ts'
-import type { RoutingTable } from './routing-table.ts'
+import type { RoutingTable } from './routing/routing-table.ts'
 
 /** A request as it came in. */
 export interface Incoming {

@@ -12,7 +12,7 @@ import { CallerLeft } from './cancellation/caller-left.ts'
 import { shuttingDown } from './cancellation/shutting-down.ts'
 import type { RelayDeps } from './deps.ts'
 import type { Attempting, Prepared } from './prepare.ts'
-import type { Channel } from './routing-table.ts'
+import type { Channel } from './routing/routing-table.ts'
 import { leftUnsent, send } from './send.ts'
 import { viaFor } from './via.ts'
 

@@ -10,8 +10,8 @@ import { ownHeaders } from './headers.ts'
 import { noChannel } from './no-channel.ts'
 import { noteHealth } from './note-health.ts'
 import { readBounded } from './read-answer.ts'
-import { type Channel, mappedModel, withKey } from './routing-table.ts'
-import { selectChannel } from './select-channel.ts'
+import { type Channel, mappedModel, withKey } from './routing/routing-table.ts'
+import { selectChannel } from './routing/select-channel.ts'
 
 const mostBytes = 64 * 1024
 /** How long the body of a service's count is waited for, once it has begun. */

@@ -5,7 +5,7 @@ import type { LogRow } from '../store/schema/ledger-types.ts'
 import { attemptsText, cutTo, longestName } from './attempts-text.ts'
 import type { AnyCall } from './call.ts'
 import { AttemptFailed } from './retry-policy.ts'
-import type { RoutingTable } from './routing-table.ts'
+import type { RoutingTable } from './routing/routing-table.ts'
 
 /** What is known of a call that failed; of one that was refused early not much is. */
 export interface FailedCall {

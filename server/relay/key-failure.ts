@@ -1,6 +1,6 @@
 import type { RelayDeps } from './deps.ts'
 import type { AttemptFailed } from './retry-policy.ts'
-import { type Channel, withKey } from './routing-table.ts'
+import { type Channel, withKey } from './routing/routing-table.ts'
 
 /** Most keys of one channel that one call tries. */
 const keysPerCall = 5

@@ -8,7 +8,7 @@ import { isObject, type JsonObject, tryStringify } from '../lib/json.ts'
 import { insertMembers, setMembers } from '../lib/json-edit.ts'
 import type { ChatEndpoint, ModeEndpoint, UpstreamCall } from '../providers/provider.ts'
 import type { RelayCall } from './call.ts'
-import type { Channel } from './routing-table.ts'
+import type { Channel } from './routing/routing-table.ts'
 import type { Sending } from './send.ts'
 import { chatPlaced } from './system-placement.ts'
 

@@ -17,7 +17,7 @@ import { errorWithin, failureInAnswer, failureWithin, statusFailure } from './er
 import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
-import { type Channel, mappedModel } from './routing-table.ts'
+import { type Channel, mappedModel } from './routing/routing-table.ts'
 
 /** How a test call went. */
 export interface Probe {

@@ -8,7 +8,7 @@ import { attemptsText, cutTo, longestName } from './attempts-text.ts'
 import type { AnyCall, Attempt, RelayCall } from './call.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charge.ts'
 import type { RelayDeps } from './deps.ts'
-import type { Channel } from './routing-table.ts'
+import type { Channel } from './routing/routing-table.ts'
 
 /** A call on its way: the hold, its price, and where it went. The hold's one owner. */
 export interface OpenCall<Call extends AnyCall = RelayCall> {

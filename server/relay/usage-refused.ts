@@ -1,8 +1,8 @@
 import { reasonsUnseen } from '../billing/model-limits.ts'
 import type { RelayCall } from './call.ts'
-import type { MissingPlaces } from './missing-places.ts'
 import type { AttemptFailed } from './retry-policy.ts'
-import type { Channel } from './routing-table.ts'
+import type { Channel } from './routing/routing-table.ts'
+import type { MissingPlaces } from './routing/unsupported-features.ts'
 
 const names = /stream_options|include_usage/
 const refusal =

@@ -3,7 +3,7 @@ import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call.ts'
 import type { Charging } from '../charge.ts'
 import type { RelayDeps } from '../deps.ts'
-import type { Channel } from '../routing-table.ts'
+import type { Channel } from '../routing/routing-table.ts'
 
 /** A channel, and what the call costs there. */
 export interface PricedChannel {

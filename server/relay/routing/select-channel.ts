@@ -1,4 +1,4 @@
-import type { CallMode } from '../../contract/relay-modes.ts'
+import type { CallMode } from '../../../contract/relay-modes.ts'
 import type { Breaker } from './breaker.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts'
-import type { Store } from '../store/store.ts'
-import { addChannelFailures, type FailuresOfHour } from '../store/usage/channel-failures.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Store } from '../../store/store.ts'
+import { addChannelFailures, type FailuresOfHour } from '../../store/usage/channel-failures.ts'
 
 /** Counts attempts that failed for a reason that lies with the channel, for its usage. */
 export interface ChannelFailures {
