@@ -391,7 +391,7 @@ export default {
     owner(['nodemailer'], ['server/outbound'], 'One outside service per file of server/outbound.'),
     owner(
       ['gpt-tokenizer'],
-      ['server/relay/tokenizer-worker.ts'],
+      ['server/relay/counting/tokenizer-worker.ts'],
       'The vocabularies are large; one worker loads them when they are needed.',
     ),
     owner(['pino'], ['server/log.ts'], 'One logger, with one list of redacted fields.'),

@@ -12,10 +12,10 @@ import type { AnyCall, CallBody, RelayCall } from './call.ts'
 import type { CallRoute } from './call-routes.ts'
 import type { Caller } from './caller.ts'
 import { Leaving } from './cancellation/caller-left.ts'
+import { quickEstimate } from './counting/quick-estimate.ts'
 import { forwardedHeaders } from './headers.ts'
 import { imageCountFields } from './image-charging.ts'
 import { addressOf, type KnownRequest } from './known-request.ts'
-import { quickEstimate } from './quick-estimate.ts'
 import type { RoutingTable } from './routing/routing-table.ts'
 
 /** A request as it came in. */

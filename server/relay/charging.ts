@@ -18,8 +18,8 @@ import { GatewayError } from '../errors.ts'
 import { isObject, tryStringify } from '../lib/json.ts'
 import type { AnyCall, RelayCall } from './call.ts'
 import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charge.ts'
+import { quickEstimate } from './counting/quick-estimate.ts'
 import { imageCharging } from './image-charging.ts'
-import { quickEstimate } from './quick-estimate.ts'
 import { type ToolFees, toolFees } from './tool-fees.ts'
 
 /** Ceiling of a plain call when nobody knows how much the model may answer. */

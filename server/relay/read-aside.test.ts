@@ -5,9 +5,9 @@ import { needsOf } from '../dialects/neutral/needs.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { JsonBody } from './body/json-body.ts'
 import { callRouteOf } from './call-routes.ts'
+import { quickEstimate } from './counting/quick-estimate.ts'
 import { namesAddresses } from './inline-media.ts'
 import { addressOf } from './known-request.ts'
-import { quickEstimate } from './quick-estimate.ts'
 import { createAsideReader, readAside } from './read-aside.ts'
 
 const reader = createAsideReader()

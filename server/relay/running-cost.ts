@@ -1,8 +1,8 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { MediaTokens, StreamMeter } from '../dialects/neutral/dialect.ts'
+import { quickTokens } from './counting/quick-estimate.ts'
 import type { RelayDeps } from './deps.ts'
 import { completionOf, countUsage, measure, promptReport } from './measure.ts'
-import { quickTokens } from './quick-estimate.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 
 /** What of an answer has gone out to the caller. */

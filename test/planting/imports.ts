@@ -27,8 +27,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'server/settings/settings.ts': ['../sync/sync.ts'],
   'server/mails/mailer.ts': ['../settings/settings.ts', '../outbound/smtp.ts', '../store/users.ts'],
   'server/billing/price.ts': ['../settings/settings.ts', '@pydantic/genai-prices'],
-  'server/relay/tokenizer-worker.ts': ['gpt-tokenizer'],
-  'server/relay/count-tokens.ts': ['./tokenizer-worker.ts'],
+  'server/relay/counting/tokenizer-worker.ts': ['gpt-tokenizer'],
+  'server/relay/counting/count-tokens.ts': ['./tokenizer-worker.ts'],
   'server/relay/send.ts': ['bun'],
   'server/relay/relay.ts': [
     './count-tokens.ts',

@@ -1,4 +1,4 @@
-import type { PromptText } from '../dialects/neutral/dialect.ts'
+import type { PromptText } from '../../dialects/neutral/dialect.ts'
 
 /** Characters of plain English per token are about 4; 3 leaves room for code and punctuation. */
 const charactersPerToken = 3

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
-import type { PromptText } from '../dialects/neutral/dialect.ts'
-import { IdleWorker } from '../lib/idle-worker.ts'
+import type { PromptText } from '../../dialects/neutral/dialect.ts'
+import { IdleWorker } from '../../lib/idle-worker.ts'
 import { quickEstimate } from './quick-estimate.ts'
 import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 
