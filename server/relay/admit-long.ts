@@ -2,8 +2,8 @@ import type { PriceSheet } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
 import { tokenHasQuota, userHasQuota } from '../store/accounts/callers.ts'
 import type { Store } from '../store/store.ts'
-import { type Caller, tokenExhausted } from './caller.ts'
-import type { RelayDeps } from './deps.ts'
+import { type Caller, tokenExhausted } from './call/caller.ts'
+import type { RelayDeps } from './call/deps.ts'
 import { mappedModel } from './routing/routing-table.ts'
 
 /**

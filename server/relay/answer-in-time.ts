@@ -1,4 +1,4 @@
-import type { RelayCall } from './call.ts'
+import type { RelayCall } from './call/call.ts'
 import type { IdleWait, IdleWatch } from './cancellation/deadline-watch.ts'
 import { droppedHeader, droppedNames } from './dropped-names.ts'
 import { streamHeaders } from './headers.ts'

@@ -2,6 +2,7 @@ import { readErrorBody } from '../dialects/openai-passthrough/errors.ts'
 import { withoutKey } from '../lib/secrets/without-key.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { RelayDeps } from './call/deps.ts'
 import {
   callUpstream,
   endpointsOf,
@@ -11,7 +12,6 @@ import {
   placeOf,
   upstreamCallOf,
 } from './call-upstream.ts'
-import type { RelayDeps } from './deps.ts'
 import { addressVerdict, isOfficial } from './no-such-address.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'

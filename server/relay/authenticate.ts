@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { isWithin, parseAddress, parseNetwork } from '../lib/network/ip-network.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { CallerRow } from '../store/accounts/callers.ts'
-import { type Caller, tokenExhausted } from './caller.ts'
+import { type Caller, tokenExhausted } from './call/caller.ts'
 import type { Channel, RoutingTable } from './routing/routing-table.ts'
 import type { TokenCache } from './token-cache.ts'
 

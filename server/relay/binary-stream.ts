@@ -1,7 +1,7 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { Outcome } from '../events.ts'
+import type { RelayDeps } from './call/deps.ts'
 import type { IdleWait } from './cancellation/deadline-watch.ts'
-import type { RelayDeps } from './deps.ts'
 import { describeFault } from './describe-fault.ts'
 import { type Measured, measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'

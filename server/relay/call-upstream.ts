@@ -7,14 +7,14 @@ import {
   type Target,
   type UpstreamCall,
 } from '../providers/provider.ts'
-import type { RelayCall } from './call.ts'
+import type { RelayCall } from './call/call.ts'
+import type { RelayDeps } from './call/deps.ts'
+import { viaFor } from './call/via.ts'
 import { CallerLeft } from './cancellation/caller-left.ts'
 import { shuttingDown } from './cancellation/shutting-down.ts'
-import type { RelayDeps } from './deps.ts'
 import type { Attempting, Prepared } from './prepare.ts'
 import type { Channel } from './routing/routing-table.ts'
 import { leftUnsent, send } from './send.ts'
-import { viaFor } from './via.ts'
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
 export interface Patience {

@@ -6,7 +6,7 @@ import { errorEvent, errorObject } from '../dialects/openai-passthrough/errors.t
 import { failedEvents } from '../dialects/openai-responses/failed-events.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
-import type { RelayCall } from './call.ts'
+import type { RelayCall } from './call/call.ts'
 import { ownHeaders } from './headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 

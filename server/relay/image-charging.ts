@@ -3,7 +3,7 @@ import { imageCharge, shownImageTokens } from '../billing/image-price.ts'
 import { chargeTokens, type PriceSheet } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
-import type { RelayCall } from './call.ts'
+import type { RelayCall } from './call/call.ts'
 import { type Charging, fixedCharging } from './charge.ts'
 
 /** A call for images, by the image or by tokens. Throws GatewayError for what cannot be priced. */

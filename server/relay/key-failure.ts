@@ -1,4 +1,4 @@
-import type { RelayDeps } from './deps.ts'
+import type { RelayDeps } from './call/deps.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 import { type Channel, withKey } from './routing/routing-table.ts'
 

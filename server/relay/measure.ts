@@ -3,9 +3,9 @@ import { mediaTotal } from '../dialects/metering/media-tokens.ts'
 import type { MediaTokens, PromptText, StreamMeter } from '../dialects/neutral/dialect.ts'
 import { readUsage } from '../dialects/openai-passthrough/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { RelayDeps } from './call/deps.ts'
 import type { Measure } from './charge.ts'
 import { usageFault } from './check-usage.ts'
-import type { RelayDeps } from './deps.ts'
 import type { OpenCall } from './settlement.ts'
 
 /** What an answer gives to measure it by. */

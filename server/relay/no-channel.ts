@@ -1,6 +1,6 @@
 import type { CallMode } from '../../contract/relay-modes.ts'
 import { GatewayError } from '../errors.ts'
-import type { AnyCall } from './call.ts'
+import type { AnyCall } from './call/call.ts'
 import type { Candidate } from './routing/routing-table.ts'
 import { serves } from './routing/select-channel.ts'
 

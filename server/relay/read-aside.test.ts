@@ -4,10 +4,10 @@ import { factsOf } from '../dialects/neutral/facts.ts'
 import { needsOf } from '../dialects/neutral/needs.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { JsonBody } from './body/json-body.ts'
-import { callRouteOf } from './call-routes.ts'
+import { callRouteOf } from './call/call-routes.ts'
+import { addressOf } from './call/known-request.ts'
 import { quickEstimate } from './counting/quick-estimate.ts'
 import { namesAddresses } from './inline-media.ts'
-import { addressOf } from './known-request.ts'
 import { createAsideReader, readAside } from './read-aside.ts'
 
 const reader = createAsideReader()

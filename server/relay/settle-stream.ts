@@ -1,6 +1,6 @@
 import type { Usage } from '../../contract/usage.ts'
 import type { StreamMeter } from '../dialects/neutral/dialect.ts'
-import type { RelayDeps } from './deps.ts'
+import type { RelayDeps } from './call/deps.ts'
 import { type Measured, measure, nothingCame, promptReport } from './measure.ts'
 import type { Delivered } from './running-cost.ts'
 import { type Ending, type OpenCall, orRelease, settle } from './settlement.ts'

@@ -1,5 +1,5 @@
+import type { RelayDeps } from './call/deps.ts'
 import type { Measure } from './charge.ts'
-import type { RelayDeps } from './deps.ts'
 import { answerHeaders } from './headers.ts'
 import { measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'

@@ -4,10 +4,10 @@ import type { ToolCounter } from '../dialects/metering/tool-counts.ts'
 import { orUsual } from '../dialects/wire/service-tier.ts'
 import type { Outcome } from '../events.ts'
 import type { LogRow } from '../store/schema/ledger-types.ts'
-import { attemptsText, cutTo, longestName } from './attempts-text.ts'
-import type { AnyCall, Attempt, RelayCall } from './call.ts'
+import { attemptsText, cutTo, longestName } from './call/attempts-text.ts'
+import type { AnyCall, Attempt, RelayCall } from './call/call.ts'
+import type { RelayDeps } from './call/deps.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charge.ts'
-import type { RelayDeps } from './deps.ts'
 import type { Channel } from './routing/routing-table.ts'
 
 /** A call on its way: the hold, its price, and where it went. The hold's one owner. */

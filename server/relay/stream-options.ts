@@ -1,5 +1,5 @@
 import type { StreamMeter } from '../dialects/neutral/dialect.ts'
-import type { RelayDeps } from './deps.ts'
+import type { RelayDeps } from './call/deps.ts'
 import type { OpenCall } from './settlement.ts'
 import type { StreamReader } from './stream-reader.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'

@@ -4,7 +4,7 @@ import type { ToolCounts } from '../dialects/metering/tool-counts.ts'
 import { type HostedTool, hostedTools, searchesAlways } from '../dialects/wire/hosted-tools.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { AnyCall } from './call.ts'
+import type { AnyCall } from './call/call.ts'
 
 /** Calls of a tool that are held for where the request names no limit; the model decides how many it makes. */
 const usualCalls: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
 import { reasonsUnseen } from '../billing/model-limits.ts'
-import type { RelayCall } from './call.ts'
+import type { RelayCall } from './call/call.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing/routing-table.ts'
 import type { MissingPlaces } from './routing/unsupported-features.ts'

@@ -1,15 +1,15 @@
 import type { Hold } from '../../billing/ledger.ts'
 import { GatewayError } from '../../errors.ts'
-import type { AnyCall } from '../call.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { keeperOf, threadPlace } from '../call/thread-calls.ts'
 import type { Charging } from '../charge.ts'
 import { chargingFor } from '../charging.ts'
-import type { RelayDeps } from '../deps.ts'
 import { describeFault } from '../describe-fault.ts'
 import { noChannel } from '../no-channel.ts'
 import { noteHealth } from '../note-health.ts'
 import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
-import { keeperOf, threadPlace } from '../thread-calls.ts'
 import { growHold, type PricedChannel } from './take-quota.ts'
 
 /**

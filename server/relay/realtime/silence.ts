@@ -1,5 +1,5 @@
-import type { SessionCall } from '../call.ts'
-import type { RelayDeps } from '../deps.ts'
+import type { SessionCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
 import type { OpenCall } from '../settlement.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
 

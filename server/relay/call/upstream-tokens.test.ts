@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { createSecrets } from '../lib/secrets/secrets.ts'
-import { createAccessTokens } from './access-tokens.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { createSecrets } from '../../lib/secrets/secrets.ts'
+import { createAccessTokens } from './upstream-tokens.ts'
 
 const secrets = createSecrets('a master key for tests')
 

@@ -4,7 +4,7 @@ import {
   dialectPaths,
   type RelayPath,
   relayPaths,
-} from '../../contract/relay-paths.ts'
+} from '../../../contract/relay-paths.ts'
 
 /** A POST of the relay: its kind, what its caller speaks, and what its address says. */
 export interface CallRoute extends RelayPath {

@@ -1,7 +1,7 @@
-import type { Secrets } from '../lib/secrets/secrets.ts'
-import type { AccessToken, AccessTokens } from '../providers/provider.ts'
-import { storedToken, storeToken } from '../store/channels/upstream-tokens.ts'
-import type { Store } from '../store/store.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
+import type { AccessToken, AccessTokens } from '../../providers/provider.ts'
+import { storedToken, storeToken } from '../../store/channels/upstream-tokens.ts'
+import type { Store } from '../../store/store.ts'
 
 /** A token is not used in its last minute: the call that carries it takes a while to arrive. */
 const marginMs = 60_000

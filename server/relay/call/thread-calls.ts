@@ -1,8 +1,8 @@
-import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Candidate, Channel } from '../routing/routing-table.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
-import type { Candidate, Channel } from './routing/routing-table.ts'
 import type { ThreadPlace } from './threads.ts'
 
 /** True for a call whose answer a thread may go on from. */

@@ -1,7 +1,7 @@
-import type { CallLimits } from '../billing/limits.ts'
-import { GatewayError } from '../errors.ts'
-import type { CallerRow } from '../store/accounts/callers.ts'
-import type { Channel } from './routing/routing-table.ts'
+import type { CallLimits } from '../../billing/limits.ts'
+import { GatewayError } from '../../errors.ts'
+import type { CallerRow } from '../../store/accounts/callers.ts'
+import type { Channel } from '../routing/routing-table.ts'
 
 /** Who calls: a token and its owner, with all checks passed that need no quota. */
 export interface Caller extends CallerRow {

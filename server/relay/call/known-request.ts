@@ -1,6 +1,6 @@
-import type { DialectName } from '../dialects/neutral/conversation.ts'
-import type { RequestAddress, RequestFacts } from '../dialects/neutral/dialect.ts'
-import type { Feature } from '../dialects/neutral/needs.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
+import type { RequestAddress, RequestFacts } from '../../dialects/neutral/dialect.ts'
+import type { Feature } from '../../dialects/neutral/needs.ts'
 import type { CallRoute } from './call-routes.ts'
 
 /** What reading a conversation has told. */

@@ -1,7 +1,7 @@
-import type { StreamEncoder } from '../dialects/neutral/dialect.ts'
-import { GatewayError } from '../errors.ts'
-import { sseData } from '../lib/bytes/sse.ts'
-import { isObject, type JsonObject, tryParse } from '../lib/json.ts'
+import type { StreamEncoder } from '../../dialects/neutral/dialect.ts'
+import { GatewayError } from '../../errors.ts'
+import { sseData } from '../../lib/bytes/sse.ts'
+import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 

@@ -1,7 +1,7 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Channel } from '../routing/routing-table.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
-import type { Channel } from './routing/routing-table.ts'
 
 /** Names the installations that a call has come through, so that a channel that leads back to one of them is noticed. */
 export const viaHeader = 'x-tollgate-via'
