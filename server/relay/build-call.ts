@@ -14,7 +14,7 @@ import type { Caller } from './call/caller.ts'
 import { addressOf, type KnownRequest } from './call/known-request.ts'
 import { Leaving } from './cancellation/caller-left.ts'
 import { quickEstimate } from './counting/quick-estimate.ts'
-import { forwardedHeaders } from './headers.ts'
+import { forwardedHeaders } from './headers/relay-headers.ts'
 import { imageCountFields } from './image-charging.ts'
 import type { RoutingTable } from './routing/routing-table.ts'
 

@@ -7,7 +7,7 @@ import { failedEvents } from '../dialects/openai-responses/failed-events.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { type JsonObject, tryParse, tryStringify } from '../lib/json.ts'
 import type { RelayCall } from './call/call.ts'
-import { ownHeaders } from './headers.ts'
+import { ownHeaders } from './headers/relay-headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
 /** An error answer to the caller, in its dialect. `refusalStatus`: the status for a lasting refusal of the gateway's own. */

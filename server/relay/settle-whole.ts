@@ -1,6 +1,6 @@
 import type { RelayDeps } from './call/deps.ts'
 import type { Measure } from './charge.ts'
-import { answerHeaders } from './headers.ts'
+import { answerHeaders } from './headers/relay-headers.ts'
 import { measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'
 import { type OpenCall, settle } from './settlement.ts'

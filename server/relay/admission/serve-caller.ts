@@ -17,7 +17,7 @@ import { describeFault } from '../describe-fault.ts'
 import { errorResponse } from '../error-response.ts'
 import type { FailedCallLog } from '../failed-calls.ts'
 import { failedRow } from '../failed-row.ts'
-import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../limit-headers.ts'
+import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../headers/limit-headers.ts'
 
 export interface RelayRouteDeps {
   relay: RelayDeps

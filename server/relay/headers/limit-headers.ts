@@ -1,6 +1,6 @@
-import type { LimitField } from '../../contract/limits.ts'
-import type { CallLimits } from '../billing/limits.ts'
-import type { Minute } from '../store/schema/ledger-types.ts'
+import type { LimitField } from '../../../contract/limits.ts'
+import type { CallLimits } from '../../billing/limits.ts'
+import type { Minute } from '../../store/schema/ledger-types.ts'
 
 const kinds = [
   { name: 'requests', field: 'rpm_limit', used: 'calls', reset: 'callsReset' },

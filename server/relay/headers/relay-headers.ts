@@ -1,8 +1,8 @@
-import type { DialectName } from '../dialects/neutral/conversation.ts'
-import { requestIdHeader } from '../lib/secrets/ids.ts'
-import { withoutKey } from '../lib/secrets/without-key.ts'
-import { viaHeader } from './call/via.ts'
-import { droppedHeader } from './dropped-names.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
+import { requestIdHeader } from '../../lib/secrets/ids.ts'
+import { withoutKey } from '../../lib/secrets/without-key.ts'
+import { viaHeader } from '../call/via.ts'
+import { droppedHeader } from './dropped-header.ts'
 
 /** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
