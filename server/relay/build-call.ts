@@ -13,9 +13,9 @@ import type { CallRoute } from './call/call-routes.ts'
 import type { Caller } from './call/caller.ts'
 import { addressOf, type KnownRequest } from './call/known-request.ts'
 import { Leaving } from './cancellation/caller-left.ts'
+import { imageCountFields } from './charging/image-charging.ts'
 import { quickEstimate } from './counting/quick-estimate.ts'
 import { forwardedHeaders } from './headers/relay-headers.ts'
-import { imageCountFields } from './image-charging.ts'
 import type { RoutingTable } from './routing/routing-table.ts'
 
 /** A request as it came in. */

@@ -20,13 +20,13 @@ import { conversationOf, type RelayCall } from './call/call.ts'
 import type { RelayDeps } from './call/deps.ts'
 import { refuseUnknown } from './call/item-store.ts'
 import { continuedFrom, isThreaded, noThreads } from './call/thread-calls.ts'
+import { refuseUnpricedTools } from './charging/tool-fees.ts'
 import { droppedNames } from './headers/dropped-header.ts'
 import { inlineMedia, namesAddresses } from './inline-media.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { AttemptFailed } from './retry-policy.ts'
 import type { Channel } from './routing/routing-table.ts'
 import { chatPlaced, placedMembers } from './system-placement.ts'
-import { refuseUnpricedTools } from './tool-fees.ts'
 
 /** Fields of a Responses request that mean something kept at the service that answered before. */
 const keptFields = ['previous_response_id', 'conversation'] as const

@@ -4,9 +4,9 @@ import type { RelayDeps } from './call/deps.ts'
 import { CallerLeft } from './cancellation/caller-left.ts'
 import type { IdleWait } from './cancellation/deadline-watch.ts'
 import { shuttingDown } from './cancellation/shutting-down.ts'
+import type { OpenCall } from './charging/settlement.ts'
 import { badBody, failedAttempt } from './error-answer.ts'
 import { AttemptFailed, judgeFailure } from './retry-policy.ts'
-import type { OpenCall } from './settlement.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Longest error body read, and how long it is waited for; what is beyond helps nobody. */

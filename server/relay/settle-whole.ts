@@ -1,9 +1,9 @@
 import type { RelayDeps } from './call/deps.ts'
-import type { Measure } from './charge.ts'
+import type { Measure } from './charging/charging-types.ts'
+import { measure } from './charging/measure.ts'
+import { type OpenCall, settle } from './charging/settlement.ts'
 import { answerHeaders } from './headers/relay-headers.ts'
-import { measure } from './measure.ts'
 import { noteHealth } from './note-health.ts'
-import { type OpenCall, settle } from './settlement.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 

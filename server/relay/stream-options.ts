@@ -1,6 +1,6 @@
 import type { StreamMeter } from '../dialects/neutral/dialect.ts'
 import type { RelayDeps } from './call/deps.ts'
-import type { OpenCall } from './settlement.ts'
+import type { OpenCall } from './charging/settlement.ts'
 import type { StreamReader } from './stream-reader.ts'
 import type { UpstreamPiece } from './upstream-reader.ts'
 

@@ -2,7 +2,7 @@ import type { Hold } from '../../billing/ledger.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import type { Charging } from '../charge.ts'
+import type { Charging } from '../charging/charging-types.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
 /** A channel, and what the call costs there. */

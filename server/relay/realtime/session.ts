@@ -14,9 +14,9 @@ import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { SessionCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { IdleWait } from '../cancellation/deadline-watch.ts'
-import { usageFault } from '../check-usage.ts'
+import { usageFault } from '../charging/check-usage.ts'
+import { type OpenCall, settle } from '../charging/settlement.ts'
 import { noteHealth } from '../note-health.ts'
-import { type OpenCall, settle } from '../settlement.ts'
 import {
   callerClosed,
   type Ending,

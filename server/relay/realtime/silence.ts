@@ -1,6 +1,6 @@
 import type { SessionCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import type { OpenCall } from '../settlement.ts'
+import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
 
 /**

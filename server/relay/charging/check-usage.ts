@@ -1,8 +1,8 @@
-import type { Usage } from '../../contract/usage.ts'
-import { maxOutputTokens } from '../billing/model-limits.ts'
-import type { JsonObject } from '../lib/json.ts'
-import type { AnyCall, RelayCall } from './call/call.ts'
-import type { Channel } from './routing/routing-table.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import { maxOutputTokens } from '../../billing/model-limits.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { AnyCall, RelayCall } from '../call/call.ts'
+import type { Channel } from '../routing/routing-table.ts'
 
 /** An upstream's prompt count may differ from ours by this factor before it is taken for a mistake. */
 const promptFactor = 10

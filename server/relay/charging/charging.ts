@@ -1,5 +1,5 @@
-import { speechCharge, transcriptionCharge } from '../billing/audio-price.ts'
-import { contextTokens, maxOutputTokens, reasonsUnseen } from '../billing/model-limits.ts'
+import { speechCharge, transcriptionCharge } from '../../billing/audio-price.ts'
+import { contextTokens, maxOutputTokens, reasonsUnseen } from '../../billing/model-limits.ts'
 import {
   allOf,
   chargeTokens,
@@ -9,16 +9,16 @@ import {
   ratioOne,
   roundUp,
   tokensAffordable,
-} from '../billing/price.ts'
-import type { PriceBook } from '../billing/ratios.ts'
-import { searchUnits, usualDocumentTokens } from '../billing/search-price.ts'
-import { searchesAlways } from '../dialects/wire/hosted-tools.ts'
-import { isUsualTier, partsOf } from '../dialects/wire/service-tier.ts'
-import { GatewayError } from '../errors.ts'
-import { isObject, tryStringify } from '../lib/json.ts'
-import type { AnyCall, RelayCall } from './call/call.ts'
-import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charge.ts'
-import { quickEstimate } from './counting/quick-estimate.ts'
+} from '../../billing/price.ts'
+import type { PriceBook } from '../../billing/ratios.ts'
+import { searchUnits, usualDocumentTokens } from '../../billing/search-price.ts'
+import { searchesAlways } from '../../dialects/wire/hosted-tools.ts'
+import { isUsualTier, partsOf } from '../../dialects/wire/service-tier.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, tryStringify } from '../../lib/json.ts'
+import type { AnyCall, RelayCall } from '../call/call.ts'
+import { quickEstimate } from '../counting/quick-estimate.ts'
+import { type Charge, type Charging, fixedCharging, type Measure, nothing } from './charging-types.ts'
 import { imageCharging } from './image-charging.ts'
 import { type ToolFees, toolFees } from './tool-fees.ts'
 

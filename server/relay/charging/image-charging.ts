@@ -1,10 +1,10 @@
-import type { Usage } from '../../contract/usage.ts'
-import { imageCharge, shownImageTokens } from '../billing/image-price.ts'
-import { chargeTokens, type PriceSheet } from '../billing/price.ts'
-import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
-import type { RelayCall } from './call/call.ts'
-import { type Charging, fixedCharging } from './charge.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import { imageCharge, shownImageTokens } from '../../billing/image-price.ts'
+import { chargeTokens, type PriceSheet } from '../../billing/price.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import type { RelayCall } from '../call/call.ts'
+import { type Charging, fixedCharging } from './charging-types.ts'
 
 /** A call for images, by the image or by tokens. Throws GatewayError for what cannot be priced. */
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {

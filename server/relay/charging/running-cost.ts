@@ -1,7 +1,7 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { MediaTokens, StreamMeter } from '../dialects/neutral/dialect.ts'
-import type { RelayDeps } from './call/deps.ts'
-import { quickTokens } from './counting/quick-estimate.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { MediaTokens, StreamMeter } from '../../dialects/neutral/dialect.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { quickTokens } from '../counting/quick-estimate.ts'
 import { completionOf, countUsage, measure, promptReport } from './measure.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 

@@ -1,6 +1,6 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { PriceSheet } from '../billing/price.ts'
-import type { ToolCounts } from '../dialects/metering/tool-counts.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { PriceSheet } from '../../billing/price.ts'
+import type { ToolCounts } from '../../dialects/metering/tool-counts.ts'
 import type { ToolFees } from './tool-fees.ts'
 
 /** What a call turned out to be, in the terms of its price. */

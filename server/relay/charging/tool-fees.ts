@@ -1,10 +1,10 @@
-import type { PriceBook } from '../billing/ratios.ts'
-import { isPaidByPrompt } from '../billing/tool-prices.ts'
-import type { ToolCounts } from '../dialects/metering/tool-counts.ts'
-import { type HostedTool, hostedTools, searchesAlways } from '../dialects/wire/hosted-tools.ts'
-import { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
-import type { AnyCall } from './call/call.ts'
+import type { PriceBook } from '../../billing/ratios.ts'
+import { isPaidByPrompt } from '../../billing/tool-prices.ts'
+import type { ToolCounts } from '../../dialects/metering/tool-counts.ts'
+import { type HostedTool, hostedTools, searchesAlways } from '../../dialects/wire/hosted-tools.ts'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { AnyCall } from '../call/call.ts'
 
 /** Calls of a tool that are held for where the request names no limit; the model decides how many it makes. */
 const usualCalls: Readonly<Record<string, number>> = {
