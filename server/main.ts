@@ -9,7 +9,7 @@ import { checkDatabase } from './jobs/database-check.ts'
 import { isPostgresUrl } from './lib/network/database-url.ts'
 import type { SocketSession } from './lib/network/socket-session.ts'
 import { createLogger, type Logger, standardOutput } from './log.ts'
-import { describeFault } from './relay/describe-fault.ts'
+import { describeFault } from './relay/failures/describe-fault.ts'
 import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
 
 const restartDelayMs = 1000

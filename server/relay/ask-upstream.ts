@@ -12,7 +12,7 @@ import {
   placeOf,
   upstreamCallOf,
 } from './call-upstream.ts'
-import { addressVerdict, isOfficial } from './no-such-address.ts'
+import { addressVerdict, isOfficial } from './failures/no-such-address.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { readErrorAnswer } from './read-answer.ts'

@@ -13,10 +13,10 @@ import type { Caller } from './call/caller.ts'
 import type { RelayDeps } from './call/deps.ts'
 import { endpointsOf } from './call-upstream.ts'
 import { Leaving } from './cancellation/caller-left.ts'
-import { errorWithin, failureInAnswer, failureWithin, statusFailure } from './error-answer.ts'
+import { AttemptFailed, judgeFailure, type Verdict } from './failures/retry-policy.ts'
+import { errorWithin, failureInAnswer, failureWithin, statusFailure } from './failures/upstream-failure.ts'
 import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
-import { AttemptFailed, judgeFailure, type Verdict } from './retry-policy.ts'
 import { type Channel, mappedModel } from './routing/routing-table.ts'
 
 /** How a test call went. */

@@ -5,8 +5,8 @@ import { CallerLeft } from './cancellation/caller-left.ts'
 import type { IdleWait } from './cancellation/deadline-watch.ts'
 import { shuttingDown } from './cancellation/shutting-down.ts'
 import type { OpenCall } from './charging/settlement.ts'
-import { badBody, failedAttempt } from './error-answer.ts'
-import { AttemptFailed, judgeFailure } from './retry-policy.ts'
+import { AttemptFailed, judgeFailure } from './failures/retry-policy.ts'
+import { badBody, failedAttempt } from './failures/upstream-failure.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Longest error body read, and how long it is waited for; what is beyond helps nobody. */

@@ -14,7 +14,7 @@ import type { Caller } from './call/caller.ts'
 import { withItems } from './call/item-store.ts'
 import { countCall } from './count-call.ts'
 import { embeddingsIn, embeddingsOut } from './embed-content.ts'
-import { lastEventsFor } from './error-response.ts'
+import { lastEventsFor } from './failures/error-response.ts'
 import { readAside } from './read-aside.ts'
 import { relay } from './relay.ts'
 

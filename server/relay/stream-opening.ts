@@ -6,10 +6,10 @@ import type { RelayDeps } from './call/deps.ts'
 import { CallerLeft, type Leaving } from './cancellation/caller-left.ts'
 import { shuttingDown } from './cancellation/shutting-down.ts'
 import type { OpenCall } from './charging/settlement.ts'
-import { badBody, failedAttempt, failureInStream, madeOf } from './error-answer.ts'
+import type { AttemptFailed } from './failures/retry-policy.ts'
+import { badBody, failedAttempt, failureInStream, madeOf } from './failures/upstream-failure.ts'
 import { glanceAt } from './first-glance.ts'
 import { readerOf, timeLimits } from './read-answer.ts'
-import type { AttemptFailed } from './retry-policy.ts'
 import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 interface Opening {

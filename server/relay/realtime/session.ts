@@ -16,7 +16,7 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { IdleWait } from '../cancellation/deadline-watch.ts'
 import { usageFault } from '../charging/check-usage.ts'
 import { type OpenCall, settle } from '../charging/settlement.ts'
-import { noteHealth } from '../note-health.ts'
+import { noteHealth } from '../failures/note-health.ts'
 import {
   callerClosed,
   type Ending,

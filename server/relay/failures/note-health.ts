@@ -1,6 +1,6 @@
-import type { AnyCall } from './call/call.ts'
-import type { RelayDeps } from './call/deps.ts'
-import type { OpenCall } from './charging/settlement.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { OpenCall } from '../charging/settlement.ts'
 
 /** Tells a channel's health how a call ended there: well, by a fault of the upstream, or in a way that says nothing of it. `why` is for people. */
 export function noteHealth(

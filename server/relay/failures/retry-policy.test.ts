@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../errors.ts'
-import { withoutKey } from '../lib/secrets/without-key.ts'
+import { GatewayError } from '../../errors.ts'
+import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { backOffMs, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
 describe('judgeStatus', () => {

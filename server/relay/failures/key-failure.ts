@@ -1,6 +1,6 @@
-import type { RelayDeps } from './call/deps.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { type Channel, withKey } from '../routing/routing-table.ts'
 import type { AttemptFailed } from './retry-policy.ts'
-import { type Channel, withKey } from './routing/routing-table.ts'
 
 /** Most keys of one channel that one call tries. */
 const keysPerCall = 5

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 
 /** What the log says of a fault: of a foreseen one why it is, of any other where. */
 export function describeFault(error: unknown): string {

@@ -1,8 +1,8 @@
-import { reasonsUnseen } from '../billing/model-limits.ts'
-import type { RelayCall } from './call/call.ts'
+import { reasonsUnseen } from '../../billing/model-limits.ts'
+import type { RelayCall } from '../call/call.ts'
+import type { Channel } from '../routing/routing-table.ts'
+import type { MissingPlaces } from '../routing/unsupported-features.ts'
 import type { AttemptFailed } from './retry-policy.ts'
-import type { Channel } from './routing/routing-table.ts'
-import type { MissingPlaces } from './routing/unsupported-features.ts'
 
 const names = /stream_options|include_usage/
 const refusal =

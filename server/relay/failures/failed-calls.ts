@@ -1,14 +1,14 @@
-import { isRefusal } from '../billing/batcher.ts'
-import { type Clock, epochSeconds } from '../lib/clock.ts'
+import { isRefusal } from '../../billing/batcher.ts'
+import { type Clock, epochSeconds } from '../../lib/clock.ts'
 import {
   addFailedCalls,
   type FailedCalls as Entry,
   failedRowsPerMinute,
   joined,
   type SharedRow,
-} from '../store/logs/failed-calls.ts'
-import type { LogRow } from '../store/schema/ledger-types.ts'
-import type { Store } from '../store/store.ts'
+} from '../../store/logs/failed-calls.ts'
+import type { LogRow } from '../../store/schema/ledger-types.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Writes the log rows of failed calls in the background. */
 export interface FailedCallLog {

@@ -1,6 +1,6 @@
-import type { Failure, FailureKind } from '../dialects/neutral/reply.ts'
-import type { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { Failure, FailureKind } from '../../dialects/neutral/reply.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What a failed attempt means for what comes next. */
 export interface Verdict {

@@ -1,11 +1,11 @@
-import { logType } from '../../contract/log-types.ts'
-import { GatewayError } from '../errors.ts'
-import type { CallerRow } from '../store/accounts/callers.ts'
-import type { LogRow } from '../store/schema/ledger-types.ts'
-import { attemptsText, cutTo, longestName } from './call/attempts-text.ts'
-import type { AnyCall } from './call/call.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { GatewayError } from '../../errors.ts'
+import type { CallerRow } from '../../store/accounts/callers.ts'
+import type { LogRow } from '../../store/schema/ledger-types.ts'
+import { attemptsText, cutTo, longestName } from '../call/attempts-text.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
-import type { RoutingTable } from './routing/routing-table.ts'
 
 /** What is known of a call that failed; of one that was refused early not much is. */
 export interface FailedCall {

@@ -1,4 +1,4 @@
-import { isObject, tryParse } from '../lib/json.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
 
 /** What an answer says of the address that it was sent to. */
 export type AddressVerdict =

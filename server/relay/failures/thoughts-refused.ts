@@ -1,4 +1,4 @@
-import { conversationOf, type RelayCall } from './call/call.ts'
+import { conversationOf, type RelayCall } from '../call/call.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
 /** How services speak of thoughts that they cannot take back: Anthropic, OpenAI, Google, in this order. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { logType } from '../../contract/log-types.ts'
-import { type Account, addAccount, logRow } from '../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
-import type { LogRow } from '../store/schema/ledger-types.ts'
-import type { Store } from '../store/store.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { type Account, addAccount, logRow } from '../../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import type { LogRow } from '../../store/schema/ledger-types.ts'
+import type { Store } from '../../store/store.ts'
 import { createFailedCallLog, type FailedCallLog } from './failed-calls.ts'
 
 forEachDatabase((kind, openFresh) => {
