@@ -8,7 +8,7 @@ import { bunEnvironment, findBun, root } from './bun.mjs'
 import { fingerprint } from './fingerprint.mjs'
 
 const sources = ['server', 'contract', 'package.json', 'package-lock.json', 'tools/server-build.mjs']
-const entries = ['server/main.ts', 'server/relay/counting/tokenizer-worker.ts', 'server/relay/reader-worker.ts']
+const entries = ['server/main.ts', 'server/relay/counting/tokenizer-worker.ts', 'server/relay/request/reader-worker.ts']
 
 /** The last line of a build: in the program itself it can be neither lost nor taken for that of another build. */
 const lastLine = (base) => `// Built from ${fingerprint(base, sources)}`

@@ -6,7 +6,6 @@ import type { CallerRow } from '../../store/accounts/callers.ts'
 import { currentMinutes } from '../../store/ledger/limits.ts'
 import type { Store } from '../../store/store.ts'
 import { type AuthenticateDeps, authenticate, refusedCaller } from '../authenticate.ts'
-import type { Incoming } from '../build-call.ts'
 import type { Caller } from '../call/caller.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { refuseLoop } from '../call/via.ts'
@@ -18,6 +17,7 @@ import { errorResponse } from '../failures/error-response.ts'
 import type { FailedCallLog } from '../failures/failed-calls.ts'
 import { failedRow } from '../failures/failed-row.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../headers/limit-headers.ts'
+import type { Incoming } from '../request/build-call.ts'
 
 export interface RelayRouteDeps {
   relay: RelayDeps

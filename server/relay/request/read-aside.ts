@@ -1,10 +1,10 @@
 import { extname } from 'node:path'
-import type { PromptText } from '../dialects/neutral/dialect.ts'
-import { GatewayError } from '../errors.ts'
-import { IdleWorker } from '../lib/idle-worker.ts'
-import type { CallBody } from './call/call.ts'
-import type { CallRoute } from './call/call-routes.ts'
-import { type AsideReader, addressOf, type KnownRequest, type ReadJob } from './call/known-request.ts'
+import type { PromptText } from '../../dialects/neutral/dialect.ts'
+import { GatewayError } from '../../errors.ts'
+import { IdleWorker } from '../../lib/idle-worker.ts'
+import type { CallBody } from '../call/call.ts'
+import type { CallRoute } from '../call/call-routes.ts'
+import { type AsideReader, addressOf, type KnownRequest, type ReadJob } from '../call/known-request.ts'
 import type { ReadAnswer } from './reader-worker.ts'
 
 /** From so many lists and objects on a request is read aside; reading one takes a few microseconds. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { anthropicMessages } from '../dialects/anthropic-messages/index.ts'
-import { openaiChat } from '../dialects/openai-chat/index.ts'
-import type { FetchedMedia } from '../outbound/fetch-media.ts'
+import { anthropicMessages } from '../../dialects/anthropic-messages/index.ts'
+import { openaiChat } from '../../dialects/openai-chat/index.ts'
+import type { FetchedMedia } from '../../outbound/fetch-media.ts'
 import { inlineMedia } from './inline-media.ts'
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })

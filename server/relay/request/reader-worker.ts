@@ -1,10 +1,10 @@
-import { callerDialects } from '../dialects/caller-dialects.ts'
-import { factsOf } from '../dialects/neutral/facts.ts'
-import { needsOf } from '../dialects/neutral/needs.ts'
-import { type ErrorCode, GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
-import type { KnownRequest, ReadJob } from './call/known-request.ts'
-import { quickEstimate } from './counting/quick-estimate.ts'
+import { callerDialects } from '../../dialects/caller-dialects.ts'
+import { factsOf } from '../../dialects/neutral/facts.ts'
+import { needsOf } from '../../dialects/neutral/needs.ts'
+import { type ErrorCode, GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { KnownRequest, ReadJob } from '../call/known-request.ts'
+import { quickEstimate } from '../counting/quick-estimate.ts'
 import { namesAddresses } from './inline-media.ts'
 
 /** The facts of a request without the texts of its prompt, which are one after the other in `said`; or why it is refused. */

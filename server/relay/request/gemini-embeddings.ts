@@ -1,7 +1,7 @@
-import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../lib/json.ts'
-import type { CallBody } from './call/call.ts'
-import type { CallRoute } from './call/call-routes.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { CallBody } from '../call/call.ts'
+import type { CallRoute } from '../call/call-routes.ts'
 
 /** A request for Gemini's vectors (Gemini API, "Embeddings") in OpenAI's form. Throws GatewayError (400). */
 export function embeddingsIn(body: CallBody, { model = '', embeds }: CallRoute): CallBody {

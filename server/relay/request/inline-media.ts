@@ -1,8 +1,8 @@
-import type { Conversation, MediaPart, Message, Part } from '../dialects/neutral/conversation.ts'
-import { mediaOf } from '../dialects/wire/media.ts'
-import { GatewayError } from '../errors.ts'
-import { inParallel } from '../lib/in-parallel.ts'
-import type { FetchedMedia } from '../outbound/fetch-media.ts'
+import type { Conversation, MediaPart, Message, Part } from '../../dialects/neutral/conversation.ts'
+import { mediaOf } from '../../dialects/wire/media.ts'
+import { GatewayError } from '../../errors.ts'
+import { inParallel } from '../../lib/in-parallel.ts'
+import type { FetchedMedia } from '../../outbound/fetch-media.ts'
 
 /** More addresses than any model takes images. */
 const mostAddresses = 32
