@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
+import { admitLong } from './admission/admit-long.ts'
 import { type RelayRouteDeps, refused, serveCaller } from './admission/serve-caller.ts'
-import { admitLong } from './admit-long.ts'
 import { answerInTime } from './answer-in-time.ts'
 import { asArray } from './array-framing.ts'
 import { bodyLimits } from './body/body-limits.ts'

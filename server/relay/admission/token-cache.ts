@@ -1,6 +1,6 @@
-import type { Secrets } from '../lib/secrets/secrets.ts'
-import { type CallerRow, findCaller } from '../store/accounts/callers.ts'
-import type { Store } from '../store/store.ts'
+import type { Secrets } from '../../lib/secrets/secrets.ts'
+import { type CallerRow, findCaller } from '../../store/accounts/callers.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Looks tokens up by their key, with a memory that every change of a token or its owner clears at once. */
 export interface TokenCache {

@@ -1,10 +1,10 @@
-import type { PriceSheet } from '../billing/price.ts'
-import { GatewayError } from '../errors.ts'
-import { tokenHasQuota, userHasQuota } from '../store/accounts/callers.ts'
-import type { Store } from '../store/store.ts'
-import { type Caller, tokenExhausted } from './call/caller.ts'
-import type { RelayDeps } from './call/deps.ts'
-import { mappedModel } from './routing/routing-table.ts'
+import type { PriceSheet } from '../../billing/price.ts'
+import { GatewayError } from '../../errors.ts'
+import { tokenHasQuota, userHasQuota } from '../../store/accounts/callers.ts'
+import type { Store } from '../../store/store.ts'
+import { type Caller, tokenExhausted } from '../call/caller.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { mappedModel } from '../routing/routing-table.ts'
 
 /**
  * Refuses before a long body is parsed what would be refused afterwards anyway: a model that the token may not use, and

@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialects/neutral/conversation.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
 
 /**
  * The token that a request carries, as a caller of its dialect sends it: OpenAI's programs in `Authorization`,
