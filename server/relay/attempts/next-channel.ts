@@ -7,9 +7,9 @@ import { chargingFor } from '../charging/charging.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { describeFault } from '../failures/describe-fault.ts'
 import { noteHealth } from '../failures/note-health.ts'
-import { noChannel } from '../no-channel.ts'
 import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
+import { noChannel } from './no-channel.ts'
 import { growHold, type PricedChannel } from './take-quota.ts'
 
 /**

@@ -1,8 +1,8 @@
-import type { CallMode } from '../../contract/relay-modes.ts'
-import { GatewayError } from '../errors.ts'
-import type { AnyCall } from './call/call.ts'
-import type { Candidate } from './routing/routing-table.ts'
-import { serves } from './routing/select-channel.ts'
+import type { CallMode } from '../../../contract/relay-modes.ts'
+import { GatewayError } from '../../errors.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { Candidate } from '../routing/routing-table.ts'
+import { serves } from '../routing/select-channel.ts'
 
 /** What a call asks for, by its mode. */
 const wishes: Readonly<Record<CallMode, string>> = {
