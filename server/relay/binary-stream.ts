@@ -7,7 +7,7 @@ import { type OpenCall, orRelease, settle } from './charging/settlement.ts'
 import { describeFault } from './failures/describe-fault.ts'
 import { noteHealth } from './failures/note-health.ts'
 import { unreadLimit } from './unread-limit.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+import type { UpstreamPiece, UpstreamReader } from './upstream/upstream-reader.ts'
 
 const never = Number.POSITIVE_INFINITY
 

@@ -1,17 +1,17 @@
 import type { Hold } from '../billing/ledger.ts'
 import type { DialectName } from '../dialects/neutral/conversation.ts'
 import { GatewayError } from '../errors.ts'
-import { askAt, patienceOf } from './ask-upstream.ts'
 import { noChannel } from './attempts/no-channel.ts'
 import type { RelayCall } from './call/call.ts'
 import type { RelayDeps } from './call/deps.ts'
-import { endpointsOf, isChat } from './call-upstream.ts'
 import { chargingFor } from './charging/charging.ts'
 import { noteHealth } from './failures/note-health.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
-import { readBounded } from './read-answer.ts'
 import { type Channel, mappedModel, withKey } from './routing/routing-table.ts'
 import { selectChannel } from './routing/select-channel.ts'
+import { endpointsOf, isChat } from './upstream/call-endpoint.ts'
+import { readBounded } from './upstream/read-answer.ts'
+import { askAt, patienceOf } from './upstream/try-endpoints.ts'
 
 const mostBytes = 64 * 1024
 /** How long the body of a service's count is waited for, once it has begun. */

@@ -19,11 +19,11 @@ import { deliverConversation } from './deliver-conversation.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from './failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from './headers/dropped-header.ts'
 import { answerHeaders, streamHeaders } from './headers/relay-headers.ts'
-import { leftOutOf, type Prepared } from './prepare.ts'
-import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from './read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
 import { RelayStream } from './stream.ts'
 import { openStream } from './stream-opening.ts'
+import { leftOutOf, type Prepared } from './upstream/prepare.ts'
+import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from './upstream/read-answer.ts'
 
 /** Where the answer of a kind of call stands; an object without it is none. */
 const listOf: Partial<Record<RelayMode, string>> = {

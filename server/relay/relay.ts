@@ -1,5 +1,4 @@
 import { ToolCounter } from '../dialects/metering/tool-counts.ts'
-import { askUpstream, patienceOf, type Question } from './ask-upstream.ts'
 import { type Trial, throughChannels, toFailure } from './attempts/through-channels.ts'
 import type { RelayCall } from './call/call.ts'
 import type { RelayDeps } from './call/deps.ts'
@@ -13,8 +12,9 @@ import { isAboutUsage, noteRefusesUsage, refusesUsage } from './failures/stream-
 import { isAboutThoughts } from './failures/thoughts-refused.ts'
 import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
-import { leftOutOf, type Prepared } from './prepare.ts'
 import { mappedModel } from './routing/routing-table.ts'
+import { leftOutOf, type Prepared } from './upstream/prepare.ts'
+import { askUpstream, patienceOf, type Question } from './upstream/try-endpoints.ts'
 
 /**
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when

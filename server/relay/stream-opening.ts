@@ -9,8 +9,8 @@ import type { OpenCall } from './charging/settlement.ts'
 import type { AttemptFailed } from './failures/retry-policy.ts'
 import { badBody, failedAttempt, failureInStream, madeOf } from './failures/upstream-failure.ts'
 import { glanceAt } from './first-glance.ts'
-import { readerOf, timeLimits } from './read-answer.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+import { readerOf, timeLimits } from './upstream/read-answer.ts'
+import type { UpstreamPiece, UpstreamReader } from './upstream/upstream-reader.ts'
 
 interface Opening {
   reader: UpstreamReader

@@ -19,7 +19,7 @@ import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } 
 import type { StreamOptions } from './stream-options.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
-import type { UpstreamPiece } from './upstream-reader.ts'
+import type { UpstreamPiece } from './upstream/upstream-reader.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

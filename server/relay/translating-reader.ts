@@ -7,7 +7,7 @@ import { brokenOff, unreadable } from '../dialects/neutral/failure.ts'
 import type { Failure, StreamEvent } from '../dialects/neutral/reply.ts'
 import { messagesIn, type SseEvent, SseSplitter, sseData } from '../lib/bytes/sse.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
+import type { UpstreamPiece, UpstreamReader } from './upstream/upstream-reader.ts'
 
 const encoder = new TextEncoder()
 const unreadableEnd: StreamPiece = { kind: 'last', bytes: new Uint8Array(0), outcome: 'garbage' }

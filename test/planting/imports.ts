@@ -29,7 +29,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'server/billing/price.ts': ['../settings/settings.ts', '@pydantic/genai-prices'],
   'server/relay/counting/tokenizer-worker.ts': ['gpt-tokenizer'],
   'server/relay/counting/count-tokens.ts': ['./tokenizer-worker.ts'],
-  'server/relay/send.ts': ['bun'],
+  'server/relay/upstream/send.ts': ['bun'],
   'server/relay/relay.ts': [
     './count-tokens.ts',
     './send.ts',

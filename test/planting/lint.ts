@@ -69,7 +69,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'server/config.ts': 'export const port = process.env.PORT\n',
   'server/store/connection/open.ts': 'export const a = Bun.version\n',
   'server/store/ledger/ledger-sqlite.ts': 'export const a = Bun.version\n',
-  'server/relay/send.ts': 'export const a = Bun.version\n',
+  'server/relay/upstream/send.ts': 'export const a = Bun.version\n',
   'server/lib/secrets/password.ts': 'export const a = Bun.password\n',
   'server/store/migrations/0001-init.ts': longFunction,
   'server/store/default-prices.gen.ts': longFile,

@@ -1,9 +1,9 @@
-import { isOfOtherMaker, modelTraits } from '../dialects/models/claude-model.ts'
-import type { DialectName } from '../dialects/neutral/conversation.ts'
-import { placeSystem, placeSystemItems, type SystemPlacement } from '../dialects/wire/system-turns.ts'
-import type { JsonObject } from '../lib/json.ts'
-import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
-import type { Channel } from './routing/routing-table.ts'
+import { isOfOtherMaker, modelTraits } from '../../dialects/models/claude-model.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
+import { placeSystem, placeSystemItems, type SystemPlacement } from '../../dialects/wire/system-turns.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ChatEndpoint, ModeEndpoint } from '../../providers/provider.ts'
+import type { Channel } from '../routing/routing-table.ts'
 
 /** What decides where the system's words go. */
 interface Placing {

@@ -1,4 +1,4 @@
-import type { IdleWait, IdleWatch } from './cancellation/deadline-watch.ts'
+import type { IdleWait, IdleWatch } from '../cancellation/deadline-watch.ts'
 
 /**
  * What came next from the upstream. `quiet`: nothing for a keep-alive interval; the read goes on. `stalled`: nothing

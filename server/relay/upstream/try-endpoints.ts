@@ -1,8 +1,10 @@
-import { readErrorBody } from '../dialects/openai-passthrough/errors.ts'
-import { withoutKey } from '../lib/secrets/without-key.ts'
-import type { ChatEndpoint, ModeEndpoint } from '../providers/provider.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { RelayDeps } from './call/deps.ts'
+import { readErrorBody } from '../../dialects/openai-passthrough/errors.ts'
+import { withoutKey } from '../../lib/secrets/without-key.ts'
+import type { ChatEndpoint, ModeEndpoint } from '../../providers/provider.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { addressVerdict, isOfficial } from '../failures/no-such-address.ts'
+import type { Channel } from '../routing/routing-table.ts'
 import {
   callUpstream,
   endpointsOf,
@@ -11,12 +13,10 @@ import {
   type Patience,
   placeOf,
   upstreamCallOf,
-} from './call-upstream.ts'
-import { addressVerdict, isOfficial } from './failures/no-such-address.ts'
+} from './call-endpoint.ts'
 import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { readErrorAnswer } from './read-answer.ts'
-import type { Channel } from './routing/routing-table.ts'
 
 /** A call at one channel, before the place there is chosen. */
 export type Question = Omit<Attempting, 'endpoint' | 'upstreamCall'>

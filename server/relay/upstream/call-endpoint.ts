@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import {
   type AccessTokens,
   type ChatEndpoint,
@@ -6,14 +6,14 @@ import {
   type ModeEndpoint,
   type Target,
   type UpstreamCall,
-} from '../providers/provider.ts'
-import type { RelayCall } from './call/call.ts'
-import type { RelayDeps } from './call/deps.ts'
-import { viaFor } from './call/via.ts'
-import { CallerLeft } from './cancellation/caller-left.ts'
-import { shuttingDown } from './cancellation/shutting-down.ts'
+} from '../../providers/provider.ts'
+import type { RelayCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { viaFor } from '../call/via.ts'
+import { CallerLeft } from '../cancellation/caller-left.ts'
+import { shuttingDown } from '../cancellation/shutting-down.ts'
+import type { Channel } from '../routing/routing-table.ts'
 import type { Attempting, Prepared } from './prepare.ts'
-import type { Channel } from './routing/routing-table.ts'
 import { leftUnsent, send } from './send.ts'
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
