@@ -16,12 +16,12 @@ import { badBody, failureInAnswer, failureWithin, madeOf, noAnswer, unread } fro
 import { droppedHeader, droppedNames } from './headers/dropped-header.ts'
 import { streamHeaders } from './headers/relay-headers.ts'
 import { settleWhole } from './settle-whole.ts'
-import { RelayStream } from './stream.ts'
-import { openStream } from './stream-opening.ts'
-import { endOf, TranslatingReader } from './translating-reader.ts'
+import { RelayStream } from './stream/relay-stream.ts'
+import { openStream } from './stream/stream-opening.ts'
+import { endOf, TranslatingReader } from './stream/translating-reader.ts'
+import { WholeReader } from './stream/whole-reader.ts'
 import type { Codec } from './upstream/prepare.ts'
 import { readWhole } from './upstream/read-answer.ts'
-import { WholeReader } from './whole-reader.ts'
 
 /**
  * Turns an answer to a conversation into the caller's, where one of the two speaks another dialect than OpenAI's chat.

@@ -1,8 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { admitLong } from './admission/admit-long.ts'
 import { type RelayRouteDeps, refused, serveCaller } from './admission/serve-caller.ts'
-import { answerInTime } from './answer-in-time.ts'
-import { asArray } from './array-framing.ts'
 import { bodyLimits } from './body/body-limits.ts'
 import { readForm } from './body/form-body.ts'
 import { readJson } from './body/json-body.ts'
@@ -17,6 +15,8 @@ import { relay } from './relay.ts'
 import { buildCall, type Incoming } from './request/build-call.ts'
 import { embeddingsIn, embeddingsOut } from './request/gemini-embeddings.ts'
 import { readAside } from './request/read-aside.ts'
+import { answerInTime } from './stream/answer-in-time.ts'
+import { asArray } from './stream/array-framing.ts'
 
 /** Authenticates, relays, and turns every failure into an answer in the caller's dialect. */
 export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: CallRoute): Promise<Response> {

@@ -1,9 +1,9 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { StreamMeter } from '../dialects/neutral/dialect.ts'
-import type { RelayDeps } from './call/deps.ts'
-import { type Measured, measure, nothingCame, promptReport } from './charging/measure.ts'
-import type { Delivered } from './charging/running-cost.ts'
-import { type Ending, type OpenCall, orRelease, settle } from './charging/settlement.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { type Measured, measure, nothingCame, promptReport } from '../charging/measure.ts'
+import type { Delivered } from '../charging/running-cost.ts'
+import { type Ending, type OpenCall, orRelease, settle } from '../charging/settlement.ts'
 
 /** How a stream ended. */
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {

@@ -1,6 +1,6 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { Failure } from '../dialects/neutral/reply.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream/upstream-reader.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { Failure } from '../../dialects/neutral/reply.ts'
+import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 
 /**
  * What came next for the caller. `fault`: reading it failed by a fault of the gateway. `ready`: events in the caller's dialect, metered by who read them. `last`: the end of

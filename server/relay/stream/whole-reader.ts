@@ -1,6 +1,6 @@
-import { EventTally } from '../dialects/metering/event-tally.ts'
-import { TalliedMeter } from '../dialects/metering/tallied-meter.ts'
-import type { StreamEvent } from '../dialects/neutral/reply.ts'
+import { EventTally } from '../../dialects/metering/event-tally.ts'
+import { TalliedMeter } from '../../dialects/metering/tallied-meter.ts'
+import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { RelayDeps } from './call/deps.ts'
+import type { RelayDeps } from '../call/deps.ts'
 
 /** Until when the caller is to ask for the next piece of its answer, in milliseconds of the clock of waits. */
 export function unreadLimit({ idleWatch, settings }: RelayDeps): number {

@@ -1,13 +1,13 @@
-import type { Usage } from '../../contract/usage.ts'
-import { ForgivingDecoder } from '../dialects/damaged-events/forgiving-decoder.ts'
-import { EventTally } from '../dialects/metering/event-tally.ts'
-import { TalliedMeter } from '../dialects/metering/tallied-meter.ts'
-import type { StreamDecoder, StreamEncoder } from '../dialects/neutral/dialect.ts'
-import { brokenOff, unreadable } from '../dialects/neutral/failure.ts'
-import type { Failure, StreamEvent } from '../dialects/neutral/reply.ts'
-import { messagesIn, type SseEvent, SseSplitter, sseData } from '../lib/bytes/sse.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import { ForgivingDecoder } from '../../dialects/damaged-events/forgiving-decoder.ts'
+import { EventTally } from '../../dialects/metering/event-tally.ts'
+import { TalliedMeter } from '../../dialects/metering/tallied-meter.ts'
+import type { StreamDecoder, StreamEncoder } from '../../dialects/neutral/dialect.ts'
+import { brokenOff, unreadable } from '../../dialects/neutral/failure.ts'
+import type { Failure, StreamEvent } from '../../dialects/neutral/reply.ts'
+import { messagesIn, type SseEvent, SseSplitter, sseData } from '../../lib/bytes/sse.ts'
+import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream/upstream-reader.ts'
 
 const encoder = new TextEncoder()
 const unreadableEnd: StreamPiece = { kind: 'last', bytes: new Uint8Array(0), outcome: 'garbage' }

@@ -1,4 +1,4 @@
-import { isObject, tryParse } from '../lib/json.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
 
 /** What the first bytes of a stream surely say; undefined = they must be read. */
 export type Glance = 'speaks' | 'silent' | undefined

@@ -1,6 +1,6 @@
-import type { StreamMeter } from '../dialects/neutral/dialect.ts'
-import { messagesIn, type SseSplitter } from '../lib/bytes/sse.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
+import { messagesIn, type SseSplitter } from '../../lib/bytes/sse.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { StreamReader } from './stream-reader.ts'
 
 /** A stream that nobody is sent any more. */

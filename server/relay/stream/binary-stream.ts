@@ -1,13 +1,13 @@
-import type { Usage } from '../../contract/usage.ts'
-import type { Outcome } from '../events.ts'
-import type { RelayDeps } from './call/deps.ts'
-import type { IdleWait } from './cancellation/deadline-watch.ts'
-import { type Measured, measure } from './charging/measure.ts'
-import { type OpenCall, orRelease, settle } from './charging/settlement.ts'
-import { describeFault } from './failures/describe-fault.ts'
-import { noteHealth } from './failures/note-health.ts'
+import type { Usage } from '../../../contract/usage.ts'
+import type { Outcome } from '../../events.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { IdleWait } from '../cancellation/deadline-watch.ts'
+import { type Measured, measure } from '../charging/measure.ts'
+import { type OpenCall, orRelease, settle } from '../charging/settlement.ts'
+import { describeFault } from '../failures/describe-fault.ts'
+import { noteHealth } from '../failures/note-health.ts'
+import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 import { unreadLimit } from './unread-limit.ts'
-import type { UpstreamPiece, UpstreamReader } from './upstream/upstream-reader.ts'
 
 const never = Number.POSITIVE_INFINITY
 

@@ -1,4 +1,4 @@
-import { isEventStream, SseSplitter } from '../lib/bytes/sse.ts'
+import { isEventStream, SseSplitter } from '../../lib/bytes/sse.ts'
 
 const encoder = new TextEncoder()
 

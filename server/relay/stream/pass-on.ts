@@ -1,6 +1,6 @@
-import type { StreamMeter, StreamSignal } from '../dialects/neutral/dialect.ts'
-import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../lib/bytes/sse.ts'
-import { isObject, tryParse } from '../lib/json.ts'
+import type { StreamMeter, StreamSignal } from '../../dialects/neutral/dialect.ts'
+import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../../lib/bytes/sse.ts'
+import { isObject, tryParse } from '../../lib/json.ts'
 
 /** What becomes of a block of events on its way to the caller. */
 export interface PassedOn {

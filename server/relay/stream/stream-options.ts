@@ -1,8 +1,8 @@
-import type { StreamMeter } from '../dialects/neutral/dialect.ts'
-import type { RelayDeps } from './call/deps.ts'
-import type { OpenCall } from './charging/settlement.ts'
+import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { OpenCall } from '../charging/settlement.ts'
+import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
 import type { StreamReader } from './stream-reader.ts'
-import type { UpstreamPiece } from './upstream/upstream-reader.ts'
 
 /** What a streamed answer is made from. */
 export interface StreamOptions {

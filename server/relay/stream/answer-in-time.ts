@@ -1,7 +1,7 @@
-import type { RelayCall } from './call/call.ts'
-import type { IdleWait, IdleWatch } from './cancellation/deadline-watch.ts'
-import { droppedHeader, droppedNames } from './headers/dropped-header.ts'
-import { streamHeaders } from './headers/relay-headers.ts'
+import type { RelayCall } from '../call/call.ts'
+import type { IdleWait, IdleWatch } from '../cancellation/deadline-watch.ts'
+import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
+import { streamHeaders } from '../headers/relay-headers.ts'
 import { keepAlive } from './keep-alive.ts'
 
 /** A stream that is being asked for. */
