@@ -1,9 +1,9 @@
-import type { RelayDeps } from './call/deps.ts'
-import type { Measure } from './charging/charging-types.ts'
-import { measure } from './charging/measure.ts'
-import { type OpenCall, settle } from './charging/settlement.ts'
-import { noteHealth } from './failures/note-health.ts'
-import { answerHeaders } from './headers/relay-headers.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { Measure } from '../charging/charging-types.ts'
+import { measure } from '../charging/measure.ts'
+import { type OpenCall, settle } from '../charging/settlement.ts'
+import { noteHealth } from '../failures/note-health.ts'
+import { answerHeaders } from '../headers/relay-headers.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 

@@ -1,5 +1,5 @@
-import type { ToolCounter } from '../dialects/metering/tool-counts.ts'
-import type { StreamDecoder, StreamMeter } from '../dialects/neutral/dialect.ts'
+import type { ToolCounter } from '../../dialects/metering/tool-counts.ts'
+import type { StreamDecoder, StreamMeter } from '../../dialects/neutral/dialect.ts'
 
 /** The meter, whose events are also looked at for calls of hosted tools where any is on. */
 export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: ToolCounter | undefined): Meter {
