@@ -1,7 +1,7 @@
-import type { Settings } from '../settings/settings.ts'
-import { quotaFigures } from '../store/accounts/callers.ts'
-import type { Db } from '../store/store.ts'
-import type { Caller } from './call/caller.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { quotaFigures } from '../../store/accounts/callers.ts'
+import type { Db } from '../../store/store.ts'
+import type { Caller } from '../call/caller.ts'
 
 /** What an unlimited token shows as its limit, in the displayed unit; one-api's figure. */
 const unlimitedAmount = 100_000_000

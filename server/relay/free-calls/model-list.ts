@@ -1,8 +1,8 @@
-import { modelEntry } from '../../contract/model-entry.ts'
-import type { DialectName } from '../dialects/neutral/conversation.ts'
-import { providers } from '../providers/registry.ts'
-import type { Caller } from './call/caller.ts'
-import type { RoutingTable } from './routing/routing-table.ts'
+import { modelEntry } from '../../../contract/model-entry.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
+import { providers } from '../../providers/registry.ts'
+import type { Caller } from '../call/caller.ts'
+import type { RoutingTable } from '../routing/routing-table.ts'
 
 const owners = new Map(
   providers.flatMap(({ meta }) => meta.models.map((model) => [model, meta.name] as const)).reverse(),

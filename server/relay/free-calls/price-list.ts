@@ -1,8 +1,8 @@
-import type { PriceList } from '../../contract/api/price.ts'
-import { type PriceSheet, ratioOne } from '../billing/price.ts'
-import { pricesOf } from '../billing/price-list.ts'
-import type { RelayDeps } from './call/deps.ts'
-import { mappedModel } from './routing/routing-table.ts'
+import type { PriceList } from '../../../contract/api/price.ts'
+import { type PriceSheet, ratioOne } from '../../billing/price.ts'
+import { pricesOf } from '../../billing/price-list.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { mappedModel } from '../routing/routing-table.ts'
 
 /** What the relay would charge a group now, from the same routes and the same prices. */
 export function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
