@@ -1,74 +1,20 @@
 // Who may import whom. Each rule carries its reason, which is printed when the rule is broken.
-
-const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
-const heads = ['server/context.ts', 'server/app.ts', 'server/main.ts']
-/** Counting and logging are open to everything that does work; pure code returns values instead. */
-const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
-const ground = ['contract', 'server/lib', 'server/errors.ts']
-
-const literal = (text) => text.replaceAll('.', '\\.')
-/** A folder means everything in it, a file means itself; a "*" stays inside one path segment. */
-const place = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`
-const places = (paths) => paths.map(place).join('|')
-const packages = (names) => `(?:^|/)node_modules/(?:@types/)?(?:${names.map(literal).join('|')})/`
-const anyPackage = '(?:^|/)node_modules/'
-const bunModule = '^bun(?::|$)'
-
-/** What several dialects share, the lowest room first. */
-const dialectRooms = [
-  'neutral',
-  'damaged-events',
-  'metering',
-  'models',
-  'wire',
-  'failures',
-  'openai-shared',
-  'chat-based',
-]
-
-const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
-
-/** The whole list of what a folder may import. Tests beside the code are free of it. */
-function only(path, comment, { own = [], npm, core = false, except = [] }) {
-  const name = path.replace(/^server\//, '').replace(/\.ts$/, '')
-  const not = [tests, ...except.map(place)].join('|')
-  const from = { path: place(path), pathNot: not }
-  const rules = [
-    rule(`${name}-own`, comment, from, {
-      pathNot: `${places([path, ...own])}|${anyPackage}`,
-      dependencyTypesNot: ['core', 'unknown'],
-    }),
-  ]
-  if (npm) {
-    const pathNot = npm.length > 0 ? packages(npm) : '^$'
-    rules.push(rule(`${name}-npm`, comment, from, { path: anyPackage, pathNot }))
-  }
-  if (!core) rules.push(rule(`${name}-core`, comment, from, { dependencyTypes: ['core'] }))
-  return rules
-}
-
-/** One owner per outside package, so that replacing it is a change in one place. */
-function owner(names, owners, comment) {
-  return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
-}
-
-/** Rooms of a folder, the lowest first: each may import those before it. '.' means the files of the folder itself. */
-function rooms(base, comment, order) {
-  const inside = (room) => (room === '.' ? `^${base}/[^/]+\\.ts$` : `^${base}/${room}/`)
-  return order.slice(0, -1).map((room, at) =>
-    rule(
-      `${base.split('/')[1]}-room-${room === '.' ? 'itself' : room}`,
-      comment,
-      { path: inside(room), pathNot: tests },
-      {
-        path: order
-          .slice(at + 1)
-          .map(inside)
-          .join('|'),
-      },
-    ),
-  )
-}
+import {
+  anyPackage,
+  bunModule,
+  cross,
+  dialectRooms,
+  ground,
+  heads,
+  only,
+  owner,
+  packages,
+  place,
+  places,
+  roomRules,
+  rule,
+  tests,
+} from './tools/import-rules.mjs'
 
 export default {
   forbidden: [
@@ -109,7 +55,7 @@ export default {
     rule(
       'no-tests-from-production',
       'What ships must run without the tests, the benchmarks and the tools.',
-      { pathNot: tests },
+      { pathNot: `^\\.dependency-cruiser\\.mjs$|${tests}` },
       { path: tests },
     ),
     rule(
@@ -128,7 +74,7 @@ export default {
       'bun-seam',
       "Bun's own API stays in a handful of named files, so that another runtime is an adapter away.",
       {
-        pathNot: `${places(['server/main.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/open.ts', 'server/store/*sqlite*.ts', 'server/store/*/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
+        pathNot: `${places(['server/main.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/open.ts', 'server/store/*/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
       },
       { path: bunModule },
     ),
@@ -154,6 +100,7 @@ export default {
 
     // The leaves: they know nothing of each other.
     ...only('server/lib', 'Helpers with no owner know nothing of the product.', { own: ['contract'], core: true }),
+    ...roomRules('server/lib'),
     ...only('server/errors.ts', 'The error table is a leaf: everything imports it.', {
       own: ['contract', 'server/lib'],
       npm: ['zod'],
@@ -198,12 +145,7 @@ export default {
       { path: '^server/dialects/([^/]+)/', pathNot: `^server/dialects/(?:${dialectRooms.join('|')})/|${tests}` },
       { path: '^server/dialects/[^/]+/', pathNot: `^server/dialects/(?:$1|${dialectRooms.join('|')})/` },
     ),
-    ...rooms('server/dialects', 'What dialects share stands below them: see the order in ARCHITECTURE.', [
-      ...dialectRooms.slice(0, -1),
-      'openai-chat',
-      'chat-based',
-      '.',
-    ]),
+    ...roomRules('server/dialects'),
     ...only('server/providers', 'A provider translates. It knows no money, no store, no HTTP framework.', {
       own: [...ground, 'server/dialects'],
       npm: ['zod'],
@@ -239,6 +181,7 @@ export default {
       own: [...ground, ...cross],
       core: true,
     }),
+    ...roomRules('server/store'),
     rule(
       'migrations-are-frozen',
       'A migration runs years later as it was written, so it uses no code that changes.',
@@ -283,6 +226,7 @@ export default {
       core: true,
       except: ['server/relay/routes.ts'],
     }),
+    ...roomRules('server/relay'),
     rule(
       'relay-routes-own',
       'The routes of the relay join HTTP and the hot path; the management API and the jobs are no part of either.',

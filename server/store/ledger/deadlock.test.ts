@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { addAccount, figuresOf, holdOp } from '../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { untilOneWaits } from '../../test/helpers/waiting.ts'
-import { armQuota } from './accounts/reminders.ts'
-import { addUser, addUserQuota } from './accounts/user-changes.ts'
+import { addAccount, figuresOf, holdOp } from '../../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { untilOneWaits } from '../../../test/helpers/waiting.ts'
+import { armQuota } from '../accounts/reminders.ts'
+import { addUser, addUserQuota } from '../accounts/user-changes.ts'
 
 forEachDatabase((name, openFresh) => {
   test('of two transactions that wait for each other both come to their end', async () => {

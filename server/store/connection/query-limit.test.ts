@@ -1,10 +1,10 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
-import { forEachEmptyDatabaseUrl } from '../../test/helpers/databases.ts'
-import { runCommand } from '../commands/run-command.ts'
-import { loadCommandConfig } from '../config.ts'
-import * as timers from '../lib/running-timer.ts'
-import { openStore } from './connection/open.ts'
-import { migrate } from './migrations/migrate.ts'
+import { forEachEmptyDatabaseUrl } from '../../../test/helpers/databases.ts'
+import { runCommand } from '../../commands/run-command.ts'
+import { loadCommandConfig } from '../../config.ts'
+import * as timers from '../../lib/running-timer.ts'
+import { migrate } from '../migrations/migrate.ts'
+import { openStore } from './open.ts'
 
 /** The longest that `work` gave anything that it waited for, in milliseconds. */
 async function longestLimit(work: () => Promise<unknown>): Promise<number> {

@@ -7,14 +7,14 @@ import {
   holdOp,
   logRow,
   settleOp,
-} from '../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
-import { openStore } from './connection/open.ts'
-import { balanceFaults } from './ledger/balance-check.ts'
-import { migrate } from './migrations/migrate.ts'
-import type { LedgerOp, LedgerResult, TakeResult } from './schema/ledger-types.ts'
-import type { Store } from './store.ts'
+} from '../../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { newPostgresDatabase } from '../../../test/helpers/postgres.ts'
+import { openStore } from '../connection/open.ts'
+import { migrate } from '../migrations/migrate.ts'
+import type { LedgerOp, LedgerResult, TakeResult } from '../schema/ledger-types.ts'
+import type { Store } from '../store.ts'
+import { balanceFaults } from './balance-check.ts'
 
 // One suite for both makers of the LedgerStore interface: what holds for one must hold for the other.
 forEachDatabase((name, openFresh) => {

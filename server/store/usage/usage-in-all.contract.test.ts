@@ -1,14 +1,14 @@
 // What series have in all stands for their days only where a range holds all of these; else days and hours are added up.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { logRow } from '../../test/helpers/accounts.ts'
-import { forEachDatabase } from '../../test/helpers/databases.ts'
-import { purgeLogs } from './logs/log-purge.ts'
-import { migrate } from './migrations/migrate.ts'
-import type { Store } from './store.ts'
-import { rankUsage, sumCalls } from './usage/usage-query.ts'
-import { foldUsage } from './usage/usage-rollup.ts'
-import type { HourRange, RowFilter } from './usage/usage-series.ts'
+import { logRow } from '../../../test/helpers/accounts.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { purgeLogs } from '../logs/log-purge.ts'
+import { migrate } from '../migrations/migrate.ts'
+import type { Store } from '../store.ts'
+import { rankUsage, sumCalls } from './usage-query.ts'
+import { foldUsage } from './usage-rollup.ts'
+import type { HourRange, RowFilter } from './usage-series.ts'
 
 const hour = 3600
 const day = 24 * hour

@@ -1,0 +1,64 @@
+// What the rules of .dependency-cruiser.mjs are made of.
+import { rooms } from './rooms.mjs'
+
+export const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
+export const heads = ['server/context.ts', 'server/app.ts', 'server/main.ts']
+/** Counting and logging are open to everything that does work; pure code returns values instead. */
+export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
+export const ground = ['contract', 'server/lib', 'server/errors.ts']
+
+const literal = (text) => text.replaceAll('.', '\\.')
+/** A folder means everything in it, a file means itself; a "*" stays inside one path segment. */
+export const place = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`
+export const places = (paths) => paths.map(place).join('|')
+export const packages = (names) => `(?:^|/)node_modules/(?:@types/)?(?:${names.map(literal).join('|')})/`
+export const anyPackage = '(?:^|/)node_modules/'
+export const bunModule = '^bun(?::|$)'
+
+export const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+/** The whole list of what a folder may import. Tests beside the code are free of it. */
+export function only(path, comment, { own = [], npm, core = false, except = [] }) {
+  const name = path.replace(/^server\//, '').replace(/\.ts$/, '')
+  const not = [tests, ...except.map(place)].join('|')
+  const from = { path: place(path), pathNot: not }
+  const rules = [
+    rule(`${name}-own`, comment, from, {
+      pathNot: `${places([path, ...own])}|${anyPackage}`,
+      dependencyTypesNot: ['core', 'unknown'],
+    }),
+  ]
+  if (npm) {
+    const pathNot = npm.length > 0 ? packages(npm) : '^$'
+    rules.push(rule(`${name}-npm`, comment, from, { path: anyPackage, pathNot }))
+  }
+  if (!core) rules.push(rule(`${name}-core`, comment, from, { dependencyTypes: ['core'] }))
+  return rules
+}
+
+/** One owner per outside package, so that replacing it is a change in one place. */
+export function owner(names, owners, comment) {
+  return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
+}
+
+/** Each room may import those before it. */
+export function roomRules(base) {
+  const order = rooms[base].map(([room]) => room)
+  const inside = (room) => (room === '.' ? `^${base}/[^/]+\\.ts$` : `^${base}/${room}/`)
+  const comment = 'Rooms stand on each other, in the order of tools/rooms.mjs.'
+  return order.slice(0, -1).map((room, at) => {
+    const name = `${base.split('/')[1]}-room-${room === '.' ? 'itself' : room}`
+    const to = {
+      path: order
+        .slice(at + 1)
+        .map(inside)
+        .join('|'),
+    }
+    return rule(name, comment, { path: inside(room), pathNot: tests }, to)
+  })
+}
+
+/** What several dialects share. */
+export const dialectRooms = rooms['server/dialects']
+  .map(([room]) => room)
+  .filter((room) => !['.', 'openai-chat'].includes(room))
