@@ -1,7 +1,10 @@
 // The rooms of the server's large folders, the lowest first: a room imports those before it and none behind it. '.' means the
 // files of the folder itself. The import rules are made from this list, and so are table and drawing in docs/ARCHITECTURE.md.
 
-/** Every folder with rooms: [room, what it is for], in their order. */
+/**
+ * Every folder with rooms: [room, what it is for], in their order.
+ * @type {Readonly<Record<string, readonly (readonly [room: string, purpose: string])[]>>}
+ */
 export const rooms = {
   'server/lib': [
     ['.', 'Helpers of one function each.'],

@@ -17,6 +17,8 @@ const configs = [
   'bunfig.toml',
   '.gitignore',
   '.dependency-cruiser.mjs',
+  'tools/import-rules.mjs',
+  'tools/rooms.mjs',
 ]
 
 /** Typings that the projects name; everything else in node_modules is a stub, so a plant needs no real package. */
@@ -35,6 +37,7 @@ export class Tree implements Disposable {
   /** A small repository with the real configuration, outside the working tree. */
   constructor(files: Readonly<Record<string, string>>, { dependencies = [], devDependencies = [] }: TreeOptions = {}) {
     this.base = realpathSync(mkdtempSync(join(tmpdir(), 'tollgate-planting-')))
+    mkdirSync(join(this.base, 'tools'))
     for (const name of configs) cpSync(join(root, name), join(this.base, name))
     const manifest = {
       name: 'planted',
