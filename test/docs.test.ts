@@ -1,8 +1,10 @@
 // What the pages list is compared with the code: a page that is out of date misleads more than none.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { api } from '../contract/api/index.ts'
+import { withDrawings } from '../tools/draw-rooms.mjs'
 import { optionsPage } from '../tools/make-options-page.ts'
 import { differences, repositoryFiles } from '../tools/repo-rules.ts'
 
@@ -74,5 +76,26 @@ describe('the pages', () => {
   test('link to nothing that is not there', () => {
     const pages = repositoryFiles(root).filter((path) => path.endsWith('.md'))
     expect(pages.flatMap(brokenLinks)).toEqual([])
+  })
+})
+
+describe('the rooms in ARCHITECTURE', () => {
+  const page = read('docs/ARCHITECTURE.md')
+
+  test('are drawn as the imports are now (node tools/draw-rooms.mjs)', () => {
+    expect(withDrawings(page)).toBe(page)
+  })
+
+  test('would be drawn anew for another import', () => {
+    const base = mkdtempSync(join(tmpdir(), 'tollgate-rooms-'))
+    try {
+      cpSync(join(root, 'server'), join(base, 'server'), { recursive: true })
+      const file = join(base, 'server/lib/network/ip-network.ts')
+      writeFileSync(file, `import '../secrets/ids.ts'\n${readFileSync(file, 'utf8')}`)
+      expect(withDrawings(page, base)).toContain('  network --> secrets')
+      expect(page).not.toContain('  network --> secrets')
+    } finally {
+      rmSync(base, { recursive: true, force: true })
+    }
   })
 })
