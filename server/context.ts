@@ -33,10 +33,10 @@ import { providers } from './providers/registry.ts'
 import { createTokenCache } from './relay/admission/token-cache.ts'
 import { cleanSpool } from './relay/body/clean-spool.ts'
 import type { RelayDeps } from './relay/call/deps.ts'
-import { createKeptItems } from './relay/call/item-store.ts'
+import { createItemStore } from './relay/call/item-store.ts'
 import { createThreads } from './relay/call/threads.ts'
 import { createAccessTokens } from './relay/call/upstream-tokens.ts'
-import { createIdleWatch } from './relay/cancellation/deadline-watch.ts'
+import { createDeadlineWatch } from './relay/cancellation/deadline-watch.ts'
 import { createTokenCounter } from './relay/counting/count-tokens.ts'
 import { createFailedCallLog, type FailedCallLog } from './relay/failures/failed-calls.ts'
 import { priceList } from './relay/free-calls/price-list.ts'
@@ -46,7 +46,7 @@ import { createAsideReader } from './relay/request/read-aside.ts'
 import { createBreaker } from './relay/routing/breaker.ts'
 import { createChannelFailures } from './relay/routing/channel-failures.ts'
 import { loadRouting, type RoutingSource } from './relay/routing/routing-table.ts'
-import { createMissingPlaces } from './relay/routing/unsupported-features.ts'
+import { createUnsupportedFeatures } from './relay/routing/unsupported-features.ts'
 import { sealPlainOptions } from './settings/secret-options.ts'
 import { loadSettings, type Settings, type SettingsSource } from './settings/settings.ts'
 import { markExhausted, markExpired } from './store/accounts/callers.ts'
@@ -184,7 +184,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
       sessions.drain()
     },
     cutOff() {
-      relay.idleWatch.cutAll()
+      relay.deadlineWatch.cutAll()
       return sessions.cutOff()
     },
     close: () => closeAll({ relay, batcher, failedCalls, stopJobs, care, mailer, sweep, store, warn }),
@@ -215,7 +215,7 @@ async function closeAll({
   await relay.channelFailures.write().catch((error) => warn(`failed attempts were not counted: ${String(error)}`))
   stopJobs()
   await care.health.close()
-  relay.idleWatch.close()
+  relay.deadlineWatch.close()
   relay.counter.close()
   relay.asideReader.close()
   await mailer.idle()
@@ -302,10 +302,10 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: 
 }
 
 /** What the management API asks of the jobs. */
-function channelCalls({ health, ask }: ChannelCare, { missingPlaces }: RelayDeps) {
+function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
   return {
     missingAt: (id: number) =>
-      missingPlaces.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
+      unsupportedFeatures.ofChannel(id).map(({ untilMs, ...each }) => ({ ...each, until: Math.ceil(untilMs / 1000) })),
     testChannel: health.test,
     testAllChannels: health.testAll,
     updateBalance: ask.balance,
@@ -368,9 +368,9 @@ function relayDeps({
     breaker: createBreaker(nowMs, cooled),
     counter: createTokenCounter(),
     asideReader: createAsideReader(),
-    idleWatch: createIdleWatch(clock),
-    missingPlaces: createMissingPlaces(nowMs),
-    keptItems: createKeptItems(nowMs),
+    deadlineWatch: createDeadlineWatch(clock),
+    unsupportedFeatures: createUnsupportedFeatures(nowMs),
+    itemStore: createItemStore(nowMs),
     threads: createThreads(nowMs),
     fetchJson: createFetchJson(tokenTimeoutMs, given.guard),
     fetchMedia: createFetchMedia(),

@@ -14,7 +14,7 @@ import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
 import { leftOutOf, type Prepared } from './upstream/prepare.ts'
-import { askUpstream, patienceOf, type Question } from './upstream/try-endpoints.ts'
+import { tryEndpoints, patienceOf, type Question } from './upstream/try-endpoints.ts'
 
 /**
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when
@@ -37,14 +37,14 @@ async function attempt(
   const lent = new Map<string, string>()
   const { channel } = trial
   const upstreamModel = mappedModel(channel, call.facts.model)
-  const withoutUsage = call.facts.stream && refusesUsage(deps.missingPlaces, channel, upstreamModel)
+  const withoutUsage = call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)
   const how = { upstreamModel, lent, withoutUsage }
   const failed = await attemptOnce(deps, call, trial, handOver, how)
   if (failed instanceof Response || call.signal.aborted) return failed
   if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
     const next = await attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map(), withoutUsage: true })
     // One who leaves has an answer, too.
-    if (next instanceof Response && next.ok) noteRefusesUsage(deps.missingPlaces, channel, upstreamModel, failed)
+    if (next instanceof Response && next.ok) noteRefusesUsage(deps.unsupportedFeatures, channel, upstreamModel, failed)
     return next
   }
   if (isAboutThoughts(failed, call))
@@ -63,14 +63,14 @@ async function attemptOnce(
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
   const settings = deps.settings()
-  const startedAtMs = deps.idleWatch.nowMs()
+  const startedAtMs = deps.deadlineWatch.nowMs()
   const { upstreamModel } = how
   const note = (status: number, error: string) =>
     void attempts.push({
       channelId: channel.id,
       status,
       error,
-      elapsedMs: Math.round(deps.idleWatch.nowMs() - startedAtMs),
+      elapsedMs: Math.round(deps.deadlineWatch.nowMs() - startedAtMs),
     })
   const open: OpenCall = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
   if (charging.tools) open.tools = new ToolCounter()
@@ -84,7 +84,7 @@ async function attemptOnce(
       sent = open
     }
     const question = { call, channel, capTokens, ...how }
-    const { prepared, response } = await askUpstream(deps, question, patienceOf(channel, settings), ready)
+    const { prepared, response } = await tryEndpoints(deps, question, patienceOf(channel, settings), ready)
     const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
       note(response.status, '')
       handOver()

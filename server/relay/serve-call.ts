@@ -29,7 +29,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
   let call: RelayCall | undefined
   try {
     const read = await readBody(deps, incoming, caller, route)
-    body = route.dialect === 'openai-responses' ? withItems(deps.relay.keptItems, caller, read) : read
+    body = route.dialect === 'openai-responses' ? withItems(deps.relay.itemStore, caller, read) : read
     if (route.embeds) {
       call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
@@ -65,7 +65,7 @@ function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call
     incoming.ended?.()
     return events
   }
-  return answerInTime({ call, watch: deps.relay.idleWatch, everyMs, answering, failed })
+  return answerInTime({ call, watch: deps.relay.deadlineWatch, everyMs, answering, failed })
 }
 
 /** The model of a request that could not be read as a call. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
 import type { Clock } from '../../server/lib/clock.ts'
-import { createKeptItems } from '../../server/relay/call/item-store.ts'
+import { createItemStore } from '../../server/relay/call/item-store.ts'
 import { type Bench, model, startMatrixBench } from './support/bench.ts'
 import { failureIn } from './support/failures.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
@@ -122,7 +122,7 @@ describe('an item of an earlier answer that is named by its id', () => {
 test('items are kept for an hour, and the oldest go when there are too many', () => {
   let nowMs = 0
   const clock: Pick<Clock, 'nowMs'> = { nowMs: () => nowMs }
-  const kept = createKeptItems(clock.nowMs)
+  const kept = createItemStore(clock.nowMs)
   kept.keep(1, [{ id: 'a', text: 'first' }])
   expect(kept.find(1, 'a')).toBe('{"id":"a","text":"first"}')
   expect(kept.find(2, 'a')).toBeUndefined()

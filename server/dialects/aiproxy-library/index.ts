@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { type ChatRequest, chatBased, noChoices } from '../chat-based/chat-based.ts'
 import { alternating, plainTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
@@ -7,7 +7,7 @@ import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /** AI Proxy's knowledge bases (one-api's source): one question there, an answer and its documents back. */
-export const aiProxyLibrary = chatKin({
+export const aiProxyLibrary = chatBased({
   name: 'aiproxy-library',
   request: requestOut,
   reply: (wire) => (typeof wire['answer'] === 'string' ? completion(wire, 'message', wire['answer'], true) : noChoices),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, Part, Seal, ToolCallPart, ToolResultPart } from '../neutral/conversation.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { fromBase64, unusualDetail } from '../wire/media.ts'
 import { isBlank } from '../wire/spoken-turns.ts'
 import { writeSeal } from '../wire/thought-signature.ts'
@@ -11,11 +11,11 @@ import type { WireRedactedThinking, WireThinking } from './wire.ts'
 const dialect = 'anthropic-messages'
 
 /** Parts as blocks of a request for Anthropic. Throws GatewayError for a part that no block can say. */
-export function blocksOut(parts: readonly Part[], losses: Losses): JsonObject[] {
+export function blocksOut(parts: readonly Part[], losses: DroppedFields): JsonObject[] {
   return parts.flatMap((part) => blockOut(part, losses))
 }
 
-function blockOut(part: Part, losses: Losses): JsonObject[] {
+function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
   switch (part.type) {
     case 'text': {
       // Anthropic refuses blocks of white space.
@@ -68,7 +68,7 @@ export function cacheOut(mark: CacheMark | undefined): JsonObject {
   return { cache_control: { type: 'ephemeral', ...((mark.ttl === '5m' || mark.ttl === '1h') && { ttl: mark.ttl }) } }
 }
 
-function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   const { media, source } = part
   if (media === 'audio' || media === 'video') losses.refuse(part, media)
   losses.lose('detail', unusualDetail(part))
@@ -100,7 +100,7 @@ function inlineOut(data: string, mediaType: string): JsonObject {
   return { type: 'base64', media_type: type, data }
 }
 
-function callOut(part: ToolCallPart, losses: Losses): JsonObject {
+function callOut(part: ToolCallPart, losses: DroppedFields): JsonObject {
   return {
     type: 'tool_use',
     id: part.id,
@@ -111,7 +111,7 @@ function callOut(part: ToolCallPart, losses: Losses): JsonObject {
   }
 }
 
-function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
+function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   const blocks = blocksOut(part.content, losses)
   const [first] = blocks
   const isPlain = blocks.length === 1 && first?.['type'] === 'text' && Object.keys(first).length === 2

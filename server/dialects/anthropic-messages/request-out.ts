@@ -3,7 +3,7 @@ import { type ModelTraits, modelTraits, usualMaxTokens } from '../models/claude-
 import type { Conversation, Message, Part, Tool, ToolChoice } from '../neutral/conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../neutral/dialect.ts'
 import { withCacheMarks } from '../wire/cache-marks.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
 import { spokenSystem } from '../wire/system-as-user.ts'
 import { demandedName, mustCall, offerOf } from '../wire/tool-choice.ts'
@@ -17,7 +17,7 @@ const dialect = 'anthropic-messages'
 /** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const conversation = withCacheMarks(spelledOut(given, dialect))
-  const losses = new Losses(conversation, dialect)
+  const losses = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
   const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
@@ -46,7 +46,7 @@ export function encodeRequest(given: Conversation, options: EncodeOptions = {}):
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
-function systemOut({ system }: Conversation, losses: Losses): JsonObject {
+function systemOut({ system }: Conversation, losses: DroppedFields): JsonObject {
   const blocks = blocksOut(system, losses)
   if (blocks.length === 0) return {}
   const [first] = blocks
@@ -55,7 +55,7 @@ function systemOut({ system }: Conversation, losses: Losses): JsonObject {
 }
 
 /** Turns of the same side become one, as the API would read them. */
-function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject[] {
+function messagesOut(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject[] {
   const messages: { role: string; blocks: JsonObject[]; rest: JsonObject }[] = []
   for (const message of conversation.messages) {
     losses.lose('speaker', message.name)
@@ -92,7 +92,7 @@ function contentOut(blocks: JsonObject[]): unknown {
 /** What the service calls its own search. */
 const searchName = 'web_search'
 
-function toolOut(tool: Tool, losses: Losses): JsonObject[] {
+function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
   switch (tool.type) {
     case 'function':
       return [
@@ -137,7 +137,7 @@ function choiceOut(
   { parallelTools }: Conversation,
   toolChoice: ToolChoice | undefined,
   traits: ModelTraits,
-  losses: Losses,
+  losses: DroppedFields,
 ): JsonObject {
   if (!toolChoice && parallelTools === undefined) return {}
   const isForced = mustCall(toolChoice) && !traits.freeChoice
@@ -150,7 +150,7 @@ function choiceOut(
   return { tool_choice: { type: 'any', ...single } }
 }
 
-function formatOut({ format, from }: Conversation, losses: Losses): JsonObject {
+function formatOut({ format, from }: Conversation, losses: DroppedFields): JsonObject {
   if (format?.type === 'schema') {
     if (from === dialect) return { format: { type: 'json_schema', schema: format.schema } }
     losses.lose('schemaLimits', hasLimits(format.schema) || undefined)
@@ -161,7 +161,12 @@ function formatOut({ format, from }: Conversation, losses: Losses): JsonObject {
 }
 
 /** Anthropic's temperature ends at 1; models that think, and the newest ones, take none at all. */
-function samplingOut(conversation: Conversation, traits: ModelTraits, thinks: boolean, losses: Losses): JsonObject {
+function samplingOut(
+  conversation: Conversation,
+  traits: ModelTraits,
+  thinks: boolean,
+  losses: DroppedFields,
+): JsonObject {
   const { temperature, topP, topK, from } = conversation
   if (from === dialect) return { temperature, top_p: topP, top_k: topK }
   if (thinks || traits.fixedSampling) {
@@ -180,7 +185,7 @@ function samplingOut(conversation: Conversation, traits: ModelTraits, thinks: bo
   }
 }
 
-function tierOut({ serviceTier }: Conversation, losses: Losses): JsonObject {
+function tierOut({ serviceTier }: Conversation, losses: DroppedFields): JsonObject {
   if (serviceTier === undefined) return {}
   if (serviceTier === 'flex') {
     losses.lose('serviceTier', serviceTier)

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { SaidText } from '../metering/text-buffer.ts'
+import { TextBuffer } from '../metering/text-buffer.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { readSeal } from '../wire/thought-signature.ts'
@@ -11,7 +11,7 @@ const dialect = 'anthropic-messages'
 /** A block that has begun and not ended. */
 interface OpenBlock {
   readonly type: ReplyPart['type']
-  readonly told: SaidText
+  readonly told: TextBuffer
   /** The input that a call began with: it counts where no piece of one follows. */
   held: string
   isSealed: boolean
@@ -39,7 +39,7 @@ export class StreamBlocks {
   }
 
   #begin(index: number, part: ReplyPart): StreamEvent[] {
-    const open: OpenBlock = { type: part.type, told: new SaidText(), held: '', isSealed: 'seal' in part }
+    const open: OpenBlock = { type: part.type, told: new TextBuffer(), held: '', isSealed: 'seal' in part }
     this.#begun.add(index)
     this.#open.set(index, open)
     if (part.type === 'text' || part.type === 'reasoning') open.told.add(part.text)

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { leastBudget, type ModelTraits } from '../models/claude-model.ts'
 import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Effort, Message } from '../neutral/conversation.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { mustCall } from '../wire/tool-choice.ts'
 
 const dialect = 'anthropic-messages'
@@ -16,7 +16,7 @@ interface Thinking {
 }
 
 /** How the model is asked to think (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort"). */
-export function thinkingOf(conversation: Conversation, traits: ModelTraits, losses: Losses): Thinking {
+export function thinkingOf(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): Thinking {
   const { reasoning, from } = conversation
   if (!reasoning) return { outputConfig: {} }
   if (from === dialect) return asItWas(conversation, losses)
@@ -48,7 +48,12 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
 }
 
 /** The budget counts toward max_tokens and must be below it; where it cannot be, the model is not asked to think. */
-function byBudget({ maxTokens, reasoning }: Conversation, wanted: number, losses: Losses, display = {}): Thinking {
+function byBudget(
+  { maxTokens, reasoning }: Conversation,
+  wanted: number,
+  losses: DroppedFields,
+  display = {},
+): Thinking {
   const budget = budgetWithin(maxTokens ?? usualRoom, wanted, leastBudget)
   if (budget !== undefined) {
     return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, budget, outputConfig: {} }
@@ -57,7 +62,7 @@ function byBudget({ maxTokens, reasoning }: Conversation, wanted: number, losses
   return { outputConfig: {} }
 }
 
-function asItWas(conversation: Conversation, losses: Losses): Thinking {
+function asItWas(conversation: Conversation, losses: DroppedFields): Thinking {
   const { reasoning } = conversation
   const { effort, budgetTokens, adaptive, visible } = reasoning ?? {}
   const display = visible === undefined ? {} : { display: visible ? 'summarized' : 'omitted' }

@@ -7,13 +7,13 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../neutral/conversation.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 import type { ModelTraits } from './model.ts'
 
 /** What the blocks of a request are written with. */
 export interface BlockContext {
-  readonly losses: Losses
+  readonly losses: DroppedFields
   readonly traits: ModelTraits
 }
 
@@ -102,7 +102,7 @@ const formats: Readonly<Record<string, string>> = {
   'image/jpg': 'jpeg',
 }
 
-function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   const { media, source } = part
   if (source.kind === 'file') losses.refuse(part, 'a file kept at a service')
   if (source.kind === 'url') {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, Tool, ToolCallPart, ToolChoice } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
 import { withCacheMarks } from '../wire/cache-marks.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
 import { spokenSystem } from '../wire/system-as-user.ts'
 import { demandedName, mustCall, offerOf } from '../wire/tool-choice.ts'
@@ -19,7 +19,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
   const traits = modelTraits(given.model)
   const told = spelledOut(given, 'bedrock-converse')
   const conversation = traits.caches ? withCacheMarks(told) : told
-  const losses = new Losses(conversation, 'bedrock-converse')
+  const losses = new DroppedFields(conversation, 'bedrock-converse')
   const context: BlockContext = { losses, traits }
   const thinking = thinkingOut(conversation, context)
   const system = blocksOut(conversation.system, context)
@@ -153,7 +153,7 @@ function choiceOut(choice: ToolChoice | undefined, { losses, traits }: BlockCont
   return name === undefined ? { any: {} } : { tool: { name } }
 }
 
-function formatOut({ format }: Conversation, losses: Losses): JsonObject | undefined {
+function formatOut({ format }: Conversation, losses: DroppedFields): JsonObject | undefined {
   if (format?.type === 'json') losses.lose('format', format)
   if (format?.type !== 'schema') return undefined
   const jsonSchema = {
@@ -166,7 +166,7 @@ function formatOut({ format }: Conversation, losses: Losses): JsonObject | undef
 
 const tiers = { standard: 'default', flex: 'flex', priority: 'priority', auto: undefined } as const
 
-function tierOut({ serviceTier }: Conversation, losses: Losses): string | undefined {
+function tierOut({ serviceTier }: Conversation, losses: DroppedFields): string | undefined {
   if (serviceTier === undefined) return undefined
   const tier = tiers[serviceTier]
   if (serviceTier !== 'auto' && tier === undefined) losses.lose('serviceTier', serviceTier)

@@ -5,13 +5,13 @@ import { unreadableEvent } from '../neutral/failure.ts'
 import { looseList } from '../neutral/fields.ts'
 import type { Failure, StreamEvent } from '../neutral/reply.ts'
 import { openaiChat } from '../openai-chat/index.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 
 /**
  * A format that says the same as OpenAI's chat in other words. Requests are first written in OpenAI's form and then in
  * the service's; answers come back the same way, so that all of OpenAI's reading and writing serves both.
  */
-export interface ChatKin {
+export interface ChatBased {
   readonly name: string
   readonly options?: EncodeOptions
   readonly billsPromptAlone?: true
@@ -34,7 +34,7 @@ export interface ChatKin {
 export const noChoices: JsonObject = { choices: [] }
 
 /** The dialect of such a service. */
-export function chatKin(kin: ChatKin): UpstreamDialect {
+export function chatBased(kin: ChatBased): UpstreamDialect {
   return {
     name: kin.name,
     ...(kin.billsPromptAlone && { billsPromptAlone: true }),
@@ -43,26 +43,26 @@ export function chatKin(kin: ChatKin): UpstreamDialect {
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
       // Unknown fields of the request itself are passed on or named with what is not taken of it.
       const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
-      const losses = new Losses(conversation, kin.name, carries)
+      const losses = new DroppedFields(conversation, kin.name, carries)
       const asked = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
       const wire = kin.request(asked)
       asked.loseRest()
       return { body: wire, dropped: [...new Set([...dropped, ...losses.names])] }
     },
     decodeReply: (wire, idSeed) => openaiChat.decodeReply(kin.reply(wire), idSeed),
-    streamDecoder: (idSeed) => new KinStreamDecoder(kin, openaiChat.streamDecoder(idSeed)),
+    streamDecoder: (idSeed) => new ChatBasedDecoder(kin, openaiChat.streamDecoder(idSeed)),
     decodeFailure: (status, body) => kin.decodeFailure(status, body),
     ...(kin.failureWithin && { failureWithin: (wire: JsonObject) => kin.failureWithin?.(wire) }),
   }
 }
 
-class KinStreamDecoder implements StreamDecoder {
-  readonly #kin: ChatKin
+class ChatBasedDecoder implements StreamDecoder {
+  readonly #kin: ChatBased
   readonly #inner: StreamDecoder
-  readonly #chunks: ReturnType<ChatKin['chunks']>
+  readonly #chunks: ReturnType<ChatBased['chunks']>
   #failed = false
 
-  constructor(kin: ChatKin, inner: StreamDecoder) {
+  constructor(kin: ChatBased, inner: StreamDecoder) {
     this.#kin = kin
     this.#inner = inner
     this.#chunks = kin.chunks()
@@ -85,7 +85,7 @@ class KinStreamDecoder implements StreamDecoder {
   }
 }
 
-type Loss = Parameters<Losses['lose']>[0]
+type Loss = Parameters<DroppedFields['lose']>[0]
 
 /** What the fields of OpenAI's chat are called in the list of losses. */
 const losable: Readonly<Record<string, Loss>> = {
@@ -128,10 +128,10 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
 /** A request in OpenAI's form: what is not taken from it is named as lost. */
 export class ChatRequest {
   readonly #body: JsonObject
-  readonly #losses: Losses
+  readonly #losses: DroppedFields
   readonly #taken = new Set<string>(['model', 'messages', 'stream', 'stream_options'])
 
-  constructor(body: JsonObject, losses: Losses) {
+  constructor(body: JsonObject, losses: DroppedFields) {
     this.#body = body
     this.#losses = losses
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { budgetOf, budgetWithin, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, MediaPart, Message, Part, ToolChoice, ToolResultPart } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { addressOf, fromBase64 } from '../wire/media.ts'
 import { plainTools } from '../wire/plain-tools.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
@@ -11,7 +11,7 @@ import { wrapFreeform } from '../wire/tool-input.ts'
 
 /** What the messages of a request are written with. */
 interface Context {
-  readonly losses: Losses
+  readonly losses: DroppedFields
   /** Documents stand beside the messages. */
   readonly documents: JsonObject[]
   /** The model takes back what it thought. */
@@ -21,7 +21,7 @@ interface Context {
 /** A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, 'cohere-chat')
-  const losses = new Losses(conversation, 'cohere-chat')
+  const losses = new DroppedFields(conversation, 'cohere-chat')
   const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
   const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
   const messages = messagesOut(conversation, context)
@@ -103,7 +103,7 @@ function mediaOut(part: MediaPart, { losses, documents }: Context): JsonObject[]
   return []
 }
 
-function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
+function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   losses.lose('cacheMark', part.cache)
   const texts = part.content.flatMap((each) => {
     if (each.type === 'media') losses.refuse(each, `${each.media} in the answer of a tool`)
@@ -155,7 +155,7 @@ function formatOut({ format }: Conversation): JsonObject {
   return { response_format: { type: 'json_object', json_schema: format.schema } }
 }
 
-function thinkingOut({ reasoning, model, maxTokens }: Conversation, losses: Losses): JsonObject {
+function thinkingOut({ reasoning, model, maxTokens }: Conversation, losses: DroppedFields): JsonObject {
   if (!reasoning) return {}
   if (!/reasoning|command-a-plus/.test(model)) {
     losses.lose('reasoning', reasoning)

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { type ChatRequest, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { type ChatRequest, chatBased, noChoices } from '../chat-based/chat-based.ts'
 import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
@@ -10,7 +10,7 @@ import type { Failure, FailureKind } from '../neutral/reply.ts'
  * Coze's bots (API reference, "Chat v3"), which answer in streams alone. Every event comes as an object of its name and
  * its data; `collected` makes one answer of all of them.
  */
-export const cozeChat = chatKin({
+export const cozeChat = chatBased({
   name: 'coze',
   request: requestOut,
   reply: (wire) => (typeof wire['content'] === 'string' ? completion(wire, 'message', 'stop') : noChoices),

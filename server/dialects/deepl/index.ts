@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, cannotSay, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { type ChatRequest, cannotSay, chatBased, noChoices } from '../chat-based/chat-based.ts'
 import { plainTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
@@ -7,7 +7,7 @@ import { looseCount, looseList, looseText } from '../neutral/fields.ts'
 import type { FailureKind } from '../neutral/reply.ts'
 
 /** DeepL's translations (API reference, "Translate text"): the last message of the user comes back in another language. */
-export const deeplTranslate = chatKin({
+export const deeplTranslate = chatBased({
   name: 'deepl',
   billsPromptAlone: true,
   request: requestOut,

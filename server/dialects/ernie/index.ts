@@ -1,10 +1,10 @@
-import { chatKin } from '../chat-based/chat-based.ts'
+import { chatBased } from '../chat-based/chat-based.ts'
 import { failureIn, failureWithin } from './failure.ts'
 import { chunkIn, replyIn } from './reply.ts'
 import { requestOut } from './request.ts'
 
 /** Baidu's first form of conversations with ERNIE (Qianfan API reference, "wenxinworkshop/chat"). */
-export const ernie = chatKin({
+export const ernie = chatBased({
   name: 'ernie',
   options: { reasoningField: 'reasoning_content' },
   request: requestOut,

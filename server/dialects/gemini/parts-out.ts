@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 import type { MediaPart, Message, Part, Seal, ToolResultPart } from '../neutral/conversation.ts'
 import { longestParsedResult } from '../neutral/request-limits.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { guessedType, unusualDetail } from '../wire/media.ts'
 import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 import { type ModelTraits, unsignedCall } from './model.ts'
@@ -11,7 +11,7 @@ const dialect = 'gemini'
 
 /** What the parts of a request are written with. */
 export interface PartsContext {
-  readonly losses: Losses
+  readonly losses: DroppedFields
   readonly traits: ModelTraits
   /** Names of the calls by their ids: an answer must name its function. */
   readonly callNames: ReadonlyMap<string, string>
@@ -69,7 +69,7 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
 }
 
 /** Calls of Google's own history may have no id; the one given to them here is not sent. */
-function idOut(id: string, losses: Losses): JsonObject {
+function idOut(id: string, losses: DroppedFields): JsonObject {
   return losses.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
 }
 
@@ -77,7 +77,7 @@ function signature(seal: Seal | undefined): JsonObject {
   return seal?.from === dialect ? { thoughtSignature: seal.value } : {}
 }
 
-function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   const { source, media } = part
   losses.lose('cacheMark', part.cache)
   losses.lose('cite', part.cite || undefined)

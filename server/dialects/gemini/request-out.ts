@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { budgetOf, effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Effort, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
 import { spokenSystem } from '../wire/system-as-user.ts'
 import { meantTools, mustCall, namedReferences, type Offer } from '../wire/tool-choice.ts'
@@ -30,7 +30,7 @@ const said = [
  */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, dialect)
-  const losses = new Losses(conversation, dialect)
+  const losses = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const context: PartsContext = { losses, traits, callNames: callNamesOf(conversation.messages) }
   const { tools, choice } = offered(conversation, losses)
@@ -72,7 +72,7 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
 }
 
 /** Google's choice is among functions: its own tools cannot be demanded, and are offered only where they may be used. */
-function offered(conversation: Conversation, losses: Losses): Offer {
+function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const { tools, toolChoice: choice } = conversation
   if (!losses.isForeign || (choice?.mode !== 'allowed' && choice?.mode !== 'tool'))
     return { tools: toolsOut(tools, losses), choice }
@@ -89,7 +89,7 @@ function offered(conversation: Conversation, losses: Losses): Offer {
   return { tools: toolsOut(tools.filter(isFunction), losses), choice: { mode: 'none' } }
 }
 
-function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
+function toolsOut(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
   const declarations: JsonObject[] = []
   const others: JsonObject[] = []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform')
@@ -128,7 +128,7 @@ function toolsOut(tools: readonly Tool[], losses: Losses): JsonObject[] {
   return declarations.length > 0 ? [{ functionDeclarations: declarations }, ...others] : others
 }
 
-function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
+function searchOut(tool: Tool & { type: 'web-search' }, losses: DroppedFields): JsonObject {
   const { blockedDomains } = tool
   losses.loseSearchBut(tool, 'blockedDomains')
   const native = losses.native(tool.native)
@@ -151,7 +151,7 @@ function namesOf(tools: readonly ToolReference[]): JsonObject {
   return { allowedFunctionNames: namedReferences(tools).map(({ name }) => name) }
 }
 
-function configOut(conversation: Conversation, traits: ModelTraits, losses: Losses): JsonObject {
+function configOut(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject {
   const { format, output } = conversation
   return {
     temperature: conversation.temperature,
@@ -183,7 +183,7 @@ const levels: Partial<Record<Effort, string>> = {
 }
 
 /** Newer models think by a level, older ones by a budget (Gemini API, "Thinking"); callers of other dialects see it. */
-function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: Losses): JsonObject | undefined {
+function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject | undefined {
   if (!reasoning) return undefined
   const { visible = losses.isForeign } = reasoning
   const effort = effortOf(reasoning)

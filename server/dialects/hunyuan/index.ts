@@ -1,10 +1,10 @@
-import { chatKin } from '../chat-based/chat-based.ts'
+import { chatBased } from '../chat-based/chat-based.ts'
 import { failureIn, failureWithin } from './failure.ts'
 import { chunkIn, replyIn } from './reply.ts'
 import { requestOut } from './request.ts'
 
 /** Tencent's own form of conversations with Hunyuan (Hunyuan API reference, "ChatCompletions"). */
-export const hunyuan = chatKin({
+export const hunyuan = chatBased({
   name: 'hunyuan',
   request: requestOut,
   reply: replyIn,

@@ -1,8 +1,8 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { Failure, ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { laterReport } from './later-usage.ts'
-import { SaidMedia } from './media-tokens.ts'
-import { SaidText } from './text-buffer.ts'
+import { MediaCounter } from './media-tokens.ts'
+import { TextBuffer } from './text-buffer.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 
@@ -19,14 +19,14 @@ export class EventTally {
   ended = false
   /** The text or call that began last is whole: what is still to come is about the end of the answer. */
   answered = false
-  readonly #media = new SaidMedia()
+  readonly #media = new MediaCounter()
   /** Parts that are sound: what comes to them is no text. */
   readonly #sounds = new Set<string>()
   #isAnswering = false
   /** Answers that gave a reason to stop, and all that began. */
   readonly #stopped = new Set<number>()
   readonly #begun = new Set<number>()
-  readonly #said = new SaidText()
+  readonly #said = new TextBuffer()
 
   /** Every answer that began has given its reason to stop. */
   get stopped(): boolean {
@@ -100,7 +100,7 @@ function placeOf({ choice, index }: { choice: number; index: number }): string {
 }
 
 /** Adds a part that is an image or sound. */
-export function addMedia(part: ReplyPart, media: SaidMedia): void {
+export function addMedia(part: ReplyPart, media: MediaCounter): void {
   if (part.type !== 'media') return
   if (part.media === 'image') media.addImage()
   if (part.media === 'audio' && part.source.kind === 'inline') media.addSound(part.source.data)

@@ -9,7 +9,7 @@ const audioTokensPerByte = 20 / 48_000
 const tokensPerImage = 1_290
 
 /** Counts the sound and the images of an answer as they come. */
-export class SaidMedia {
+export class MediaCounter {
   /** Undefined while there is none. */
   tokens: MediaTokens | undefined
   #audioBytes = 0

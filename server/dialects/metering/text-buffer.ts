@@ -4,7 +4,7 @@ const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
  * Text that grows by a word at a time, in one piece of memory. Kept as strings, each word would hold the whole block that
  * it was cut from, and thousands of open streams leave no time to collect those.
  */
-export class SaidText {
+export class TextBuffer {
   #units = new Uint16Array(128)
   #length = 0
   #extraBytes = 0

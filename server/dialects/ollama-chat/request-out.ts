@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, MediaPart, Message, Native, Part } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { fromBase64 } from '../wire/media.ts'
 import { plainTools } from '../wire/plain-tools.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
@@ -11,7 +11,7 @@ import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 /** A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, 'ollama-chat')
-  const losses = new Losses(conversation, 'ollama-chat', (place) => ownNames.includes(place))
+  const losses = new DroppedFields(conversation, 'ollama-chat', (place) => ownNames.includes(place))
   const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
   const offer = plainTools(conversation, losses)
@@ -66,7 +66,7 @@ function thinkOut({ reasoning, model }: Conversation): boolean | string {
   return effort === 'none' || effort === 'minimal' || effort === 'low' ? 'low' : 'high'
 }
 
-function messagesOut(conversation: Conversation, losses: Losses): JsonObject[] {
+function messagesOut(conversation: Conversation, losses: DroppedFields): JsonObject[] {
   const names = new Map<string, string>()
   for (const { parts } of conversation.messages)
     for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name)
@@ -76,7 +76,7 @@ function messagesOut(conversation: Conversation, losses: Losses): JsonObject[] {
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
 }
 
-function messageOut(message: Message, names: ReadonlyMap<string, string>, losses: Losses): JsonObject[] {
+function messageOut(message: Message, names: ReadonlyMap<string, string>, losses: DroppedFields): JsonObject[] {
   losses.lose('speaker', message.name)
   const results = message.parts.flatMap((part): JsonObject[] => {
     if (part.type !== 'tool-result') return []
@@ -109,7 +109,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
 }
 
 /** Text and images of a message: the service has one text, and the images beside it. */
-function saidOf(parts: readonly Part[], losses: Losses): { content: string; images?: string[] } {
+function saidOf(parts: readonly Part[], losses: DroppedFields): { content: string; images?: string[] } {
   const texts: string[] = []
   const images: string[] = []
   for (const part of parts) {
@@ -124,7 +124,7 @@ function saidOf(parts: readonly Part[], losses: Losses): { content: string; imag
   return { content: texts.filter((text) => text !== '').join('\n'), ...(images.length > 0 && { images }) }
 }
 
-function addMedia(part: MediaPart, texts: string[], images: string[], losses: Losses): void {
+function addMedia(part: MediaPart, texts: string[], images: string[], losses: DroppedFields): void {
   const { media, source } = part
   if (source.kind !== 'inline')
     losses.refuse(part, source.kind === 'url' ? `${media} by address` : 'a file kept at a service')

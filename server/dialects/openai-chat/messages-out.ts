@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../neutral/conversation.ts'
 import type { EncodeOptions } from '../neutral/dialect.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { wrapFreeform } from '../wire/tool-input.ts'
 import { cacheOut, contentOut } from './parts-out.ts'
 import { detailsOut, sealOut } from './reasoning.ts'
 
 /** All messages of a request, the system's first. Throws GatewayError for a part that the dialect cannot say. */
-export function messagesOut(conversation: Conversation, losses: Losses, options: EncodeOptions): JsonObject[] {
+export function messagesOut(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   return [
     ...systemOut(conversation, losses, options),
     ...conversation.messages.flatMap((message) => messageOut(message, losses, options)),
@@ -15,7 +15,7 @@ export function messagesOut(conversation: Conversation, losses: Losses, options:
 }
 
 /** One system message: several, and lists of parts, are not taken by every service. */
-function systemOut({ system }: Conversation, losses: Losses, options: EncodeOptions): JsonObject[] {
+function systemOut({ system }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   if (system.length === 0) return []
   const hasMarks = options.cacheControl && system.some(({ cache }) => cache)
   const [first] = system
@@ -25,7 +25,7 @@ function systemOut({ system }: Conversation, losses: Losses, options: EncodeOpti
   return [{ role: 'system', content: contentOut(parts, losses, options) }]
 }
 
-function messageOut(message: Message, losses: Losses, options: EncodeOptions): JsonObject[] {
+function messageOut(message: Message, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   const rest = { ...(message.name && { name: message.name }), ...losses.native(message.native) }
   if (message.role === 'assistant') return [{ ...assistantOut(message.parts, losses, options), ...rest }]
   if (message.role === 'system')
@@ -40,7 +40,7 @@ function messageOut(message: Message, losses: Losses, options: EncodeOptions): J
   return out
 }
 
-function resultOut(result: ToolResultPart, losses: Losses, options: EncodeOptions): JsonObject {
+function resultOut(result: ToolResultPart, losses: DroppedFields, options: EncodeOptions): JsonObject {
   losses.lose('isError', result.isError || undefined)
   const texts = result.content.filter(({ type }) => type !== 'media')
   const content = contentOut(texts, losses, options)
@@ -58,7 +58,7 @@ function attachments({ callId, content }: ToolResultPart): Part[] {
   return media.length === 0 ? [] : [{ type: 'text', text: `Attachments of ${callId}:` }, ...media]
 }
 
-function assistantOut(parts: readonly Part[], losses: Losses, options: EncodeOptions): JsonObject {
+function assistantOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
   const said = parts.filter(({ type }) => type === 'text' || type === 'native' || type === 'media')
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('')
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, losses, options)] : []))
@@ -80,7 +80,7 @@ function joinedTexts(content: unknown): unknown {
   return isPlain ? list.map((part) => part['text']).join('') : list
 }
 
-function callOut(part: ToolCallPart, losses: Losses, options: EncodeOptions): JsonObject {
+function callOut(part: ToolCallPart, losses: DroppedFields, options: EncodeOptions): JsonObject {
   const native = losses.native(part.native)
   const { id, name, input, seal } = part
   if (part.freeform && options.freeformTools) return { id, type: 'custom', custom: { name, input }, ...native }
@@ -96,7 +96,7 @@ function callOut(part: ToolCallPart, losses: Losses, options: EncodeOptions): Js
 }
 
 /** What was thought before, in the form that the service takes it back in. */
-function thoughtsOut(parts: readonly Part[], losses: Losses, options: EncodeOptions): JsonObject {
+function thoughtsOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
   const thoughts = parts.filter((part) => part.type === 'reasoning')
   if (thoughts.length === 0) return {}
   const text = thoughts.map((part) => part.text).join('')

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { CacheMark, MediaPart, Part } from '../neutral/conversation.ts'
 import type { EncodeOptions } from '../neutral/dialect.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { addressOf, before, fromBase64 } from '../wire/media.ts'
 
 const dialect = 'openai-chat'
 
 /** Parts as the `content` of a message: a text where one is enough, since not every service takes lists. */
-export function contentOut(parts: readonly Part[], losses: Losses, options: EncodeOptions): unknown {
+export function contentOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): unknown {
   const list = parts.flatMap((part) => partOut(part, losses, options))
   const isPlain = list.every((part) => part['type'] === 'text' && Object.keys(part).length === 2)
   if (list.length === 0) return ''
@@ -15,7 +15,7 @@ export function contentOut(parts: readonly Part[], losses: Losses, options: Enco
   return isPlain && list.length === 1 && first ? first['text'] : list
 }
 
-function partOut(part: Part, losses: Losses, options: EncodeOptions): JsonObject[] {
+function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   switch (part.type) {
     case 'text':
       if (part.text === '') return []
@@ -48,14 +48,14 @@ function partOut(part: Part, losses: Losses, options: EncodeOptions): JsonObject
 }
 
 /** A cache mark, for services that take Anthropic's; OpenAI caches by itself. */
-export function cacheOut(mark: CacheMark | undefined, losses: Losses, options: EncodeOptions): JsonObject {
+export function cacheOut(mark: CacheMark | undefined, losses: DroppedFields, options: EncodeOptions): JsonObject {
   if (!mark) return {}
   if (options.cacheControl) return { cache_control: { type: 'ephemeral', ...(mark.ttl && { ttl: mark.ttl }) } }
   losses.lose('cacheMark', mark)
   return {}
 }
 
-function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   const { media, source } = part
   losses.lose('cite', part.cite || undefined)
   if (source.kind === 'file') {

@@ -4,7 +4,7 @@ import { effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { EncodedRequest, EncodeOptions } from '../neutral/dialect.ts'
 import { commonOut, isFixed } from '../openai-shared/openai-request.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
 import { meantTools, namedReferences, type Offer, offerOf } from '../wire/tool-choice.ts'
 import { freeformDescription, freeformSchema } from '../wire/tool-input.ts'
@@ -16,7 +16,7 @@ const dialect = 'openai-chat'
 /** A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const conversation = spelledOut(given, dialect)
-  const losses = new Losses(conversation, dialect)
+  const losses = new DroppedFields(conversation, dialect)
   const { tools, choice, search } = offered(conversation, losses, options)
   const { output } = conversation
   const modalities = output?.modalities.filter((each) => each === 'text' || each === 'audio')
@@ -57,7 +57,7 @@ function limitOut({ maxTokens, model }: Conversation): JsonObject {
   return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
 }
 
-function penaltiesOut(conversation: Conversation, losses: Losses): JsonObject {
+function penaltiesOut(conversation: Conversation, losses: DroppedFields): JsonObject {
   const { frequencyPenalty, presencePenalty } = conversation
   if (!losses.isForeign || !isFixed(conversation))
     return { frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty }
@@ -69,7 +69,7 @@ function penaltiesOut(conversation: Conversation, losses: Losses): JsonObject {
 /** Models that refuse to be told how much to think, as far as their names tell (model pages of OpenAI, xAI and Groq). */
 const thoughtless = /^(?:.*\/)?(?:gpt-[34]|chatgpt-4|grok-(?:2|3(?!-mini)|4(?![.\d]))|llama|mixtral|gemma)/
 
-function reasoningOut({ reasoning, model }: Conversation, losses: Losses, options: EncodeOptions): JsonObject {
+function reasoningOut({ reasoning, model }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject {
   if (!reasoning) return {}
   const effort = effortOf(reasoning)
   if (losses.isForeign && thoughtless.test(model)) {
@@ -87,7 +87,7 @@ function reasoningOut({ reasoning, model }: Conversation, losses: Losses, option
   }
 }
 
-function toolOut(tool: Tool, losses: Losses, options: EncodeOptions): JsonObject[] {
+function toolOut(tool: Tool, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   switch (tool.type) {
     case 'function': {
       const { name, description, schema, strict } = tool
@@ -116,7 +116,7 @@ interface ChatOffer extends Offer {
 }
 
 /** The search stands beside the tools here: where it alone is allowed or demanded, the model calls none of them. */
-function offered(conversation: Conversation, losses: Losses, options: EncodeOptions): ChatOffer {
+function offered(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): ChatOffer {
   const meant = meantTools(conversation)
   const { mode } = conversation.toolChoice ?? {}
   const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
@@ -136,7 +136,11 @@ function offered(conversation: Conversation, losses: Losses, options: EncodeOpti
 /** Models that search; all others of OpenAI's, and strict services, refuse the field. */
 const searching = /search|sonar|compound|online/
 
-function searchIn({ tools, model }: Conversation, losses: Losses, options: EncodeOptions): JsonObject | undefined {
+function searchIn(
+  { tools, model }: Conversation,
+  losses: DroppedFields,
+  options: EncodeOptions,
+): JsonObject | undefined {
   const tool = tools.find((each) => each.type === 'web-search')
   if (!tool) return undefined
   if (!losses.isForeign || options.webSearch || searching.test(model)) return searchOut(tool, losses)
@@ -144,7 +148,7 @@ function searchIn({ tools, model }: Conversation, losses: Losses, options: Encod
   return undefined
 }
 
-function searchOut(tool: Tool & { type: 'web-search' }, losses: Losses): JsonObject {
+function searchOut(tool: Tool & { type: 'web-search' }, losses: DroppedFields): JsonObject {
   const { contextSize, location } = tool
   losses.loseSearchBut(tool, 'searchSize', 'searchPlace')
   return {

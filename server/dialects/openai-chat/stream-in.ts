@@ -3,7 +3,7 @@ import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.t
 import { errorInChunk } from '../failures/chunk-error.ts'
 import { decodeFailure } from '../failures/openai-failure.ts'
 import { laterReport } from '../metering/later-usage.ts'
-import { SaidText } from '../metering/text-buffer.ts'
+import { TextBuffer } from '../metering/text-buffer.ts'
 import type { Seal } from '../neutral/conversation.ts'
 import type { StreamDecoder } from '../neutral/dialect.ts'
 import { brokenOff, unreadableEvent } from '../neutral/failure.ts'
@@ -51,7 +51,7 @@ interface ChoiceState {
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
   /** What was told by kind, and whether sources and media were. */
-  readonly told: Readonly<Record<'text' | 'reasoning' | 'refusal', SaidText>>
+  readonly told: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
   hasCitations: boolean
   hasMedia: boolean
   /** The whole message, where the service tells it in place of deltas or besides. */
@@ -298,7 +298,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
       ...(seal && { seal }),
     } as const
     const index = this.#part(choice, state, part, events)
-    const known = { index, number: numberOf(head), id, givenId, isSealed: seal !== undefined, input: new SaidText() }
+    const known = { index, number: numberOf(head), id, givenId, isSealed: seal !== undefined, input: new TextBuffer() }
     state.begun.set(place, known)
     if (!state.begunById.has(id)) state.begunById.set(id, known)
     return known
@@ -350,7 +350,7 @@ function newState(): ChoiceState {
     lastText: undefined,
     kinds: new Set(),
     stopped: false,
-    told: { text: new SaidText(), reasoning: new SaidText(), refusal: new SaidText() },
+    told: { text: new TextBuffer(), reasoning: new TextBuffer(), refusal: new TextBuffer() },
     hasCitations: false,
     hasMedia: false,
     message: undefined,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
-import type { SaidText } from '../metering/text-buffer.ts'
+import type { TextBuffer } from '../metering/text-buffer.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { thoughtOf } from './reasoning.ts'
 
@@ -10,14 +10,14 @@ export interface ToldCall {
   readonly id: string
   /** The same as the service gave it; '' = it gave none. */
   readonly givenId: string
-  readonly input: SaidText
+  readonly input: TextBuffer
 }
 
 /** What was told of one choice. */
 export interface Told {
-  readonly text: SaidText
-  readonly reasoning: SaidText
-  readonly refusal: SaidText
+  readonly text: TextBuffer
+  readonly reasoning: TextBuffer
+  readonly refusal: TextBuffer
   readonly calls: readonly ToldCall[]
   readonly hasCitations: boolean
   readonly hasMedia: boolean
@@ -57,7 +57,7 @@ function textIn(content: unknown): string {
     .join('')
 }
 
-function restOfText(whole: string, told: SaidText): string {
+function restOfText(whole: string, told: TextBuffer): string {
   return whole.length > told.length && whole.startsWith(told.toString()) ? whole.slice(told.length) : ''
 }
 

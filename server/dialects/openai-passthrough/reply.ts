@@ -2,7 +2,7 @@ import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { flatError } from '../failures/flat-error.ts'
-import { SaidMedia } from '../metering/media-tokens.ts'
+import { MediaCounter } from '../metering/media-tokens.ts'
 import type { MediaTokens } from '../neutral/dialect.ts'
 import { usageOf } from './usage.ts'
 
@@ -32,7 +32,7 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   }
   const choices = body['choices']
   const texts: string[] = []
-  const media = new SaidMedia()
+  const media = new MediaCounter()
   for (const choice of Array.isArray(choices) ? (choices as unknown[]) : []) {
     if (!isObject(choice)) continue
     choiceTexts(choice, texts)
@@ -83,7 +83,7 @@ function written(value: unknown): string {
   return text
 }
 
-function addMedia({ audio, images }: JsonObject, media: SaidMedia): void {
+function addMedia({ audio, images }: JsonObject, media: MediaCounter): void {
   if (isObject(audio) && typeof audio['data'] === 'string') media.addSound(audio['data'])
   if (Array.isArray(images)) for (const _ of images) media.addImage()
 }

@@ -3,8 +3,8 @@ import { CallInputs } from '../damaged-events/call-inputs.ts'
 import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
 import { errorInChunk } from '../failures/chunk-error.ts'
 import { laterRawReport } from '../metering/later-usage.ts'
-import { SaidMedia } from '../metering/media-tokens.ts'
-import { SaidText } from '../metering/text-buffer.ts'
+import { MediaCounter } from '../metering/media-tokens.ts'
+import { TextBuffer } from '../metering/text-buffer.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { CallPlaces, unnamedCall } from '../wire/call-places.ts'
@@ -20,8 +20,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   error: JsonObject | undefined
   instead: string | undefined
   pieces = 0
-  readonly #said = new SaidText()
-  readonly #media = new SaidMedia()
+  readonly #said = new TextBuffer()
+  readonly #media = new MediaCounter()
   readonly #unreadable = new UnreadableEvents()
   /** How the last plain event was written before and behind what it said; '' = none was seen. */
   #before = ''

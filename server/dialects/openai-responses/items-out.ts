@@ -8,7 +8,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../neutral/conversation.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { addressOf } from '../wire/media.ts'
 import { annotationsOut } from './annotations.ts'
 import { type Namespaces, spaceOut } from './namespaces.ts'
@@ -16,14 +16,14 @@ import { type Namespaces, spaceOut } from './namespaces.ts'
 const dialect = 'openai-responses'
 
 /** The messages of a conversation as items of `input`. Throws GatewayError for a part that no item can say. */
-export function itemsOut(messages: readonly Message[], losses: Losses, spaces: Namespaces): JsonObject[] {
+export function itemsOut(messages: readonly Message[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
   return messages.flatMap((message) => {
     losses.lose('speaker', message.name)
     return message.role === 'assistant' ? assistantItems(message.parts, losses, spaces) : userItems(message, losses)
   })
 }
 
-function userItems({ role, parts }: Message, losses: Losses): JsonObject[] {
+function userItems({ role, parts }: Message, losses: DroppedFields): JsonObject[] {
   const results = parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, losses)] : []))
   const own = parts.flatMap((part) => (part.type === 'native' && part.dialect === dialect ? [part.value] : []))
   const others = parts.filter(
@@ -51,7 +51,7 @@ function ownMessage(parts: readonly Part[]): JsonObject {
 }
 
 /** One part of a user's message. */
-function contentOut(part: Part, losses: Losses): JsonObject[] {
+function contentOut(part: Part, losses: DroppedFields): JsonObject[] {
   switch (part.type) {
     case 'text':
       return [{ type: 'input_text', text: part.text, ...markOut(part.cache, losses), ...nativeOut(part, losses) }]
@@ -66,20 +66,20 @@ function contentOut(part: Part, losses: Losses): JsonObject[] {
   }
 }
 
-function nativeOut(part: Part & { type: 'text' }, losses: Losses): JsonObject {
+function nativeOut(part: Part & { type: 'text' }, losses: DroppedFields): JsonObject {
   const { message: _message, ...rest } = losses.native(part.native)
   return rest
 }
 
 /** OpenAI caches by itself; its own mark goes back to it only. */
-function markOut(mark: CacheMark | undefined, losses: Losses): JsonObject {
+function markOut(mark: CacheMark | undefined, losses: DroppedFields): JsonObject {
   if (!mark) return {}
   if (!losses.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }
   losses.lose('cacheMark', mark)
   return {}
 }
 
-function mediaOut(part: MediaPart, losses: Losses): JsonObject {
+function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   const { media, source, name, detail } = part
   losses.lose('cite', part.cite || undefined)
   if (media === 'audio' || media === 'video') losses.refuse(part, media)
@@ -94,7 +94,7 @@ function mediaOut(part: MediaPart, losses: Losses): JsonObject {
   return { type: 'input_file', filename: name ?? 'document.pdf', file_data: address }
 }
 
-function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
+function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   losses.lose('isError', part.isError || undefined)
   losses.lose('cacheMark', losses.isForeign ? part.cache : undefined)
   const content = part.content.flatMap((each) => contentOut(each, losses))
@@ -109,7 +109,7 @@ function resultOut(part: ToolResultPart, losses: Losses): JsonObject {
 }
 
 /** A model's turn: what it said between two thoughts or calls is one message. */
-function assistantItems(parts: readonly Part[], losses: Losses, spaces: Namespaces): JsonObject[] {
+function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let said: Part[] = []
   const flush = () => {
@@ -131,7 +131,7 @@ function assistantItems(parts: readonly Part[], losses: Losses, spaces: Namespac
   return items
 }
 
-function saidOut(parts: readonly Part[], losses: Losses): JsonObject {
+function saidOut(parts: readonly Part[], losses: DroppedFields): JsonObject {
   const content = parts.map((part): JsonObject => {
     if (part.type === 'refusal') return { type: 'refusal', refusal: part.text }
     if (part.type !== 'text') return {}
@@ -142,7 +142,7 @@ function saidOut(parts: readonly Part[], losses: Losses): JsonObject {
   return { type: 'message', role: 'assistant', content, ...ownMessage(parts) }
 }
 
-function assistantItem(part: Part, losses: Losses, spaces: Namespaces): JsonObject | undefined {
+function assistantItem(part: Part, losses: DroppedFields, spaces: Namespaces): JsonObject | undefined {
   switch (part.type) {
     case 'tool-call':
       losses.lose('cacheMark', part.cache)

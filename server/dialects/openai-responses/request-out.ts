@@ -3,7 +3,7 @@ import { effortOf } from '../models/reasoning-effort.ts'
 import type { Conversation, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { EncodedRequest } from '../neutral/dialect.ts'
 import { commonOut } from '../openai-shared/openai-request.ts'
-import { Losses } from '../wire/dropped-fields.ts'
+import { DroppedFields } from '../wire/dropped-fields.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
 import { type Offer, offerOf } from '../wire/tool-choice.ts'
 import { itemsOut } from './items-out.ts'
@@ -27,7 +27,7 @@ const said = [
 /** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for what cannot be said. */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, dialect)
-  const losses = new Losses(conversation, dialect)
+  const losses = new DroppedFields(conversation, dialect)
   const { system, verbosity, reasoning, stream } = conversation
   const instructions = system.map(({ text }) => text).join('\n\n')
   for (const { cache } of losses.isForeign ? system : []) losses.lose('cacheMark', cache)
@@ -75,7 +75,7 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
 }
 
 /** This dialect has a list of allowed tools; only what it has none of is left out of it. */
-function offered(conversation: Conversation, losses: Losses): Offer {
+function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const write = (tool: Tool) => toolOut(tool, losses)
   const choice = conversation.toolChoice
   const isSayable = (tool: ToolReference) => !losses.isForeign || tool.type !== 'native'
@@ -86,15 +86,15 @@ function offered(conversation: Conversation, losses: Losses): Offer {
 }
 
 /** In its own dialect each tool goes back into its namespace, whatever the choice among them. */
-function inOwnSpaces({ tools }: Conversation, offer: Offer, losses: Losses): Offer {
+function inOwnSpaces({ tools }: Conversation, offer: Offer, losses: DroppedFields): Offer {
   return losses.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, losses) }
 }
 
-function written(tools: readonly Tool[], losses: Losses): JsonObject[] {
+function written(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
   return inSpaces(tools.flatMap((tool) => toolOut(tool, losses).map((wire) => [tool, wire] as const)))
 }
 
-function toolOut(tool: Tool, losses: Losses): JsonObject[] {
+function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
   switch (tool.type) {
     case 'function': {
       losses.lose('cacheMark', tool.cache)

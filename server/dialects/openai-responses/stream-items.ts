@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { SaidText } from '../metering/text-buffer.ts'
+import type { TextBuffer } from '../metering/text-buffer.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { ReplyPart } from '../neutral/reply.ts'
 
@@ -17,7 +17,7 @@ export interface StreamPart {
 /** A stretch of text that the service counts by itself: a content part, a summary part, the input of a call. */
 export interface StreamPiece {
   /** What the caller was told of it. */
-  readonly told: SaidText
+  readonly told: TextBuffer
   part: StreamPart
   /** Came with the start of a call: a placeholder where deltas follow, the input where none do. */
   held: string

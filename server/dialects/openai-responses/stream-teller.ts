@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
-import { SaidText } from '../metering/text-buffer.ts'
+import { TextBuffer } from '../metering/text-buffer.ts'
 import type { Citation } from '../neutral/conversation.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { PartDetail, ReplyPart, StreamEvent } from '../neutral/reply.ts'
@@ -168,7 +168,7 @@ export class StreamTeller {
     if (known) return known
     if (item.type === 'message') return this.#begin(item, key, { type, text: '' })
     if (item.type !== 'reasoning') return undefined
-    const piece = { told: new SaidText(), part: this.thought(item, key.startsWith('text')), held: '' }
+    const piece = { told: new TextBuffer(), part: this.thought(item, key.startsWith('text')), held: '' }
     // The paragraphs of a summary are one thought.
     if (key.startsWith('summary') && [...item.pieces.values()].some(({ told }) => told.length > 0))
       this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text: gap })
@@ -179,7 +179,7 @@ export class StreamTeller {
   #begin(item: StreamItem, key: string, part: ReplyPart): StreamPiece {
     // The content parts of a message follow one another.
     if (item.type === 'message') for (const { part: before } of item.pieces.values()) this.#end(before)
-    const piece: StreamPiece = { told: new SaidText(), part: this.#part(part), held: '' }
+    const piece: StreamPiece = { told: new TextBuffer(), part: this.#part(part), held: '' }
     if (part.type === 'text' || part.type === 'refusal') piece.told.add(part.text)
     item.pieces.set(key, piece)
     return piece

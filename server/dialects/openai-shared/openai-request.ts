@@ -3,7 +3,7 @@ import { fixesSampling } from '../models/openai-model.ts'
 import type { CacheMark, Conversation, DialectName, Effort, SearchTool } from '../neutral/conversation.ts'
 import { efforts } from '../neutral/conversation.ts'
 import type { Fields } from '../neutral/fields.ts'
-import type { Losses } from '../wire/dropped-fields.ts'
+import type { DroppedFields } from '../wire/dropped-fields.ts'
 
 /** What OpenAI's two dialects ask for in the same words. */
 export function commonIn(body: Fields): Partial<Conversation> {
@@ -33,7 +33,7 @@ function tierIn(body: Fields): Conversation['serviceTier'] {
 }
 
 /** The same, for an upstream. */
-export function commonOut(conversation: Conversation, losses: Losses): JsonObject {
+export function commonOut(conversation: Conversation, losses: DroppedFields): JsonObject {
   const { serviceTier, parallelTools, tools } = conversation
   losses.lose('topK', conversation.topK)
   losses.lose('cache', conversation.cache)
@@ -50,7 +50,7 @@ export function commonOut(conversation: Conversation, losses: Losses): JsonObjec
 }
 
 /** Callers of other dialects do not know which models take a temperature; those of OpenAI's are told by OpenAI. */
-function samplingOut(conversation: Conversation, losses: Losses): JsonObject {
+function samplingOut(conversation: Conversation, losses: DroppedFields): JsonObject {
   const { temperature, topP } = conversation
   if (!losses.isForeign || !isFixed(conversation)) return { temperature, top_p: topP }
   losses.lose('temperature', temperature === 1 ? undefined : temperature)

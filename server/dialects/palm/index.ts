@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-based/chat-based.ts'
+import { type ChatRequest, chatBased } from '../chat-based/chat-based.ts'
 import { alternating, plainTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
@@ -7,7 +7,7 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /** Google's PaLM 2 (PaLM API reference, "generateMessage"), which counts no tokens and streams nothing. */
-export const palm = chatKin({
+export const palm = chatBased({
   name: 'palm',
   request: requestOut,
   reply: (wire) => completion(wire, 'message'),

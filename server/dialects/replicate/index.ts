@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin, noChoices } from '../chat-based/chat-based.ts'
+import { type ChatRequest, chatBased, noChoices } from '../chat-based/chat-based.ts'
 import { alternating, gap, plainTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
@@ -11,7 +11,7 @@ import type { Failure } from '../neutral/reply.ts'
  * or a stream of texts back. Every event of a stream comes as an object of its name and its data, the last of them the
  * prediction as it ended.
  */
-export const replicateChat = chatKin({
+export const replicateChat = chatBased({
   name: 'replicate',
   request: requestOut,
   reply: (wire) => ('output' in wire ? completion(textOf(wire['output']), 'message', 'stop', wire) : noChoices),

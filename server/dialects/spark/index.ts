@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-based/chat-based.ts'
+import { type ChatRequest, chatBased } from '../chat-based/chat-based.ts'
 import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import type { UpstreamDialect } from '../neutral/dialect.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
@@ -8,7 +8,7 @@ import { type SparkModel, takesSystem } from './model.ts'
 
 /** iFlytek's own form of conversations with Spark (Spark Web API docs): one message there, frames back. */
 export function spark(model: SparkModel, appId: string): UpstreamDialect {
-  return chatKin({
+  return chatBased({
     name: 'spark',
     request: (asked) => requestOut(asked, model, appId),
     reply: (frame) => chunkOf(frame, 'message'),

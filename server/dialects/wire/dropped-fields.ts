@@ -124,7 +124,7 @@ const places = {
 } as const
 
 /** What a request loses on its way into another dialect, by the names that its caller used. */
-export class Losses {
+export class DroppedFields {
   readonly #from: DialectName
   readonly #to: DialectName | (string & {})
   readonly #names = new Set<string>()

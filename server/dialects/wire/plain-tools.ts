@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, Tool } from '../neutral/conversation.ts'
-import type { Losses } from './dropped-fields.ts'
+import type { DroppedFields } from './dropped-fields.ts'
 import { meantTools, type Offer, offerOf } from './tool-choice.ts'
 import { freeformDescription, freeformSchema } from './tool-input.ts'
 
 /** Tools for services that know functions only. Where some may be called or one must, the others are not offered. */
-export function plainTools(conversation: Conversation, losses: Losses): Offer {
+export function plainTools(conversation: Conversation, losses: DroppedFields): Offer {
   const { toolChoice } = conversation
   const write = (tool: Tool) => plainTool(tool, losses)
   const offer = offerOf(conversation, losses, write)
@@ -13,7 +13,7 @@ export function plainTools(conversation: Conversation, losses: Losses): Offer {
   return { tools: meantTools(conversation).flatMap(write), choice: toolChoice }
 }
 
-function plainTool(tool: Tool, losses: Losses): JsonObject[] {
+function plainTool(tool: Tool, losses: DroppedFields): JsonObject[] {
   switch (tool.type) {
     case 'function': {
       losses.lose('cacheMark', tool.cache)

@@ -1,5 +1,5 @@
 import type { Conversation, Message, Part, TextPart } from '../neutral/conversation.ts'
-import { Losses } from './dropped-fields.ts'
+import { DroppedFields } from './dropped-fields.ts'
 
 /** What separates texts that stood in messages of their own. */
 export const gap = '\n\n'
@@ -18,7 +18,7 @@ export interface SpokenTurns {
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
   // What nobody reads is named when the request is written.
   const { native: _native, unread: _unread, ...read } = conversation
-  const losses = new Losses(read, to)
+  const losses = new DroppedFields(read, to)
   const joined = joinTurns(resultsFirst(conversation.messages))
   const spoken = joined.filter((message) => message.parts.some((part) => says(part, to)))
   if (spoken.length === 0) return { conversation: withSystemSaid(conversation, to), dropped: [] }
@@ -95,7 +95,7 @@ function says(part: Part, to: string): boolean {
   }
 }
 
-function loseAll({ parts }: Message, losses: Losses): void {
+function loseAll({ parts }: Message, losses: DroppedFields): void {
   for (const part of parts) {
     if (part.type === 'reasoning') losses.lose('thought', part)
     if (part.type === 'native') losses.foreign(part.value, 'message')

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
-import type { Losses } from './dropped-fields.ts'
+import type { DroppedFields } from './dropped-fields.ts'
 
 /** The tools that an upstream is offered, and the choice among them. */
 export interface Offer {
@@ -12,7 +12,7 @@ export interface Offer {
  * What is offered where a service has no list of allowed tools: those and no others. Where the service has none of the
  * tools that are allowed or demanded, the model may call none at all: it must not call one that was not meant.
  */
-export function offerOf(conversation: Conversation, losses: Losses, write: (tool: Tool) => JsonObject[]): Offer {
+export function offerOf(conversation: Conversation, losses: DroppedFields, write: (tool: Tool) => JsonObject[]): Offer {
   const { tools, toolChoice: choice } = conversation
   if (choice?.mode !== 'allowed' && choice?.mode !== 'tool') return { tools: tools.flatMap(write), choice }
   const meant = meantTools(conversation)

@@ -1,5 +1,5 @@
 import { type JsonObject, tryParse } from '../../lib/json.ts'
-import { type ChatRequest, chatKin } from '../chat-based/chat-based.ts'
+import { type ChatRequest, chatBased } from '../chat-based/chat-based.ts'
 import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
 import { zhipuFailure } from '../failures/zhipu-failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
@@ -9,7 +9,7 @@ import type { Failure } from '../neutral/reply.ts'
  * The third form of Zhipu's API, which chatglm models speak (one-api's source; the service's own page is gone). Its
  * streams have the name of each event beside the text: `toEvents` puts both into one object.
  */
-export const zhipuV3 = chatKin({
+export const zhipuV3 = chatBased({
   name: 'zhipu-v3',
   request: requestOut,
   reply: replyIn,

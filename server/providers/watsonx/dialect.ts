@@ -1,4 +1,4 @@
-import { type ChatRequest, chatKin } from '../../dialects/chat-based/chat-based.ts'
+import { type ChatRequest, chatBased } from '../../dialects/chat-based/chat-based.ts'
 import { serviceFailure } from '../../dialects/failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../../dialects/neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../../dialects/neutral/fields.ts'
@@ -19,7 +19,7 @@ const same = [
 ] as const
 
 /** Conversations with watsonx.ai: OpenAI's chat with other names for the model, a forced tool and the end. */
-export const watsonxChat = chatKin({
+export const watsonxChat = chatBased({
   name: 'watsonx',
   request: requestOut,
   reply: answerIn,

@@ -1,6 +1,6 @@
 import { DecodingMeter } from '../../dialects/metering/decoding-meter.ts'
 import { addMedia, textsOf } from '../../dialects/metering/event-tally.ts'
-import { SaidMedia } from '../../dialects/metering/media-tokens.ts'
+import { MediaCounter } from '../../dialects/metering/media-tokens.ts'
 import type { MediaTokens, StreamEncoder, UpstreamDialect } from '../../dialects/neutral/dialect.ts'
 import { replyEvents } from '../../dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../dialects/neutral/reply.ts'
@@ -72,7 +72,7 @@ async function deliverWhole(
   if (!open.call.facts.stream) {
     const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
     const said = madeOf(() => stringify(told), status)
-    keeperOf(deps.keptItems, open.call)?.(told)
+    keeperOf(deps.itemStore, open.call)?.(told)
     return settleWhole(deps, open, response, said, measured, handOver, true)
   }
   const encoder = encoderFor(deps, open, to)
@@ -100,7 +100,7 @@ async function streamed(response: Response, options: ConstructorParameters<typeo
 
 function encoderFor(deps: RelayDeps, { call }: OpenCall, to: NonNullable<Codec['to']>): StreamEncoder {
   const encoder = to.dialect.streamEncoder(to.frame)
-  const keep = keeperOf(deps.keptItems, call)
+  const keep = keeperOf(deps.itemStore, call)
   return keep ? keepingEncoder(encoder, keep) : encoder
 }
 
@@ -109,7 +109,7 @@ function outputOf(reply: Reply): string {
 }
 
 function mediaOf(reply: Reply): MediaTokens | undefined {
-  const media = new SaidMedia()
+  const media = new MediaCounter()
   for (const { parts } of reply.choices) for (const part of parts) addMedia(part, media)
   return media.tokens
 }

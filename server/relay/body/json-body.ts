@@ -6,7 +6,7 @@ import { countPlainMembers, findTwice } from '../../lib/json-edit.ts'
 import type { JsonShape } from '../../lib/json-scan.ts'
 import { JsonFault, parseJson } from '../../lib/parse-json.ts'
 import type { Turns } from '../../lib/turns.ts'
-import type { IdleWait, IdleWatch } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import { jsonLimits } from './json-limits.ts'
@@ -21,7 +21,7 @@ const modelMember = new TextEncoder().encode('"model"')
 type Admit = (model: string | undefined) => Promise<void>
 
 interface ReadDeps {
-  readonly idleWatch: IdleWatch
+  readonly deadlineWatch: DeadlineWatch
   readonly turns: Turns
 }
 
@@ -83,7 +83,7 @@ function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
 async function readBytes(
   source: BodySource,
   limits: BodyLimits,
-  watch: Pick<ReadDeps, 'idleWatch'>,
+  watch: Pick<ReadDeps, 'deadlineWatch'>,
 ): Promise<Uint8Array> {
   const { declared, timeMs } = limits
   try {
@@ -101,13 +101,13 @@ async function readBytes(
 function readShort(
   source: BodySource,
   timeMs: number,
-  { idleWatch }: Pick<ReadDeps, 'idleWatch'>,
+  { deadlineWatch }: Pick<ReadDeps, 'deadlineWatch'>,
 ): Promise<Uint8Array> {
   if (timeMs <= 0) return source.bytes()
   return new Promise((resolve, reject) => {
-    const over = () => idleWatch.remove(wait)
-    const wait: IdleWait = {
-      dueAtMs: idleWatch.nowMs() + timeMs,
+    const over = () => deadlineWatch.remove(wait)
+    const wait: DeadlineWait = {
+      dueAtMs: deadlineWatch.nowMs() + timeMs,
       due() {
         over()
         reject(tooSlow())
@@ -117,7 +117,7 @@ function readShort(
         reject(shuttingDown())
       },
     }
-    idleWatch.add(wait)
+    deadlineWatch.add(wait)
     source.bytes().then(resolve, reject).finally(over)
   })
 }

@@ -7,13 +7,13 @@ import type { FetchMedia } from '../../outbound/fetch-media.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
 import type { FetchJson } from '../../providers/provider.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { IdleWatch } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import type { TokenCounter } from '../counting/count-tokens.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { ChannelFailures } from '../routing/channel-failures.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
-import type { MissingPlaces } from '../routing/unsupported-features.ts'
-import type { KeptItems } from './item-store.ts'
+import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
+import type { ItemStore } from './item-store.ts'
 import type { AsideReader } from './known-request.ts'
 import type { Threads } from './threads.ts'
 import type { TokenKeeper } from './upstream-tokens.ts'
@@ -28,11 +28,11 @@ export interface RelayDeps {
   channelFailures: ChannelFailures
   counter: TokenCounter
   asideReader: AsideReader
-  idleWatch: IdleWatch
+  deadlineWatch: DeadlineWatch
   guard: MetadataGuard
   /** Dialects that a channel's service turned out not to offer. */
-  missingPlaces: MissingPlaces
-  keptItems: KeptItems
+  unsupportedFeatures: UnsupportedFeatures
+  itemStore: ItemStore
   threads: Threads
   /** What providers sign and log in with. */
   accessTokens: TokenKeeper

@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts'
  * What models of other services answered to callers of the Responses API, kept for a while: OpenAI keeps answers unless
  * it is told `store: false`, and programs name parts of them by their ids in place of sending them again.
  */
-export interface KeptItems {
+export interface ItemStore {
   keep(tokenId: number, items: readonly JsonObject[]): void
   /** An item as JSON. */
   find(tokenId: number, id: string): string | undefined
@@ -25,7 +25,7 @@ interface Kept {
 }
 
 /** Keeps items in the memory of this process alone. */
-export function createKeptItems(nowMs: () => number): KeptItems {
+export function createItemStore(nowMs: () => number): ItemStore {
   const items = new Map<string, Kept>()
   let characters = 0
   const drop = (key: string, { text }: Kept) => {
@@ -59,7 +59,7 @@ export function createKeptItems(nowMs: () => number): KeptItems {
  * A body of the Responses API with the items themselves in the place of references to them, as far as they are kept.
  * Throws GatewayError (request_too_large): a short body could name one long item a thousand times.
  */
-export function withItems(kept: KeptItems, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
+export function withItems(kept: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
   const input = body.kind === 'json' ? body.json['input'] : undefined
   if (body.kind === 'form' || !Array.isArray(input)) return body
   let characters = 0
@@ -102,7 +102,7 @@ function isReference(item: unknown): item is JsonObject {
 
 /** Who keeps the items of an answer; undefined where they are not to be kept. */
 export function keeperOf(
-  kept: KeptItems,
+  kept: ItemStore,
   { caller, dialect, body }: RelayCall,
 ): ((answer: JsonObject) => void) | undefined {
   const isWanted = dialect === 'openai-responses' && body.kind === 'json' && body.json['store'] !== false

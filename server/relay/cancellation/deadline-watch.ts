@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { RunningClock } from '../../lib/running-clock.ts'
 
 /** A wait of unknown length that wants to be told when it has lasted for some time. */
-export interface IdleWait {
+export interface DeadlineWait {
   /** When to be told, in milliseconds of the watch's clock; may be moved while watched. */
   dueAtMs: number
   due(): void
@@ -17,18 +17,18 @@ export interface IdleWait {
  * also the clock of all waits, which stands still while this process does: after a pause, everybody who is waited for
  * has as much time left as before it.
  */
-export interface IdleWatch extends Clock {
-  add(wait: IdleWait): void
-  remove(wait: IdleWait): void
+export interface DeadlineWatch extends Clock {
+  add(wait: DeadlineWait): void
+  remove(wait: DeadlineWait): void
   /** Ends all waits that can be ended, and each that comes later. */
   cutAll(): void
   close(): void
 }
 
-export function createIdleWatch(wall: Clock, tickMs = 250): IdleWatch {
+export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
   const clock = new RunningClock(wall)
   // Not a Set: what was removed from one stays reachable from its outgrown tables until everything is collected.
-  const waits: IdleWait[] = []
+  const waits: DeadlineWait[] = []
   const timer = setInterval(() => {
     const now = clock.nowMs()
     // From the end, because what is removed meanwhile is replaced by the last.

@@ -1,7 +1,7 @@
 import { reasonsUnseen } from '../../billing/model-limits.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
-import type { MissingPlaces } from '../routing/unsupported-features.ts'
+import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
 const names = /stream_options|include_usage/
@@ -25,12 +25,12 @@ export function isAboutUsage(
 }
 
 /** True for a model of a channel that was found to refuse it not long ago: its streams are counted here. */
-export function refusesUsage(places: MissingPlaces, channel: Channel, upstreamModel: string): boolean {
+export function refusesUsage(places: UnsupportedFeatures, channel: Channel, upstreamModel: string): boolean {
   return places.has(placeOf(channel, upstreamModel))
 }
 
 export function noteRefusesUsage(
-  places: MissingPlaces,
+  places: UnsupportedFeatures,
   channel: Channel,
   upstreamModel: string,
   failed: AttemptFailed,

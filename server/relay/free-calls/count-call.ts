@@ -84,7 +84,7 @@ async function countThere(deps: RelayDeps, call: RelayCall, channel: Channel): P
   const counting = { dialect: endpoint.dialect, forwards: endpoint.forwards ?? [], target: countTarget }
   const question = { call, channel, upstreamModel, capTokens: undefined }
   const { response } = await askAt(deps, question, counting, patienceOf(channel, deps.settings()))
-  const { text, ending } = await readBounded(deps, response, mostBytes, deps.idleWatch.nowMs() + bodyMs)
+  const { text, ending } = await readBounded(deps, response, mostBytes, deps.deadlineWatch.nowMs() + bodyMs)
   return response.ok && ending === 'end' ? text : undefined
 }
 

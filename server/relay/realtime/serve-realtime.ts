@@ -182,7 +182,7 @@ async function connect(
       connectTimeoutMs: patience.connectTimeoutMs,
       answerTimeoutMs: patience.firstByteTimeoutMs,
       mostBytes,
-      nowMs: () => relay.idleWatch.nowMs(),
+      nowMs: () => relay.deadlineWatch.nowMs(),
     })
     if (!(answer instanceof Response)) return answer
     if (answer.ok) {

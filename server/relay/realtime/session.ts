@@ -13,7 +13,7 @@ import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { SessionCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import type { IdleWait } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { usageFault } from '../charging/check-usage.ts'
 import { type OpenCall, settle } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
@@ -56,7 +56,7 @@ const decoder = new TextDecoder()
  * One session: messages pass both ways as they come, in order, and a side that is slow stops the other. It owns the hold
  * from the moment the caller's connection stands: however it ends, it settles once, and only then the caller is told.
  */
-export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
+export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait {
   dueAtMs = 0
   place: number | undefined
   readonly #deps: RelayDeps
@@ -97,7 +97,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
       this.#silence.upstreamBlockedAtMs = undefined
       if (this.#isCallerThere) socket.resume()
     }
-    this.#deps.idleWatch.add(this)
+    this.#deps.deadlineWatch.add(this)
     this.#sessions.add(this)
     this.#pump().catch((error: unknown) => {
       this.#deps.events.warning(`${this.#open.call.requestId}: ${String(error)}`)
@@ -111,7 +111,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
     this.#silence.callerSaid()
     this.#meter.heard(textOf(data))
     if (this.#upstream.send(data)) return
-    this.#silence.upstreamBlockedAtMs ??= this.#deps.idleWatch.nowMs()
+    this.#silence.upstreamBlockedAtMs ??= this.#deps.deadlineWatch.nowMs()
     this.#caller?.pause()
   }
 
@@ -180,7 +180,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
 
   async #deliver(data: Data): Promise<void> {
     if (!this.#isCallerThere || this.#caller?.send(data) !== false) return
-    this.#silence.callerBlockedAtMs = this.#deps.idleWatch.nowMs()
+    this.#silence.callerBlockedAtMs = this.#deps.deadlineWatch.nowMs()
     await new Promise<void>((resolve) => {
       this.#onDrained = resolve
     })
@@ -241,7 +241,7 @@ export class RealtimeSession implements SocketSession, OpenSession, IdleWait {
   async #endOnce(ending: Ending): Promise<void> {
     const { outcome, error, upstreamFault, upstream } = ending
     const deps = this.#deps
-    deps.idleWatch.remove(this)
+    deps.deadlineWatch.remove(this)
     this.#upstream.onDrain = undefined
     await this.#hushed()
     this.#upstream.close(upstream.code, upstream.reason)

@@ -28,27 +28,27 @@ export class Silence {
   constructor(deps: RelayDeps, open: OpenCall<SessionCall>) {
     this.#deps = deps
     this.#open = open
-    this.#startedAtMs = deps.idleWatch.nowMs()
+    this.#startedAtMs = deps.deadlineWatch.nowMs()
     this.#callerSaidAtMs = this.#startedAtMs
     this.#upstreamSaidAtMs = this.#callerSaidAtMs
   }
 
   callerSaid(): void {
-    this.#callerSaidAtMs = this.#deps.idleWatch.nowMs()
+    this.#callerSaidAtMs = this.#deps.deadlineWatch.nowMs()
   }
 
   upstreamSaid(): void {
-    this.#upstreamSaidAtMs = this.#deps.idleWatch.nowMs()
+    this.#upstreamSaidAtMs = this.#deps.deadlineWatch.nowMs()
   }
 
   nextLookMs(): number {
-    return this.#deps.idleWatch.nowMs() + lookEveryMs
+    return this.#deps.deadlineWatch.nowMs() + lookEveryMs
   }
 
   lapse(isBusy: boolean, upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): Lapse | undefined {
     const { channel } = this.#open
     const settings = this.#deps.settings()
-    const nowMs = this.#deps.idleWatch.nowMs()
+    const nowMs = this.#deps.deadlineWatch.nowMs()
     const isPast = (sinceMs: number | undefined, limitMs: number) =>
       sinceMs !== undefined && limitMs > 0 && nowMs - sinceMs >= limitMs
     const idleMs = channel.streamIdleTimeoutMs ?? settings.StreamIdleTimeout * 1000
@@ -64,7 +64,7 @@ export class Silence {
   }
 
   #isLost(upstream: Pick<UpstreamSocket, 'heardAtMs' | 'ping'>): boolean {
-    const nowMs = this.#deps.idleWatch.nowMs()
+    const nowMs = this.#deps.deadlineWatch.nowMs()
     if (nowMs - upstream.heardAtMs < pingAfterMs) return false
     if (this.#pingedAtMs < upstream.heardAtMs) {
       this.#pingedAtMs = nowMs

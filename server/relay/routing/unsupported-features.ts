@@ -9,7 +9,7 @@ export interface MissingPlace {
 }
 
 /** Remembers for a while what services do not offer, dialects and the usage of streams, so that each call need not find out. */
-export interface MissingPlaces {
+export interface UnsupportedFeatures {
   has(place: string): boolean
   note(place: string, reason: string): void
   /** What is missing at a channel. */
@@ -22,7 +22,7 @@ const mostPlaces = 10_000
 const longestReason = 300
 
 /** A place is named by the number of its channel, its address and what is missing, with blanks between. */
-export function createMissingPlaces(nowMs: () => number): MissingPlaces {
+export function createUnsupportedFeatures(nowMs: () => number): UnsupportedFeatures {
   const found = new Map<string, Omit<MissingPlace, 'what'>>()
   return {
     has: (place) => (found.get(place)?.untilMs ?? 0) > nowMs(),

@@ -1,5 +1,5 @@
 import type { RelayCall } from '../call/call.ts'
-import type { IdleWait, IdleWatch } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
 import { keepAlive } from './keep-alive.ts'
@@ -7,7 +7,7 @@ import { keepAlive } from './keep-alive.ts'
 /** A stream that is being asked for. */
 export interface Asking {
   call: RelayCall
-  watch: IdleWatch
+  watch: DeadlineWatch
   /** Longest silence before the caller gets a sign that the call goes on. */
   everyMs: number
   /** The answer, once the upstream has begun it. */
@@ -42,7 +42,7 @@ interface BodyReader {
 }
 
 /** The body of an answer that may have to begin before its upstream does. It owns nothing: the call behind it does. */
-class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, IdleWait {
+class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   dueAtMs: number
   place: number | undefined
   hasBegun = false

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { Outcome } from '../../events.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import type { IdleWait } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { type Measured, measure } from '../charging/measure.ts'
 import { type OpenCall, orRelease, settle } from '../charging/settlement.ts'
 import { describeFault } from '../failures/describe-fault.ts'
@@ -15,7 +15,7 @@ const never = Number.POSITIVE_INFINITY
  * The body of an answer of sound. Its price, or its usage, is known before, so the last piece waits only for the charge.
  * There is no event to report a fault with: a broken upstream breaks the answer off, and costs nothing.
  */
-export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait {
+export class BinaryStream implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
   dueAtMs = never
   place: number | undefined
@@ -48,7 +48,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
     this.#reader = reader
     this.#first = first
     this.#reported = reported
-    deps.idleWatch.add(this)
+    deps.deadlineWatch.add(this)
     // The runtime does not ask for the end of a body that it never began to read.
     const { leaving } = open.call
     leaving.action = () => this.#leave()
@@ -138,7 +138,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, IdleWait
 
   #letGo(): void {
     this.#open.call.leaving.close()
-    this.#deps.idleWatch.remove(this)
+    this.#deps.deadlineWatch.remove(this)
   }
 
   async #settleOnce(outcome: Outcome): Promise<void> {

@@ -5,7 +5,7 @@ import { joined } from '../../lib/bytes/joined.ts'
 import { SseSplitter } from '../../lib/bytes/sse.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import type { IdleWait } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 import { describeFault } from '../failures/describe-fault.ts'
@@ -40,7 +40,7 @@ const atEnd: Step = { done: true, value: undefined }
  * before its first step never runs its `finally`; and no async function where a piece passes, because thousands of
  * streams wait in it at a time.
  */
-export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait {
+export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
   dueAtMs = never
   place: number | undefined
@@ -80,7 +80,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     this.#opening = opening
     this.#cost = new RunningCost(deps, open, meter)
     // The runtime does not ask for the end of a body that it never began to read.
-    deps.idleWatch.add(this)
+    deps.deadlineWatch.add(this)
     const { leaving } = open.call
     leaving.action = () => this.#leave()
     if (leaving.hasLeft) this.#leave()
@@ -193,7 +193,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
         reader: this.#reader,
         splitter: this.#splitter,
         meter,
-        clock: this.#deps.idleWatch,
+        clock: this.#deps.deadlineWatch,
         limitMs: drainMs,
       }
       // What cannot be read any more keeps nobody from paying for what came before.
@@ -359,7 +359,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, IdleWait 
     const deps = this.#deps
     const open = this.#open
     open.call.leaving.close()
-    deps.idleWatch.remove(this)
+    deps.deadlineWatch.remove(this)
     // One that was interrupted is known already.
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, delivered }

@@ -46,12 +46,12 @@ export async function openStream(
     ...limits,
     pieceBytes: pieceBytesFor(deps.settings().PreConsumedQuota),
   })
-  const untilMs = limits.keepAliveMs > 0 ? deps.idleWatch.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
+  const untilMs = limits.keepAliveMs > 0 ? deps.deadlineWatch.nowMs() + limits.keepAliveMs : Number.POSITIVE_INFINITY
   leaving.action = () => reader.cancel()
   const { status } = response
   const { key } = open.channel.upstream
   try {
-    const opening = await readOpening({ reader, newMeter, status, leaving, untilMs, clock: deps.idleWatch, key })
+    const opening = await readOpening({ reader, newMeter, status, leaving, untilMs, clock: deps.deadlineWatch, key })
     return { reader, opening }
   } catch (error) {
     reader.cancel()

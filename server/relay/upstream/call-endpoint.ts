@@ -27,7 +27,7 @@ export interface Patience {
  * of other dialects. Throws GatewayError for a call that the channel's provider cannot make.
  */
 export function endpointsOf(
-  deps: Pick<RelayDeps, 'missingPlaces'>,
+  deps: Pick<RelayDeps, 'unsupportedFeatures'>,
   call: RelayCall,
   channel: Channel,
   upstreamModel: string,
@@ -41,7 +41,7 @@ export function endpointsOf(
     const best = chatEndpointFor(all, call.dialect)
     const [general] = all
     if (best && general && best !== general)
-      return deps.missingPlaces.has(placeOf(channel, best)) ? [general] : [best, general]
+      return deps.unsupportedFeatures.has(placeOf(channel, best)) ? [general] : [best, general]
     if (best) return [best]
   }
   throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
@@ -114,7 +114,7 @@ function callTarget(
     httpVersion: channel.httpVersion,
     guard: deps.guard,
     leaving: call.leaving,
-    watch: deps.idleWatch,
+    watch: deps.deadlineWatch,
   })
 }
 
@@ -179,7 +179,7 @@ async function opened(
   const controller = new AbortController()
   leaving.action = () => controller.abort()
   const wait = {
-    dueAtMs: firstByteTimeoutMs > 0 ? deps.idleWatch.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
+    dueAtMs: firstByteTimeoutMs > 0 ? deps.deadlineWatch.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
     place: undefined,
     lost: undefined as GatewayError | undefined,
     due() {
@@ -194,7 +194,7 @@ async function opened(
       controller.abort()
     },
   }
-  deps.idleWatch.add(wait)
+  deps.deadlineWatch.add(wait)
   try {
     await deps.guard.check(target.url)
     if (leaving.hasLeft) throw leftUnsent()
@@ -214,6 +214,6 @@ async function opened(
     if (error instanceof GatewayError) throw error
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
-    deps.idleWatch.remove(wait)
+    deps.deadlineWatch.remove(wait)
   }
 }

@@ -62,7 +62,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     }
     const question = { call, channel, upstreamModel, capTokens: undefined }
     const { prepared, response } = await askAt(deps, question, endpoint, patience)
-    const { text, ending } = await readBounded(deps, response, probeBytes, deps.idleWatch.nowMs() + wholeProbeMs)
+    const { text, ending } = await readBounded(deps, response, probeBytes, deps.deadlineWatch.nowMs() + wholeProbeMs)
     const { key } = channel.upstream
     if (!response.ok) {
       const failed = statusFailure(response, text, key, deps.clock.nowMs(), prepared.codec?.from)

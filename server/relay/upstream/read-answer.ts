@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import { PackedAnswerFault } from '../../lib/network/fetch-plain.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
-import type { IdleWait } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
@@ -34,13 +34,13 @@ export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): R
 
 /** Reads a body of an upstream under limits. */
 export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {
-  return new UpstreamReader(body, deps.idleWatch, limits)
+  return new UpstreamReader(body, deps.deadlineWatch, limits)
 }
 
 /** The error body as far as it comes without trouble; its status alone says enough. */
 export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
-  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.idleWatch.nowMs() + errorBodyMs }
+  const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.deadlineWatch.nowMs() + errorBodyMs }
   const { bytes } = await readerOf(deps, response.body, limits).collect(errorBodyBytes)
   return bytes.toString('utf8')
 }
@@ -94,27 +94,27 @@ function isShort(response: Response): boolean {
 
 function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
   return new Promise((resolve, reject) => {
-    const dueAtMs = Math.min(limits.deadlineMs, deps.idleWatch.nowMs() + limits.idleMs)
+    const dueAtMs = Math.min(limits.deadlineMs, deps.deadlineWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
     // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
       leaving.action?.()
     }
-    const wait: IdleWait = {
+    const wait: DeadlineWait = {
       dueAtMs,
-      due: () => giveUp(deps.idleWatch.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled'),
+      due: () => giveUp(deps.deadlineWatch.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled'),
       cut: () => giveUp('cut'),
       place: undefined,
     }
     const fail = (ending: 'stalled' | 'overdue' | 'broken' | 'cut') => {
-      deps.idleWatch.remove(wait)
+      deps.deadlineWatch.remove(wait)
       reject(noWholeAnswer(ending, open, response.status))
     }
-    deps.idleWatch.add(wait)
+    deps.deadlineWatch.add(wait)
     response.text().then(
       (text) => {
-        deps.idleWatch.remove(wait)
+        deps.deadlineWatch.remove(wait)
         resolve(text)
       },
       () => fail('broken'),

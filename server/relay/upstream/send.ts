@@ -7,7 +7,7 @@ import { unlessAborted } from '../../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
 import type { Target } from '../../providers/provider.ts'
 import { CallerLeft, type Leaving } from '../cancellation/caller-left.ts'
-import type { IdleWait, IdleWatch } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 
 /** What goes upstream. Bodies that cannot be sent twice are functions that make a new one for each attempt. */
@@ -24,7 +24,7 @@ export interface Sending {
   httpVersion: 'auto' | '1.1' | '2'
   guard: MetadataGuard
   leaving: Leaving
-  watch: IdleWatch
+  watch: DeadlineWatch
 }
 
 const never = Number.POSITIVE_INFINITY
@@ -68,7 +68,7 @@ export function leftUnsent(): GatewayError {
 }
 
 /** How long an answer's head is waited for. */
-class Patience implements IdleWait {
+class Patience implements DeadlineWait {
   dueAtMs: number
   place: number | undefined
   /** Why the request was given up. */

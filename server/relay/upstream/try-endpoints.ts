@@ -47,7 +47,7 @@ function shorter(aMs: number, bMs: number): number {
  * Sends a call to the best place of its channel; where the service has no such place, to the next. `ready` is told what
  * goes out before it does. Throws GatewayError, also before there is a promise, AttemptFailed and CallerLeft.
  */
-export function askUpstream(
+export function tryEndpoints(
   deps: RelayDeps,
   question: Question,
   patience: Patience,
@@ -79,7 +79,7 @@ async function askEither(
   if (verdict === 'there') return { ...asked, response: new Response(text, response) }
   const other = await askAt(deps, question, second, patience, ready)
   if (verdict === 'missing' && other.response.ok && isChat(first))
-    deps.missingPlaces.note(placeOf(channel, first), readErrorBody(text, response.status).message)
+    deps.unsupportedFeatures.note(placeOf(channel, first), readErrorBody(text, response.status).message)
   return other
 }
 
@@ -88,7 +88,7 @@ function usualPath(endpoint: ChatEndpoint | ModeEndpoint): string {
   return isChat(endpoint) && endpoint.dialect.name === 'anthropic-messages' ? '/messages' : '/responses'
 }
 
-/** Sends a call to one place of its channel. Throws like `askUpstream`. */
+/** Sends a call to one place of its channel. Throws like `tryEndpoints`. */
 export async function askAt(
   deps: RelayDeps,
   question: Question,

@@ -1,4 +1,4 @@
-import type { IdleWait, IdleWatch } from '../cancellation/deadline-watch.ts'
+import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 
 /**
  * What came next from the upstream. `quiet`: nothing for a keep-alive interval; the read goes on. `stalled`: nothing
@@ -37,12 +37,12 @@ const never = Number.POSITIVE_INFINITY
  * Reads an upstream body piece by piece, one read at a time, so that a caller who does not read stops the upstream too.
  * Thousands of these wait at a time, so what a wait needs is made once and not for each piece.
  */
-export class UpstreamReader implements IdleWait {
+export class UpstreamReader implements DeadlineWait {
   /** When who waits is to be told that nothing came. */
   dueAtMs = never
   place: number | undefined
   readonly #reader: BodyReader
-  readonly #watch: IdleWatch
+  readonly #watch: DeadlineWatch
   readonly #limits: ReadLimits
   /** Length of a wait that is reported as `quiet`. */
   #quietMs: number
@@ -54,7 +54,7 @@ export class UpstreamReader implements IdleWait {
   #idleAtMs = never
   #isCut = false
 
-  constructor(body: ReadableStream<Uint8Array>, watch: IdleWatch, limits: ReadLimits) {
+  constructor(body: ReadableStream<Uint8Array>, watch: DeadlineWatch, limits: ReadLimits) {
     this.#reader = body.getReader()
     this.#watch = watch
     this.#limits = limits
