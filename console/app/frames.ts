@@ -1,4 +1,4 @@
-import type { MessageKey } from '../messages/areas.ts'
+import type { MessageKey } from '../messages/namespaces.ts'
 
 /** Heading of a page, and how wide it is, as the page itself has them. */
 interface PageFrame {

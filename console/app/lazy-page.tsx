@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react'
 import { loadChunk } from '../lib/chunk.ts'
 import { loadAreas } from '../lib/text.ts'
-import type { Area } from '../messages/areas.ts'
+import type { Area } from '../messages/namespaces.ts'
 
 /** A page that is loaded when it is visited; `preload` is what the router waits for. */
 export interface LazyPage {

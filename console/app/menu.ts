@@ -17,7 +17,7 @@ import {
 import type { SessionUser } from '../lib/session.ts'
 import { isAdmin } from '../lib/session.ts'
 import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
-import type { MessageKey } from '../messages/areas.ts'
+import type { MessageKey } from '../messages/namespaces.ts'
 
 /** Who an entry is for. */
 type For = 'everybody' | 'users' | 'admins'

@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
 import { sessionUser } from '../lib/session.ts'
 import { texts } from '../lib/url-state.ts'
-import type { Area } from '../messages/areas.ts'
+import type { Area } from '../messages/namespaces.ts'
 import { parseChannelSearch } from '../pages/channel/search.ts'
 import { parseLogSearch } from '../pages/log/search.ts'
 import { parseModelSearch } from '../pages/model/search.ts'

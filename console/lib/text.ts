@@ -1,5 +1,5 @@
 import { setupI18n } from '@lingui/core'
-import type { Area, MessageKey, Messages } from '../messages/areas.ts'
+import type { Area, MessageKey, Messages } from '../messages/namespaces.ts'
 import { importPart } from './chunk.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStored, writeStored } from './storage.ts'

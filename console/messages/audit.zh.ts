@@ -1,4 +1,4 @@
-import type { Translation } from './areas.ts'
+import type { Translation } from './namespaces.ts'
 
 export const auditZh = {
   'audit.do.channel.auto-disable': '自动禁用渠道',

@@ -1,4 +1,4 @@
-import type { Translation } from './areas.ts'
+import type { Translation } from './namespaces.ts'
 
 export const authZh = {
   'login.title': '用户登录',

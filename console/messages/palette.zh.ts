@@ -1,4 +1,4 @@
-import type { Translation } from './areas.ts'
+import type { Translation } from './namespaces.ts'
 
 export const paletteZh = {
   'palette.title': '搜索与命令',

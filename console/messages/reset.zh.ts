@@ -1,4 +1,4 @@
-import type { Translation } from './areas.ts'
+import type { Translation } from './namespaces.ts'
 
 export const resetZh = {
   'reset.title': '密码重置',

@@ -1,4 +1,4 @@
-import type { Translation } from './areas.ts'
+import type { Translation } from './namespaces.ts'
 
 export const shellZh = {
   'app.openMenu': '打开菜单',

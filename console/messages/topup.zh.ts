@@ -1,4 +1,4 @@
-import type { Translation } from './areas.ts'
+import type { Translation } from './namespaces.ts'
 
 export const topupZh = {
   'topup.title': '充值额度',

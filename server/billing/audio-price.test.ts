@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { speechCharge, type TranscriptionMeasure, transcriptionCharge } from './audio-price.ts'
 import { type PriceSheet, ratioOne } from './price.ts'
-import { createPriceBook, type PriceOptions } from './ratios.ts'
+import { createPriceBook, type PriceOptions } from './price-book.ts'
 
 function sheetOf(model: string, options: PriceOptions = {}): PriceSheet {
   const sheet = createPriceBook(options).sheet(model, 1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { imageCharge } from './image-price.ts'
 import { ratioOne } from './price.ts'
-import { createPriceBook, type PriceOptions } from './ratios.ts'
+import { createPriceBook, type PriceOptions } from './price-book.ts'
 
 type Request = { model: string; size?: string; quality?: string; n?: number; promptBytes?: number }
 

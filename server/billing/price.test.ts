@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import { scaleDecimal } from '../lib/decimal.ts'
 import { chargeTokens, type PriceSheet, quotaOne, ratioOne, tokensAffordable } from './price.ts'
-import { createPriceBook } from './ratios.ts'
+import { createPriceBook } from './price-book.ts'
 
 function micro(text: string): bigint {
   const scaled = scaleDecimal(text, 6)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createPriceBook } from './ratios.ts'
+import { createPriceBook } from './price-book.ts'
 import { isPaidByPrompt } from './tool-prices.ts'
 
 const dollars = (pico: bigint | undefined) => (pico === undefined ? undefined : Number(pico) / 1e12 / 500_000)

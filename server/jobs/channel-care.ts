@@ -7,10 +7,10 @@ import type { CoolDown } from '../relay/routing/breaker.ts'
 import type { RoutingSource } from '../relay/routing/routing-table.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
-import { type AskUpstream, createAskUpstream } from './ask-upstream.ts'
 import { type ChannelHealth, createChannelHealth } from './channel-health.ts'
 import { createChannelSwitch } from './channel-switch.ts'
 import type { NotifyRoot } from './notify.ts'
+import { type AskUpstream, createAskUpstream } from './upstream-account.ts'
 
 export interface ChannelCareDeps {
   store: Store

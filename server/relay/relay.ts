@@ -14,7 +14,7 @@ import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
 import { leftOutOf, type Prepared } from './upstream/prepare.ts'
-import { tryEndpoints, patienceOf, type Question } from './upstream/try-endpoints.ts'
+import { patienceOf, type Question, tryEndpoints } from './upstream/try-endpoints.ts'
 
 /**
  * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when

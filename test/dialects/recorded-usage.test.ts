@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import { chargeTokens, ratioOne } from '../../server/billing/price.ts'
-import { createPriceBook } from '../../server/billing/ratios.ts'
+import { createPriceBook } from '../../server/billing/price-book.ts'
 import { usageIn as anthropicUsage } from '../../server/dialects/anthropic-messages/usage.ts'
 import { usageIn as bedrockUsage } from '../../server/dialects/bedrock-converse/reply.ts'
 import { usageIn as cohereUsage } from '../../server/dialects/cohere-chat/reply.ts'

@@ -29,7 +29,7 @@ import { channels, removeDisabledChannels, updateAllBalances } from './queries.t
 import { parseChannelSearch } from './search.ts'
 import { TestAllButton } from './test-all.tsx'
 
-const ChannelPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.ChannelPeek })))
+const ChannelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ChannelPeek })))
 const HealthBoard = lazy(() => import('./board.tsx').then((it) => ({ default: it.HealthBoard })))
 const ModelsMap = lazy(() => import('./models-map.tsx').then((it) => ({ default: it.ModelsMap })))
 const BulkEditDialog = lazy(() => import('./bulk-edit.tsx').then((it) => ({ default: it.BulkEditDialog })))

@@ -25,8 +25,8 @@ import { Tail } from './tail.tsx'
 import { useFilter } from './use-filter.ts'
 
 const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: it.Histogram })))
-const LogPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.LogPeek })))
-const RequestPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.RequestPeek })))
+const LogPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.LogPeek })))
+const RequestPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.RequestPeek })))
 
 /** Calls that broke off, other than by their caller, are what one looks for. */
 const rowTone = (log: Log) => (log.outcome === 'interrupted' || log.outcome === 'failed' ? 'bad' : undefined)

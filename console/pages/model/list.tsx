@@ -22,7 +22,7 @@ import { canTry, kindOf, kinds, kindText } from './price-parts.tsx'
 import { pricesQuery } from './queries.ts'
 import { type ModelSearch, parseModelSearch } from './search.ts'
 
-const ModelPeek = lazy(() => import('./peek.tsx').then((it) => ({ default: it.ModelPeek })))
+const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ModelPeek })))
 
 /** Whoever is no admin has no other group, whatever the address says. */
 const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)

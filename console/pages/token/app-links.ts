@@ -1,6 +1,6 @@
 import { serverAddress } from '../../lib/server-address.ts'
 import { serverStatus } from '../../lib/status.ts'
-import type { MessageKey } from '../../messages/areas.ts'
+import type { MessageKey } from '../../messages/namespaces.ts'
 
 /** A client app that can be set up by a link. */
 export interface AppLink {

@@ -28,7 +28,7 @@ import { nameOf } from './token-parts.tsx'
 
 const TokenPeek = lazy(async () => {
   // The names of limits are those of the forms.
-  const [it] = await Promise.all([import('./peek.tsx'), loadAreas(['form'])])
+  const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.TokenPeek }
 })
 const TokenQr = lazy(() => import('./qr-dialog.tsx').then((it) => ({ default: it.TokenQr })))

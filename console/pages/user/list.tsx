@@ -23,7 +23,7 @@ import { roleText } from './user-parts.tsx'
 
 const UserPeek = lazy(async () => {
   // The names of limits are those of the forms.
-  const [it] = await Promise.all([import('./peek.tsx'), loadAreas(['form'])])
+  const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.UserPeek }
 })
 

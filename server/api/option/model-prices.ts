@@ -1,6 +1,6 @@
 import type { ModelPriceEntry } from '../../../contract/api/option.ts'
 import type { PriceSheet } from '../../billing/price.ts'
-import { createPriceBook, type PriceOptions } from '../../billing/ratios.ts'
+import { createPriceBook, type PriceOptions } from '../../billing/price-book.ts'
 import type { ServedModel } from '../../store/channels/served-models.ts'
 
 /** What each model costs under these options: those that are served, then those that only ModelRatio names. */

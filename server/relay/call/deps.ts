@@ -1,5 +1,5 @@
 import type { Ledger } from '../../billing/ledger.ts'
-import type { PriceBook } from '../../billing/ratios.ts'
+import type { PriceBook } from '../../billing/price-book.ts'
 import type { Events } from '../../events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Turns } from '../../lib/turns.ts'

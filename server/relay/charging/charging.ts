@@ -10,7 +10,7 @@ import {
   roundUp,
   tokensAffordable,
 } from '../../billing/price.ts'
-import type { PriceBook } from '../../billing/ratios.ts'
+import type { PriceBook } from '../../billing/price-book.ts'
 import { searchUnits, usualDocumentTokens } from '../../billing/search-price.ts'
 import { searchesAlways } from '../../dialects/wire/hosted-tools.ts'
 import { isUsualTier, partsOf } from '../../dialects/wire/service-tier.ts'

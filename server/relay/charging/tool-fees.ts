@@ -1,4 +1,4 @@
-import type { PriceBook } from '../../billing/ratios.ts'
+import type { PriceBook } from '../../billing/price-book.ts'
 import { isPaidByPrompt } from '../../billing/tool-prices.ts'
 import type { ToolCounts } from '../../dialects/metering/tool-counts.ts'
 import { type HostedTool, hostedTools, searchesAlways } from '../../dialects/wire/hosted-tools.ts'

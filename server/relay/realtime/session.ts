@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { transcriptionCharge } from '../../billing/audio-price.ts'
-import type { PriceBook } from '../../billing/ratios.ts'
+import type { PriceBook } from '../../billing/price-book.ts'
 import { errorObject } from '../../dialects/openai-passthrough/errors.ts'
 import { cancelEvent, errorEvent } from '../../dialects/openai-realtime/events.ts'
 import { sumOf } from '../../dialects/openai-realtime/usage.ts'

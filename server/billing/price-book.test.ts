@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseRatioTable, readRatioTable } from '../settings/ratio-table.ts'
 import { chargeTokens, ratioOne } from './price.ts'
-import { createPriceBook, type PriceBook } from './ratios.ts'
+import { createPriceBook, type PriceBook } from './price-book.ts'
 
 const dollars = (picoquota: bigint | undefined) => Number(picoquota) / 5e11
 
