@@ -60,6 +60,9 @@ export interface Hold {
   settle(settlement: Settlement): Promise<number>
   /** Gives everything back. */
   release(): Promise<void>
+  /** An answer owns the hold from now on: its end settles it, and whoever took it does not give it back any more. */
+  handOver(): void
+  readonly isHandedOver: boolean
 }
 
 export interface Ledger {
@@ -294,6 +297,7 @@ class OpenHold implements Hold {
   readonly #userId: number
   readonly #tokenId: number
   readonly #limits: CallLimits | undefined
+  isHandedOver = false
   #isClosed = false
 
   constructor(deps: LedgerDeps, holds: Holds, id: string, request: HoldRequest, amount: number) {
@@ -334,6 +338,10 @@ class OpenHold implements Hold {
 
   async release(): Promise<void> {
     await this.#close(releaseOp(this.#deps, this.id, this.#account))
+  }
+
+  handOver(): void {
+    this.isHandedOver = true
   }
 
   get #account(): Account {

@@ -28,37 +28,31 @@ export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
  * Once more where the service refuses an access token that was kept: it may have taken the token back; or to be asked for
  * the usage of a stream; or what another service thought earlier in the conversation.
  */
-async function attempt(
-  deps: RelayDeps,
-  call: RelayCall,
-  trial: Trial,
-  handOver: () => void,
-): Promise<Response | AttemptFailed> {
+async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
   const lent = new Map<string, string>()
   const { channel } = trial
   const upstreamModel = mappedModel(channel, call.facts.model)
   const withoutUsage = call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)
   const how = { upstreamModel, lent, withoutUsage }
-  const failed = await attemptOnce(deps, call, trial, handOver, how)
+  const failed = await attemptOnce(deps, call, trial, how)
   if (failed instanceof Response || call.signal.aborted) return failed
   if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
-    const next = await attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map(), withoutUsage: true })
+    const next = await attemptOnce(deps, call, trial, { ...how, lent: new Map(), withoutUsage: true })
     // One who leaves has an answer, too.
     if (next instanceof Response && next.ok) noteRefusesUsage(deps.unsupportedFeatures, channel, upstreamModel, failed)
     return next
   }
   if (isAboutThoughts(failed, call))
-    return attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map(), withoutThoughts: true })
+    return attemptOnce(deps, call, trial, { ...how, lent: new Map(), withoutThoughts: true })
   if (lent.size === 0 || failed.error.status !== 401) return failed
   for (const [name, value] of lent) deps.accessTokens.refused(name, value)
-  return attemptOnce(deps, call, trial, handOver, { ...how, lent: new Map() })
+  return attemptOnce(deps, call, trial, { ...how, lent: new Map() })
 }
 
 async function attemptOnce(
   deps: RelayDeps,
   call: RelayCall,
   trial: Trial,
-  handOver: () => void,
   how: Pick<Question, 'upstreamModel' | 'lent' | 'withoutUsage' | 'withoutThoughts'>,
 ): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, attempts } = trial
@@ -85,15 +79,11 @@ async function attemptOnce(
     }
     const question = { call, channel, capTokens, ...how }
     const { prepared, response } = await tryEndpoints(deps, question, patienceOf(channel, settings), ready)
-    const delivered = await deliver(deps, open, response, prepared, startedAtMs, () => {
-      note(response.status, '')
-      handOver()
-    })
-    return delivered
+    return await deliver({ deps, open, response, sentAtMs: startedAtMs }, prepared)
   } catch (error) {
     if (error instanceof CallerLeft && sent) {
       note(0, error.message)
-      handOver()
+      hold.handOver()
       return chargePrompt(deps, sent)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)

@@ -18,6 +18,7 @@ import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { endOf, TranslatingReader } from '../stream/translating-reader.ts'
 import { WholeReader } from '../stream/whole-reader.ts'
+import { type Answering, takeOver } from '../upstream/answering.ts'
 import type { Codec } from '../upstream/prepare.ts'
 import { readWhole } from '../upstream/read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
@@ -27,36 +28,22 @@ import { countingDecoder, countingMeter } from './tool-counting.ts'
  * Turns an answer to a conversation into the caller's, where one of the two speaks another dialect than OpenAI's chat.
  * Throws AttemptFailed and CallerLeft as long as nothing was handed over.
  */
-export async function deliverConversation(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  codec: Codec,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+export async function deliverConversation(answering: Answering, codec: Codec): Promise<Response> {
+  const { open, response } = answering
   const isStream = isEventStream(response.headers)
   const { stream } = open.call.facts
   if (isStream && !stream) throw await unread(response, 'the upstream streamed although it was not asked to')
   if (stream && !isStream && !codec.to) throw await unread(response, 'the upstream did not stream')
-  const answer = isStream
-    ? await deliverEvents(deps, open, response, codec, sentAtMs, handOver)
-    : await deliverWhole(deps, open, response, codec, sentAtMs, handOver)
+  const answer = isStream ? await deliverEvents(answering, codec) : await deliverWhole(answering, codec)
   if (codec.dropped.length > 0) answer.headers.set(droppedHeader, droppedNames(codec.dropped))
   if (open.call.dialect === 'anthropic-messages') answer.headers.set('request-id', open.call.requestId)
   return answer
 }
 
-async function deliverWhole(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  codec: Codec,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+async function deliverWhole(answering: Answering, codec: Codec): Promise<Response> {
+  const { deps, open, response } = answering
   const { from, to } = codec
-  const text = await readWhole(deps, open, response, sentAtMs)
+  const text = await readWhole(answering)
   const body = tryParse(text)
   if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const { status } = response
@@ -68,18 +55,18 @@ async function deliverWhole(
   const output = () => (from.billsPromptAlone ? '' : outputOf(reply))
   const measured = { usage: undefined, reported: reply.usage, output, media: mediaOf(reply) }
   noterOf(deps, open)?.(reply.id)
-  if (!to) return settleWhole(deps, open, response, text, measured, handOver, true)
+  if (!to) return settleWhole(answering, { text, isJson: true, ...measured })
   if (!open.call.facts.stream) {
     const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
     const said = madeOf(() => stringify(told), status)
     keeperOf(deps.itemStore, open.call)?.(told)
-    return settleWhole(deps, open, response, said, measured, handOver, true)
+    return settleWhole(answering, { text: said, isJson: true, ...measured })
   }
   const encoder = encoderFor(deps, open, to)
   const events = replyEvents(from.billsPromptAlone ? silent(reply) : reply)
   const before = replyEvents(reply).filter(({ type }) => type !== 'end')
   const told = madeOf(() => before.map((event) => encoder.push(event)), status).join('')
-  handOver()
+  takeOver(answering)
   forgetBody(open.call)
   const reader = new WholeReader(events, told, endOf(encoder))
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
@@ -143,21 +130,15 @@ function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDial
   }
 }
 
-async function deliverEvents(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  codec: Codec,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+async function deliverEvents(answering: Answering, codec: Codec): Promise<Response> {
+  const { deps, open, response } = answering
   const { from, to } = codec
   const { requestId } = open.call
   const note = noterOf(deps, open)
   const noting = note ? notingDialect(from, note) : from
   const newMeter = () => new DecodingMeter(noting, requestId)
-  const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
-  handOver()
+  const { reader, opening } = await openStream(answering, newMeter)
+  takeOver(answering)
   const encoder = to && encoderFor(deps, open, to)
   forgetBody(open.call)
   const options = { deps, open, withholdUsage: false }

@@ -19,6 +19,7 @@ import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
 import { BinaryStream } from '../stream/binary-stream.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
+import { type Answering, takeOver } from '../upstream/answering.ts'
 import { leftOutOf, type Prepared } from '../upstream/prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from '../upstream/read-answer.ts'
 import { deliverConversation } from './deliver-conversation.ts'
@@ -39,52 +40,40 @@ const listOf: Partial<Record<RelayMode, string>> = {
 
 /**
  * Turns the upstream's answer into the caller's. Throws AttemptFailed while another channel may still be tried, and
- * CallerLeft; calls `handOver` at the moment when the answer takes over the hold, from where on every ending settles it.
+ * CallerLeft; the hold is handed over at the moment from which every ending of the answer settles it.
  */
-export async function deliver(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  prepared: Prepared,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+export async function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
+  const { deps, open, response } = answering
   const { key } = open.channel.upstream
   const { codec } = prepared
   if (response.status < 200 || response.status > 299)
     throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs(), codec?.from)
   if (response.status === 204 || response.status === 205)
     throw await unread(response, 'the upstream sent an empty answer')
-  if (codec) return deliverConversation(deps, open, response, codec, sentAtMs, handOver)
-  const answer = await deliverOpenAi(deps, open, response, prepared, sentAtMs, handOver)
+  if (codec) return deliverConversation(answering, codec)
+  const answer = await deliverOpenAi(answering, prepared)
   const leftOut = leftOutOf(prepared)
   if (leftOut.length > 0) answer.headers.set(droppedHeader, droppedNames(leftOut))
   return answer
 }
 
 /** An answer of a service that speaks OpenAI's form, or is put into it. */
-async function deliverOpenAi(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  prepared: Prepared,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+async function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Response> {
+  const { deps, open, response } = answering
   const { key } = open.channel.upstream
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   const { mode, facts } = open.call
   if (type.startsWith('text/event-stream')) {
     if (!mayStream(open.call)) throw await unread(response, 'the upstream streamed although it was not asked to')
-    return deliverStream(deps, open, response, prepared.askedForUsage, sentAtMs, handOver)
+    return deliverStream(answering, prepared.askedForUsage)
   }
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)
-  if (isSound && response.body) return deliverSound(deps, open, response, sentAtMs, handOver)
-  const text = await readWhole(deps, open, response, sentAtMs)
+  if (isSound && response.body) return deliverSound(answering, response.body)
+  const text = await readWhole(answering)
   const parsed = tryParse(text)
   const isPlain = !type.includes('json') && !isPage(type) && asksForText(open.call)
   if (isPlain && !(isObject(parsed) && readReply(mode, parsed).error))
-    return settleWhole(deps, open, response, text, heard(text), handOver, false)
+    return settleWhole(answering, { text, ...heard(text) })
   if (!isObject(parsed)) throw badBody('the upstream answered with something that is not JSON', response.status)
   const { translation } = prepared
   const { status } = response
@@ -101,8 +90,14 @@ async function deliverOpenAi(
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
   const isRepaired = mode === 'chat' && repairCalls(body, open.call.requestId)
   const told = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
-  const answer = { usage: reply.usage, output: () => reply.output, media: reply.media, beside: besideUsage(mode, body) }
-  return settleWhole(deps, open, response, told, answer, handOver, true)
+  return settleWhole(answering, {
+    text: told,
+    isJson: true,
+    usage: reply.usage,
+    output: () => reply.output,
+    media: reply.media,
+    beside: besideUsage(mode, body),
+  })
 }
 
 /** Kinds of calls whose answer is never one of events. */
@@ -165,21 +160,15 @@ function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
   return isUndated ? { ...body, created: epochSeconds(clock) } : body
 }
 
-async function deliverStream(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  askedForUsage: boolean,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+async function deliverStream(answering: Answering, askedForUsage: boolean): Promise<Response> {
+  const { deps, open, response } = answering
   const { mode, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
   const images = isChat ? 0 : imagesAsked(open.call)
   const newMeter = () =>
     isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
-  const { reader, opening } = await openStream(deps, open, response, newMeter, sentAtMs)
-  handOver()
+  const { reader, opening } = await openStream(answering, newMeter)
+  takeOver(answering)
   forgetBody(open.call)
   const stream = new RelayStream({
     deps,
@@ -195,21 +184,16 @@ async function deliverStream(
   })
 }
 
-async function deliverSound(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  sentAtMs: number,
-  handOver: () => void,
-): Promise<Response> {
+async function deliverSound(answering: Answering, body: ReadableStream<Uint8Array>): Promise<Response> {
+  const { deps, open, response, sentAtMs } = answering
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
-  const from = readerOf(deps, response.body as ReadableStream<Uint8Array>, limits)
+  const from = readerOf(deps, body, limits)
   const first = await from.next()
   if (first.kind !== 'chunk') {
     from.cancel()
     throw noWholeAnswer(first.kind, open, response.status)
   }
-  handOver()
+  takeOver(answering)
   const reported = response instanceof SoundResponse ? response.usage : undefined
   return new Response(new BinaryStream(deps, open, from, first, reported) as unknown as ReadableStream, {
     status: 200,

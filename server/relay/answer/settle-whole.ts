@@ -1,24 +1,26 @@
-import type { RelayDeps } from '../call/deps.ts'
 import type { Measure } from '../charging/charging-types.ts'
 import { measure } from '../charging/measure.ts'
-import { type OpenCall, settle } from '../charging/settlement.ts'
+import { settle } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { answerHeaders } from '../headers/relay-headers.ts'
+import { type Answering, takeOver } from '../upstream/answering.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 
+/** A whole answer as the caller gets it, with what it is charged by. */
+export type WholeAnswer = Parameters<typeof measure>[2] & {
+  text: string
+  /** What was read as JSON is sent as JSON, whatever the upstream called it. */
+  isJson?: true
+  beside?: Partial<Measure> | undefined
+}
+
 /** Charges a whole answer and gives it to the caller. */
-export async function settleWhole(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  text: string,
-  answer: Parameters<typeof measure>[2] & { beside?: Partial<Measure> | undefined },
-  handOver: () => void,
-  isJson: boolean,
-): Promise<Response> {
+export async function settleWhole(answering: Answering, answer: WholeAnswer): Promise<Response> {
+  const { deps, open, response } = answering
+  const { text, isJson } = answer
   const firstByteMs = deps.clock.nowMs() - open.call.startedAtMs
-  handOver()
+  takeOver(answering)
   noteHealth(deps, open, 'well')
   const measured = measure(deps, open, answer)
   const found = measured instanceof Promise ? await measured : measured
@@ -32,7 +34,6 @@ export async function settleWhole(
   open.call.leaving.close()
   open.call.leaving.answered(text.length)
   const headers = answerHeaders(response.headers, open.call, open.channel.upstream.key)
-  // What was read as JSON is sent as JSON, whatever the upstream called it.
   if (isJson && !jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json'
   return new Response(text, { status: response.status, headers })
 }

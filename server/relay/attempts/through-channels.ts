@@ -15,7 +15,7 @@ import { takeQuota } from './take-quota.ts'
 
 /**
  * Runs a call that makes its attempts in a way of its own: the same choice of channels, keys and prices, and the same
- * hold, which an attempt owns once it has called `handOver`. Throws like `relay`.
+ * hold, which is an attempt's own once it was handed over. Throws like `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -29,16 +29,13 @@ export async function throughChannels<Call extends AnyCall>(
   if (first instanceof GatewayError) throw first
   let { channel, charging } = first
   let hold: Hold | undefined
-  let handedOver = false
   try {
     hold = await takeQuota(deps, call, first)
     call.isHeld = true
     for (let retries = 0; ; ) {
       tried.add(channel.id)
       keysTried.add(channel.upstream.key)
-      const failed = await attempt(deps, call, { hold, charging, channel, attempts: call.attempts }, () => {
-        handedOver = true
-      })
+      const failed = await attempt(deps, call, { hold, charging, channel, attempts: call.attempts })
       if (failed instanceof Response) return failed
       const isKeysFault = noteFailure(deps, call, channel, failed)
       const mayChangeKey = isKeysFault && !call.signal.aborted && continuedFrom(call) === undefined
@@ -63,7 +60,7 @@ export async function throughChannels<Call extends AnyCall>(
     }
   } catch (error) {
     // Until the answer has taken the hold over, every way out gives the quota back, and the channel a trial without a verdict.
-    if (!handedOver) {
+    if (!hold?.isHandedOver) {
       noteHealth(deps, { channel, call }, 'undecided')
       await hold?.release()
     }
@@ -76,7 +73,6 @@ export type MakeAttempt<Call extends AnyCall> = (
   deps: RelayDeps,
   call: Call,
   trial: Trial,
-  handOver: () => void,
 ) => Promise<Response | AttemptFailed>
 
 /** What an attempt is made with. */

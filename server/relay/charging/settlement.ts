@@ -18,7 +18,7 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   channel: Channel
   /** Model name as sent upstream; the one that is charged and logged. */
   upstreamModel: string
-  attempts: readonly Attempt[]
+  attempts: Attempt[]
   systemPromptReset: boolean
   /** Counts the calls of hosted tools, where any is on. */
   tools?: ToolCounter

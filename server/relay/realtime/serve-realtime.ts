@@ -131,7 +131,7 @@ function answerHeaders({ request, requestId }: Incoming): Record<string, string>
 
 function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): MakeAttempt<SessionCall> {
   const headers = answerHeaders(incoming)
-  return async (relay, call, { hold, charging, channel, attempts }, handOver) => {
+  return async (relay, call, { hold, charging, channel, attempts }) => {
     const startedAtMs = relay.clock.nowMs()
     const note = (status: number, error: string) =>
       attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs) })
@@ -146,7 +146,7 @@ function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): 
         throw new GatewayError('do_request_failed', 'the caller left before the session began')
       }
       note(101, '')
-      handOver()
+      hold.handOver()
       // Nobody reads this: the connection is a WebSocket by now.
       return new Response(null)
     } catch (error) {

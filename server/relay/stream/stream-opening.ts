@@ -2,12 +2,11 @@ import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
 import { messagesIn, SseSplitter, someEvent, sseData } from '../../lib/bytes/sse.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft, type Leaving } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
-import type { OpenCall } from '../charging/settlement.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { badBody, failedAttempt, failureInStream, madeOf } from '../failures/upstream-failure.ts'
+import type { Answering } from '../upstream/answering.ts'
 import { readerOf, timeLimits } from '../upstream/read-answer.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
 import { glanceAt } from './first-glance.ts'
@@ -33,11 +32,8 @@ const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
 
 /** Begins a streamed answer: its reader, and what was read to see that it speaks. Throws AttemptFailed, CallerLeft. */
 export async function openStream(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
+  { deps, open, response, sentAtMs }: Answering,
   newMeter: () => StreamMeter,
-  sentAtMs: number,
 ): Promise<{ reader: UpstreamReader; opening: UpstreamPiece[] }> {
   if (!response.body) throw emptyStream(response.status)
   const { leaving } = open.call

@@ -7,6 +7,7 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { badBody, failedAttempt } from '../failures/upstream-failure.ts'
+import type { Answering } from './answering.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Longest error body read, and how long it is waited for; what is beyond helps nobody. */
@@ -59,12 +60,7 @@ export async function readBounded(
 }
 
 /** The whole answer. Throws AttemptFailed, CallerLeft. */
-export async function readWhole(
-  deps: RelayDeps,
-  open: OpenCall,
-  response: Response,
-  sentAtMs: number,
-): Promise<string> {
+export async function readWhole({ deps, open, response, sentAtMs }: Answering): Promise<string> {
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
   if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
   // Not before: asked for its body, a response makes a stream of it.
