@@ -7,7 +7,7 @@ import { MediaCounter } from '../metering/media-tokens.ts'
 import { TextBuffer } from '../metering/text-buffer.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
-import { CallPlaces, unnamedCall } from '../wire/call-places.ts'
+import { CallPlaces, repairCall, unnamedCall } from '../wire/call-places.ts'
 import { usageOf } from './usage.ts'
 
 /** After so many events in a row that are each written in their own way, no more are learned from. */
@@ -193,8 +193,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   /**
-   * Gives the calls of a chunk the numbers, ids and types by which programs put their pieces together, where they have others.
-   * What a first piece has told is not told again: many programs join texts of one name.
+   * Gives the calls of a chunk the numbers and ids by which programs put their pieces together, where they have others. What
+   * programs can read is left as it came.
    */
   #repairCalls(choice: JsonObject, chunk: JsonObject): 'repaired' | 'headless' | undefined {
     const { delta } = choice
@@ -208,45 +208,28 @@ export class OpenAiStreamMeter implements StreamMeter {
     }
     this.#isCalling = true
     this.#places ??= new Map()
-    this.#inputs ??= new CallInputs()
     const places = this.#places.get(number) ?? new CallPlaces()
     this.#places.set(number, places)
     let isRepaired = false
     let isHeadless = false
     for (const call of calls as unknown[]) {
       if (!isObject(call)) continue
-      const { place, isNew, isNamed } = places.of(call)
-      const called = looseObject(call['function'] ?? call['custom'])
-      const key = `${number} ${place}`
-      if (isNew) this.#inputs.begin(key, isObject(call['custom']))
-      isHeadless ||= isNew && !isNamed
-      if (isNew && !looseText(call['id'])) {
-        call['id'] = unnamedCall(looseText(chunk['id']) || this.#idSeed, number, place)
-        isRepaired = true
-      }
-      if (isNew && call['type'] === undefined && isObject(call['function'])) {
-        call['type'] = 'function'
-        isRepaired = true
-      }
-      if (!isNew && looseText(call['id'])) {
-        delete call['id']
-        isRepaired = true
-      }
-      if (!isNamed && looseText(called['name'])) {
-        delete called['name']
-        isRepaired = true
-      }
-      if (isObject(called['arguments'])) {
-        called['arguments'] = tryStringify(called['arguments']) ?? ''
-        isRepaired = true
-      }
-      this.#inputs.add(key, looseText(called['arguments'] ?? called['input']))
-      if (call['index'] === place) continue
-      call['index'] = place
-      isRepaired = true
+      const placed = places.of(call)
+      this.#noteInput(call, `${number} ${placed.place}`, placed.isNew)
+      isHeadless ||= placed.isNew && !placed.isNamed
+      const idSeed = looseText(chunk['id']) || this.#idSeed
+      if (repairCall(call, placed, () => unnamedCall(idSeed, number, placed.place))) isRepaired = true
     }
     if (isHeadless && this.#unreadable.hasGap) return 'headless'
     return isRepaired ? 'repaired' : undefined
+  }
+
+  #noteInput(call: JsonObject, key: string, isNew: boolean): void {
+    this.#inputs ??= new CallInputs()
+    if (isNew) this.#inputs.begin(key, isObject(call['custom']))
+    const called = looseObject(call['function'] ?? call['custom'])
+    const input = called['arguments'] ?? called['input']
+    this.#inputs.add(key, isObject(input) ? (tryStringify(input) ?? '') : looseText(input))
   }
 
   /** A call in the form before `tool_calls`, of which an answer has one. */

@@ -1,11 +1,24 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
+/** Where a piece of a call belongs. */
+export interface Placed {
+  /** Which of the choice's calls it is of, from 0. */
+  readonly place: number
+  /** The call begins with it. */
+  readonly isNew: boolean
+  /** The name of the call begins with it. */
+  readonly isNamed: boolean
+  /** The id with which the call began; '' = its service gave none then. */
+  readonly firstId: string
+}
+
 /** A call of one choice as far as it came. */
 interface PlacedCall {
   /** Which of the choice's calls it is, from 0. */
   readonly place: number
   id: string
+  readonly firstId: string
   name: string
   /** Its input so far, kept where no id tells one call from the next. */
   readonly input: InputEnd
@@ -26,13 +39,13 @@ export class CallPlaces {
    * The place of the call that a member of `tool_calls` is of, whether it begins with it, and whether its name does, which some
    * services give later.
    */
-  of(call: JsonObject): { place: number; isNew: boolean; isNamed: boolean } {
+  of(call: JsonObject): Placed {
     const called = looseObject(call['function'] ?? call['custom'])
     const id = looseText(call['id'])
     const name = looseText(called['name'])
     const number = numberOf(call)
     const known = this.#known(number, id, name)
-    const found = known ?? { place: this.#count++, id, name: '', input: new InputEnd() }
+    const found = known ?? { place: this.#count++, id, firstId: id, name: '', input: new InputEnd() }
     const isNamed = found.name === '' && name !== ''
     if (isNamed) found.name = name
     if (found.id === '') {
@@ -43,7 +56,7 @@ export class CallPlaces {
     if (number !== undefined) this.#byNumber.set(number, found)
     if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, found)
     this.#last = found
-    return { place: found.place, isNew: known === undefined, isNamed }
+    return { place: found.place, isNew: known === undefined, isNamed, firstId: found.firstId }
   }
 
   #known(number: number | undefined, id: string, name: string): PlacedCall | undefined {
@@ -107,7 +120,35 @@ export function unnamedCall(seed: string, choice: number, place: number): string
   return `call_${seed}_${choice}_${place}`
 }
 
-/** Gives calls of a whole chat completion the id, the type and the text of their input that they lack; true when there were any. */
+/**
+ * Numbers a piece of a call as OpenAI does, and names a call that has no id (`newId`); true when the piece was changed. An id or
+ * a name that would be another one, or is told once more beside what was changed, is left out: many programs join texts of one
+ * name.
+ */
+export function repairCall(call: JsonObject, { place, isNew, isNamed, firstId }: Placed, newId: () => string): boolean {
+  const called = looseObject(call['function'] ?? call['custom'])
+  const id = looseText(call['id'])
+  let isRepaired = call['index'] !== place
+  call['index'] = place
+  if (isNew && id === '') {
+    call['id'] = newId()
+    isRepaired = true
+  }
+  if (!isNew && id !== '' && id !== firstId) {
+    delete call['id']
+    isRepaired = true
+  }
+  if (isObject(called['arguments'])) {
+    called['arguments'] = stringify(called['arguments'])
+    isRepaired = true
+  }
+  const isOurs = isRepaired || (!isNew && firstId === '')
+  if (isOurs && !isNew && id === firstId && id !== '') delete call['id']
+  if (isOurs && !isNamed && looseText(called['name']) !== '') delete called['name']
+  return isRepaired || (isOurs && !isNamed)
+}
+
+/** Gives calls of a whole chat completion the id, and the text of their input, that they lack; true when there were any. */
 export function repairCalls(answer: JsonObject, idSeed: string): boolean {
   let isRepaired = false
   for (const [at, choice] of looseList(answer['choices']).entries()) {
@@ -117,12 +158,7 @@ export function repairCalls(answer: JsonObject, idSeed: string): boolean {
         call['id'] = unnamedCall(looseText(answer['id']) || idSeed, at, place)
         isRepaired = true
       }
-      if (!isObject(called)) continue
-      if (call['type'] === undefined) {
-        call['type'] = 'function'
-        isRepaired = true
-      }
-      if (isObject(called['arguments'])) {
+      if (isObject(called) && isObject(called['arguments'])) {
         called['arguments'] = stringify(called['arguments'])
         isRepaired = true
       }
