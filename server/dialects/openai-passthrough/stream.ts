@@ -218,7 +218,8 @@ export class OpenAiStreamMeter implements StreamMeter {
       this.#noteInput(call, `${number} ${placed.place}`, placed.isNew)
       isHeadless ||= placed.isNew && !placed.isNamed
       const idSeed = looseText(chunk['id']) || this.#idSeed
-      if (repairCall(call, placed, () => unnamedCall(idSeed, number, placed.place))) isRepaired = true
+      places.isOdd = repairCall(call, placed, places.isOdd, () => unnamedCall(idSeed, number, placed.place))
+      isRepaired ||= places.isOdd
     }
     if (isHeadless && this.#unreadable.hasGap) return 'headless'
     return isRepaired ? 'repaired' : undefined

@@ -30,6 +30,8 @@ interface PlacedCall {
  * where the last one's input is whole.
  */
 export class CallPlaces {
+  /** A piece had to be changed: those that follow tell no id and no name again. */
+  isOdd = false
   readonly #byNumber = new Map<number, PlacedCall>()
   readonly #byId = new Map<string, PlacedCall>()
   #last: PlacedCall | undefined
@@ -125,7 +127,12 @@ export function unnamedCall(seed: string, choice: number, place: number): string
  * a name that would be another one, or is told once more beside what was changed, is left out: many programs join texts of one
  * name.
  */
-export function repairCall(call: JsonObject, { place, isNew, isNamed, firstId }: Placed, newId: () => string): boolean {
+export function repairCall(
+  call: JsonObject,
+  { place, isNew, isNamed, firstId }: Placed,
+  isOdd: boolean,
+  newId: () => string,
+): boolean {
   const called = looseObject(call['function'] ?? call['custom'])
   const id = looseText(call['id'])
   let isRepaired = call['index'] !== place
@@ -142,10 +149,10 @@ export function repairCall(call: JsonObject, { place, isNew, isNamed, firstId }:
     called['arguments'] = stringify(called['arguments'])
     isRepaired = true
   }
-  const isOurs = isRepaired || (!isNew && firstId === '')
-  if (isOurs && !isNew && id === firstId && id !== '') delete call['id']
+  const isOurs = isRepaired || isOdd
+  if (isOurs && !isNew && id !== '') delete call['id']
   if (isOurs && !isNamed && looseText(called['name']) !== '') delete called['name']
-  return isRepaired || (isOurs && !isNamed)
+  return isOurs
 }
 
 /** Gives calls of a whole chat completion the id, and the text of their input, that they lack; true when there were any. */
