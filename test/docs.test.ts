@@ -52,10 +52,10 @@ describe('the pages', () => {
     ).toEqual([])
   })
 
-  test('operating.md and .env.example list exactly the variables that config.ts reads', () => {
+  test('installing.md and .env.example list exactly the variables that config.ts reads', () => {
     const known = [...new Set(all(read('server/config.ts'), /(?:value|integer|choice)\('([A-Z_]+)'/g))]
     expect(known.length).toBeGreaterThan(10)
-    expect(differences(known, all(read('docs/operating.md'), /^\| `([A-Z_]+)` \|/gm))).toEqual([])
+    expect(differences(known, all(read('docs/installing.md'), /^\| `([A-Z_]+)` \|/gm))).toEqual([])
     expect(differences(known, all(read('.env.example'), /^#?([A-Z_]+)=/gm))).toEqual([])
   })
 
@@ -65,7 +65,7 @@ describe('the pages', () => {
 
   test('decisions say what, why and what follows', () => {
     const folder = 'docs/decisions'
-    for (const name of readdirSync(join(root, folder))) {
+    for (const name of readdirSync(join(root, folder)).filter((each) => each !== 'README.md')) {
       const page = read(join(folder, name))
       for (const part of ['**Decision.**', '**Why.**', '**Consequences.**']) {
         expect([name, page.includes(part)]).toEqual([name, true])
@@ -98,4 +98,15 @@ describe('the rooms in ARCHITECTURE', () => {
       rmSync(base, { recursive: true, force: true })
     }
   })
+})
+
+test('the index of the decisions has each of them once, under its title', () => {
+  const index = read('docs/decisions/README.md')
+  const listed = [...index.matchAll(/^\| (\d{4}) \| \[(.+)\]\((.+)\) \| accepted/gm)].map(([, number, title, file]) => [
+    file,
+    `# ${number} ${title}`,
+  ])
+  const files = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'README.md')
+  const titles = files.map((file) => [file, read(`docs/decisions/${file}`).split('\n')[0]])
+  expect(listed.sort()).toEqual(titles.sort())
 })

@@ -28,6 +28,7 @@ const tools = [
     name: 'format and lint (biome)',
     command: [process.execPath, join(packages, '@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.'],
   },
+  { name: 'words (docs/words.md)', command: [findBun(), join(root, 'tools/words.ts')] },
   { name: 'imports (dependency-cruiser)', command: [process.execPath, join(root, 'tools/imports.mjs')] },
   {
     name: 'dead code (knip)',

@@ -10,7 +10,7 @@ Options are settings that change while the server runs, kept in the database and
 \`GET /api/option/\` shows them to admins and \`GET /api/option/definitions\` this table; \`PUT /api/option/\` with
 \`{"key": "RetryTimes", "value": "2"}\` changes one; values are always text. Every admin may write those marked *admin*, only a
 super admin (role 100) those marked *root*. A value that does not fit is refused and the old one stays. Secrets can be written and are
-never shown. Settings of the process itself (port, database, keys) are [environment variables](operating.md#environment-variables);
+never shown. Settings of the process itself (port, database, keys) are [environment variables](installing.md#environment-variables);
 what the ratios mean is on [the page about prices](prices.md).
 
 This page is made from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
