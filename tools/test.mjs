@@ -1,4 +1,5 @@
-// Runs every test, or those that the arguments name. The last line is always "N passed, N failed".
+// Runs every test, or those that the arguments name. Without arguments, and not in CI, a tenth of each long sweep is run:
+// "--full" runs all. The last line is always "N passed, N failed".
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -14,17 +15,25 @@ import { skippedTests, tallyAll } from './test-summary.mjs'
 ensureInstalled()
 
 const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map((folder) => `./${folder}/`)
-/** How long each file took in earlier runs here; before the first, how long it took where this list was made. */
-const ownTimes = join(root, 'node_modules/.cache/tollgate-test-times.json')
+/** How long each file took where this list was made, for machines that have not run them. */
 const usualTimes = join(root, 'tools/test-times.json')
 /** Where `npm test -- --update-times` keeps the times of a whole run for other machines to begin with. */
 const updatesTimes = process.argv.includes('--update-times')
-const given = process.argv.slice(2).filter((argument) => argument !== '--update-times')
+const own = new Set(['--update-times', '--full'])
+const given = process.argv.slice(2).filter((argument) => !own.has(argument))
+/** The seed by which a tenth of each sweep is chosen; undefined = all of them are run. */
+const sweepSeed =
+  process.env.CI === 'true' || updatesTimes || given.length > 0 || process.argv.includes('--full')
+    ? undefined
+    : (process.env.SWEEP_SEED ?? String(Math.floor(Math.random() * 1_000_000)))
 const takesValue = new Set(['-t', '--test-name-pattern', '--seed', '--timeout', '--retry', '--rerun-each', '--preload'])
 const filters = given.filter((argument, at) => !argument.startsWith('-') && !takesValue.has(given[at - 1]))
 const byName = given.some((argument) => argument === '-t' || argument.startsWith('--test-name-pattern'))
 // Ends what hangs. A slow machine makes a run longer, and nothing else.
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
+
+/** How long each file took in earlier runs here, of all or of a tenth. */
+const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
  * The arguments of each process: as many as there are cores, and two at least, since tests also wait. Flags may ask for
@@ -59,12 +68,15 @@ function endTogether(child) {
 
 const printed = new InTurn()
 
+const { SWEEP_SEED: _seed, ...environment } = bunEnvironment
+const sweep = sweepSeed === undefined ? {} : { SWEEP_SEED: sweepSeed }
+
 function runBunTest(share, at) {
   const report = join(scratch, `${at}.xml`)
   const args = ['test', ...patience, '--reporter=junit', `--reporter-outfile=${report}`, ...share]
   const child = spawn(findBun(), args, {
     cwd: root,
-    env: { ...bunEnvironment, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
+    env: { ...environment, ...sweep, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   // Bun reports on stderr; what the tests print themselves goes to stdout and is no part of the report.
@@ -102,5 +114,9 @@ for (const note of notes) console.log(note)
 const skipped = runs.flatMap((run) => run.skipped)
 // With a pattern for names, bun reports every test that does not match as skipped.
 if (skipped.length > 0 && !byName) console.log(`${skipped.length} skipped: ${skipped.join('; ')}`)
+if (sweepSeed !== undefined)
+  console.log(
+    `A tenth of the screens, recordings and wrong requests was run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
+  )
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || notes.length > 0 ? 1 : 0

@@ -1,10 +1,13 @@
 import type { Random } from './random.ts'
 
+/** Set where only a tenth of each sweep is run. */
+const sweepSeed = process.env.SWEEP_SEED
+
 /** How many wrong management calls a run sends to each database; a quarter as many relay calls come on top. */
-export const fuzzRequests = Number(process.env.FUZZ_REQUESTS ?? 1_000)
+export const fuzzRequests = Number(process.env.FUZZ_REQUESTS ?? (sweepSeed === undefined ? 1_000 : 100))
 
 /** Where the chance of a run begins; the same number sends the same requests. */
-export const fuzzSeed = Number(process.env.FUZZ_SEED ?? 1)
+export const fuzzSeed = Number(process.env.FUZZ_SEED ?? sweepSeed ?? 1)
 
 /** Says what came back, where somebody asked for a run of a certain length. */
 export function tell(what: string, statuses: ReadonlyMap<number, number>): void {
