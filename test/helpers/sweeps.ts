@@ -3,6 +3,9 @@
 /** Set by `npm test` unless it runs everything, as in CI; the same seed chooses the same tenth. */
 const seed = process.env['SWEEP_SEED']
 
+/** True where all cases are run: only then can a test count them. */
+export const runsAll = seed === undefined
+
 /** One case in so many is run. */
 const share = 10
 

@@ -4,6 +4,7 @@ import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
+import { runsAll } from '../helpers/sweeps.ts'
 import { type Bench, recorded, startBench } from './support/bench.ts'
 import { isWholeStream, openaiCases, recordedEvents, recordedModels, requestOf, setupOf } from './support/cases.ts'
 import { withNumberedCalls } from './support/numbered-calls.ts'
@@ -89,5 +90,7 @@ describe.skipIf(!recordingsAvailable)('recorded structured outputs by parse (ski
       expect(through).toEqual(direct)
     })
   }
-  test('some of them are parsed', () => expect(structured.length).toBeGreaterThan(5))
+  test.skipIf(!runsAll)('some of them are parsed (skipped where a tenth of the recordings is run)', () =>
+    expect(structured.length).toBeGreaterThan(5),
+  )
 })

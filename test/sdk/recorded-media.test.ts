@@ -3,7 +3,7 @@ import OpenAI, { toFile } from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
 import { type Bench, recorded, startBench } from './support/bench.ts'
-import { openaiCases, recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
+import { allOpenaiCases, openaiCases, recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
 import { collected, outcomeOf } from './support/outcome.ts'
 import { expectedCharge, imageCharge, plainCharge, soundCharge } from './support/prices.ts'
 
@@ -152,7 +152,7 @@ describe.skipIf(!recordingsAvailable)('recorded transcriptions (skipped without 
 
 describe.skipIf(!recordingsAvailable)('recorded model lists (skipped without recordings)', () => {
   test('every listed model is listed by the gateway once a channel has it, and can be looked up', async () => {
-    const listed = openaiCases('models', ok)
+    const listed = allOpenaiCases('models', ok)
       .filter(({ responseJson }) => isObject(responseJson) && Array.isArray(responseJson['data']))
       .flatMap(({ responseJson }) => (responseJson as { data: { id: string }[] }).data.map(({ id }) => id))
     const ids = [...new Set(listed)]

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { swept } from '../sweeps.ts'
 
 /** One entry of the recordings' manifest. */
 export interface RecordingEntry {
@@ -78,9 +77,7 @@ const cache: { entries?: readonly RecordingEntry[]; sequences?: readonly Recordi
 
 /** The cases that match, in the manifest's order; none when the recordings are missing. */
 export function listCases(filter: RecordingFilter = {}): readonly RecordingEntry[] {
-  const found = entries().filter((entry) => matches(entry, filter))
-  // Who names a case wants that one.
-  return filter.id === undefined ? swept(found, ({ id }) => id) : found
+  return entries().filter((entry) => matches(entry, filter))
 }
 
 /** The tool loops that match. */
@@ -90,10 +87,9 @@ export function listSequences(
   if (!recordingsAvailable) return []
   cache.sequences ??= readJson(join(recordingsDirectory, 'sequences.json')) as readonly RecordingSequence[]
   const same = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value
-  const found = cache.sequences.filter(
+  return cache.sequences.filter(
     (s) => same(filter.provider, s.provider) && same(filter.api, s.api) && same(filter.stream, s.stream),
   )
-  return swept(found, ({ id }) => id)
 }
 
 /** Reads a case by entry or id. */

@@ -8,6 +8,7 @@ import {
   replay,
   sseData,
 } from '../../helpers/recordings.ts'
+import { swept } from '../../helpers/sweeps.ts'
 import type { Setup } from './bench.ts'
 import { givingTokens } from './fakes/index.ts'
 import type { Recorded, WireReader } from './learned.ts'
@@ -78,9 +79,9 @@ export function replayed(recording: RecordingCase, chunking: 'event' | number = 
   return givingTokens(replay(recording, chunking))
 }
 
-/** The recordings of a format. */
+/** The recordings of a format that this run is to try. */
 export function casesOf({ apis, isMeant = () => true }: Format, filter: RecordingFilter): RecordingCase[] {
-  return listCases({ ...filter, api: apis })
+  return swept(listCases({ ...filter, api: apis }), ({ id }) => id)
     .map(loadCase)
     .filter(isMeant)
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData } from '../../helpers/recordings.ts'
+import { swept } from '../../helpers/sweeps.ts'
 import type { ChannelSetup } from './bench.ts'
 
 /** Where the OpenAI API has each kind of call; a recording from elsewhere speaks another dialect. */
@@ -14,8 +15,13 @@ const paths: Readonly<Record<string, string>> = {
   transcriptions: '/audio/transcriptions',
 }
 
-/** Recordings of one kind of call in OpenAI's dialect. */
-export function openaiCases(api: string, filter: RecordingFilter = {}): RecordingCase[] {
+/** Recordings of one kind of call in OpenAI's dialect, those that this run is to try. */
+export function openaiCases(api: string, filter: RecordingFilter = {}): readonly RecordingCase[] {
+  return swept(allOpenaiCases(api, filter), ({ id }) => id)
+}
+
+/** The same, and all of them. */
+export function allOpenaiCases(api: string, filter: RecordingFilter = {}): RecordingCase[] {
   return listCases({ ...filter, api })
     .map(loadCase)
     .filter((recording) => recording.request.path.endsWith(paths[api] ?? '') && !speaksOtherwise(recording))
