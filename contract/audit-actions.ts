@@ -1,4 +1,4 @@
-/** What the audit trail tells of, as `object.verb`; logging in is the one that has no verb. */
+/** The actions that the audit trail records, as `object.verb`; only `login` has no verb. */
 export type AuditAction =
   | 'channel.auto-disable'
   | 'channel.auto-enable'

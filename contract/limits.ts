@@ -1,4 +1,4 @@
-/** What calls can be limited by: requests and tokens per minute, calls at once, quota per UTC day and month. */
+/** The limits that calls can have: requests and tokens per minute, concurrent calls, quota per UTC day and month. */
 export const limitFields = ['rpm_limit', 'tpm_limit', 'concurrency_limit', 'daily_budget', 'monthly_budget'] as const
 
 export type LimitField = (typeof limitFields)[number]
@@ -6,7 +6,7 @@ export type LimitField = (typeof limitFields)[number]
 /** The limits of a token, a user or a group; 0 = none. */
 export type Limits = Readonly<Record<LimitField, number>>
 
-/** The limits in a record; undefined when it has none, so that calls without limits are seen at a glance. */
+/** The limits in a record; undefined if it has none, so that calls without limits are recognized quickly. */
 export function limitsOf(row: Readonly<Partial<Record<LimitField, number | null>>>): Limits | undefined {
   if (limitFields.every((field) => !row[field])) return undefined
   return {
@@ -18,7 +18,7 @@ export function limitsOf(row: Readonly<Partial<Record<LimitField, number | null>
   }
 }
 
-/** The limits that a body names, and nothing else of it. */
+/** Only the limits that a body names. */
 export function limitsSent(body: Readonly<Partial<Record<LimitField, number | undefined>>>) {
   const sent: Partial<Record<LimitField, number>> = {}
   for (const field of limitFields) {

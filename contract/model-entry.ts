@@ -1,4 +1,4 @@
-/** Time that one-api gives for every model; clients only want a number there. */
+/** The time that one-api gives for every model; clients only want a number there. */
 const created = 1_626_777_600
 
 const permission = {
@@ -16,7 +16,10 @@ const permission = {
   is_blocking: false,
 }
 
-/** One entry of a model list, in OpenAI's shape with one-api's additions. `owner`: left out for a model of no catalogue. */
+/**
+ * One entry of a model list, in OpenAI's shape with one-api's additions. `owner` is left out for a model that is in no
+ * catalogue.
+ */
 export function modelEntry(id: string, owner: string | undefined) {
   return {
     id,

@@ -1,4 +1,4 @@
-/** The parts of the settings page, in order: the tab that each stands on, and its heading. */
+/** The sections of the settings page, in order: the tab that each is on, and its heading. */
 export const optionSections = {
   login: { tab: 'system', title: 'Login and registration' },
   'code-hosting': { tab: 'system', title: 'Code-hosting login' },

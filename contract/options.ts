@@ -1,23 +1,25 @@
 import type { OptionSection } from './option-sections.ts'
 
-/** What an option holds. `json` is JSON object text, `list` a comma-separated list; all are stored as text. */
+/**
+ * The type of an option. `json` is the text of a JSON object, `list` a comma-separated list; all are stored as text.
+ */
 export type OptionKind = 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'json' | 'choice'
 
 export interface OptionDefinition {
   kind: OptionKind
-  /** The stored form of the default. */
+  /** The default, in its stored form. */
   default: string
-  /** Least and greatest value of numbers. */
+  /** The range of a number. */
   min?: number
   max?: number
   /** Allowed values of a choice. */
   choices?: readonly string[]
-  /** What stands under each name of a JSON object: a number, unless it says otherwise. */
+  /** The type of each value in a JSON object: a number by default. */
   entries?: 'limits'
   unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'
-  /** Never returned by the API; only written. */
+  /** It can be written, but the API never returns it. */
   secret?: true
-  /** Where it stands on the settings page and in the docs. */
+  /** Its section on the settings page and in the docs. */
   section: OptionSection
   /** The role that may write it; reading needs admin. */
   writer: 'admin' | 'root'
@@ -384,7 +386,7 @@ export const optionDefinitions = {
 
 export type OptionKey = keyof typeof optionDefinitions
 
-/** True for a key that exists; anything else is refused when written. */
+/** True for a key that exists; all other keys are refused when written. */
 export function isOptionKey(key: string): key is OptionKey {
   return Object.hasOwn(optionDefinitions, key)
 }

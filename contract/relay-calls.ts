@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { dialectPaths, dialectReads, enginePath, realtimePath, relayPaths, relayReads } from './relay-paths.ts'
 
-/** What the API page says of one call of the relay. Bodies are OpenAI's; fields beyond those named pass on unchanged. */
+/** What the API page says about one call of the relay. Bodies are OpenAI's; unknown fields are passed on unchanged. */
 export interface RelayCallText {
   summary: string
   description?: string
@@ -9,9 +9,9 @@ export interface RelayCallText {
   body?: z.ZodMiniType
   /** The fields of a form. */
   form?: z.ZodMiniType
-  /** The JSON answer, where there is one. */
+  /** The JSON answer, if there is one. */
   answer?: z.ZodMiniType
-  /** Other types that the answer may have, and when. */
+  /** Other content types that the answer may have, and when. */
   media?: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-/** The kinds of relayed calls. A provider serves some of them; a log row and a metric name theirs. */
+/** The kinds of relayed calls. A provider serves some of them; log rows and metrics name the kind. */
 export const relayModes = [
   'chat',
   'completions',
@@ -15,5 +15,5 @@ export const relayModes = [
 
 export type RelayMode = (typeof relayModes)[number]
 
-/** Every kind of call that is charged: those that are one request, and sessions. */
+/** Every kind of call that is charged: single requests, and sessions. */
 export type CallMode = RelayMode | 'realtime'

@@ -6,11 +6,11 @@ export interface RelayPath {
   mode: RelayMode
   /** The body is a multipart form, not JSON. */
   form?: true
-  /** JSON is taken too: images may be named by their address (OpenAI API reference, "create image edit"). */
+  /** JSON is accepted too: images may be given by URL (OpenAI API reference, "create image edit"). */
   jsonToo?: true
 }
 
-/** Every POST path of the relay; the server looks calls up here, tests and docs walk it. */
+/** Every POST path of the relay; the server looks calls up here, tests and docs iterate over it. */
 export const relayPaths = [
   { path: '/v1/chat/completions', mode: 'chat' },
   { path: '/v1/completions', mode: 'completions' },
@@ -25,18 +25,18 @@ export const relayPaths = [
   { path: '/v1/audio/translations', mode: 'translations', form: true },
 ] as const satisfies readonly RelayPath[]
 
-/** The wire formats of conversations that callers may speak. */
+/** The wire formats that callers may use for conversations. */
 export const callerDialects = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
 export type CallerDialect = (typeof callerDialects)[number]
 
-/** A POST path of another dialect than OpenAI's chat. `{model}` may hold slashes. */
+/** A POST path of a dialect other than OpenAI's chat. `{model}` may contain slashes. */
 export interface DialectPath extends RelayPath {
   dialect: CallerDialect
-  /** Only the tokens of the request are counted. */
+  /** The call only counts the tokens of the request. */
   countOnly?: true
-  /** The answer comes in events. Where it is absent and the path names no model, the body says so. */
+  /** The answer is a stream of events. If this is absent and the path names no model, the body decides. */
   stream?: true
-  /** A single text or several, for vectors. */
+  /** One text or several, to be turned into vectors. */
   embeds?: 'one' | 'batch'
 }
 
@@ -52,16 +52,16 @@ export const dialectPaths = [
   { path: '/v1beta/models/{model}:batchEmbedContents', mode: 'embeddings', dialect: 'gemini', embeds: 'batch' },
 ] as const satisfies readonly DialectPath[]
 
-/** What a relay token reads in another dialect, by GET. */
+/** GET paths of the other dialects, for relay tokens. */
 export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as const
 
-/** A session by WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
+/** A session over a WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
 export const realtimePath = '/v1/realtime'
 
-/** The model named in the path, as clients of old versions of the OpenAI API send it; it may hold slashes. */
+/** The model is named in the path, as clients of old versions of the OpenAI API send it; it may contain slashes. */
 export const enginePath = '/v1/engines/{model}/embeddings'
 
-/** What a relay token reads, by GET. `{model}` may hold slashes. */
+/** GET paths for relay tokens. `{model}` may contain slashes. */
 export const relayReads = [
   '/v1/models',
   '/v1/models/{model}',
@@ -71,7 +71,9 @@ export const relayReads = [
   '/v1/dashboard/billing/usage',
 ] as const
 
-/** Parts of the APIs of OpenAI, Anthropic and Google that exist but are not served here, each with everything below it. */
+/**
+ * Parts of the APIs of OpenAI, Anthropic and Google that exist but are not served here, each with everything below it.
+ */
 export const notServedPaths = [
   '/v1/edits',
   '/v1/files',

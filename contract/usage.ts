@@ -4,21 +4,21 @@ export interface Usage {
   readonly completionTokens: number
   /** Prompt tokens read from the upstream's cache. */
   readonly cachedTokens?: number
-  /** Those of `cachedTokens` that are audio, too. They are counted in `audioPromptTokens` as well. */
+  /** The part of `cachedTokens` that is audio. It is also counted in `audioPromptTokens`. */
   readonly cachedAudioTokens?: number
-  /** Those of `cachedTokens` that are images, too. They are counted in `imagePromptTokens` as well. */
+  /** The part of `cachedTokens` that is images. It is also counted in `imagePromptTokens`. */
   readonly cachedImageTokens?: number
   /** Prompt tokens written to the upstream's cache. */
   readonly cacheWriteTokens?: number
-  /** Those of `cacheWriteTokens` that are kept for an hour. */
+  /** The part of `cacheWriteTokens` that is kept for an hour. */
   readonly cacheWrite1hTokens?: number
   readonly audioPromptTokens?: number
   readonly imagePromptTokens?: number
   readonly reasoningTokens?: number
   readonly audioCompletionTokens?: number
   readonly imageCompletionTokens?: number
-  /** The service tier that the upstream says it answered in. */
+  /** The service tier that the upstream says it used. */
   readonly tier?: string
-  /** What the upstream's figures left open, and how it was read; for the log. */
+  /** What the upstream's figures left open, and how they were read; for the log. */
   readonly doubt?: string
 }

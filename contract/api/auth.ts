@@ -8,7 +8,7 @@ export const loginBody = z.object({
   password: z.string().check(z.maxLength(200)),
 })
 
-/** A code as people type it or a link brings it. */
+/** A code, typed by a person or taken from a link. */
 const codeField = z.string().check(z.trim(), z.maxLength(200))
 
 export const registerBody = z.object({
@@ -28,7 +28,7 @@ export const registerBody = z.object({
 
 const botAnswer = z.optional(z.string().check(z.describe("Answer of the bot check's widget, while that check is on.")))
 
-/** Query of calls that send a mail. */
+/** Query of the calls that send an email. */
 const mailQuery = z.object({
   email: mailField,
   turnstile: botAnswer,

@@ -2,12 +2,12 @@ import * as z from 'zod/mini'
 import { endpoint, idParams } from './endpoint.ts'
 import { idField, trimmedText } from './fields.ts'
 
-/** Most channels that one batch changes. */
+/** The most channels that one batch can change. */
 export const maxBatch = 1000
 
 export const batchActions = ['enable', 'disable', 'delete', 'edit'] as const
 
-/** `edit` writes the fields that are sent; the other actions take none. */
+/** `edit` writes the fields that are sent; the other actions take no fields. */
 export const batchBody = z.object({
   ids: z.array(idField).check(z.minLength(1, { error: 'names no channel' }), z.maxLength(maxBatch)),
   action: z.enum(batchActions),
@@ -17,7 +17,7 @@ export const batchBody = z.object({
   group: z.optional(z.string().check(z.maxLength(2000))),
 })
 
-/** One test of a channel, as its history keeps it. */
+/** One test of a channel, as kept in its history. */
 export const channelTestSchema = z.object({
   /** Epoch seconds. */
   time: z.number(),
@@ -25,11 +25,11 @@ export const channelTestSchema = z.object({
   ok: z.boolean(),
   /** Milliseconds. */
   response_time: z.int(),
-  /** Why it failed; empty when it did not. */
+  /** Why it failed; empty if it succeeded. */
   message: z.string(),
 })
 
-/** How far the run over all channels is, or how the last one went. Times are epoch seconds, 0 = never. */
+/** Progress of the run over all channels, or the result of the last one. Times are epoch seconds, 0 = never. */
 export const testProgressSchema = z.object({
   running: z.boolean(),
   total: z.int(),
@@ -43,7 +43,7 @@ export type TestProgress = z.output<typeof testProgressSchema>
 
 /** The health of one key of a channel; the key itself is never shown. */
 export const channelKeySchema = z.object({
-  /** Place in the list of keys, from 1. */
+  /** Position in the list of keys, from 1. */
   index: z.int(),
   healthy: z.boolean(),
   /** Why it was set aside, and when (epoch seconds). */
@@ -51,7 +51,9 @@ export const channelKeySchema = z.object({
   since: z.int(),
 })
 
-/** What is done with channels beyond reading and writing them. Paths here must be served before `/api/channel/{id}`. */
+/**
+ * Operations on channels other than reading and writing them. These paths must be served before `/api/channel/{id}`.
+ */
 export const channelOperations = {
   testProgress: endpoint({
     method: 'GET',
@@ -136,13 +138,13 @@ export const channelOperations = {
   }),
 }
 
-/** Text that explains a failed test or a key set aside is cut here. */
+/** The explanation of a failed test, or of a key that was set aside, is cut to this length. */
 export const maxReason = 500
 
 export type ChannelKeyHealth = z.output<typeof channelKeySchema>
 
-/** How the lines of a key are meant: each a channel's own, or all of one channel. */
+/** What the lines of a key mean: one channel for each line, or all lines for one channel. */
 export const keyMode = z.enum(['single', 'multi'])
 
-/** Most keys that one call brings. */
+/** The most keys that one call can bring. */
 export const maxKeys = 1000

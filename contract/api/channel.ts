@@ -4,7 +4,7 @@ import { endpoint, idParams } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
 import { listQuery, numberFilter } from './list-query.ts'
 
-/** A channel as the API shows it; the key is always empty text. */
+/** A channel as the API shows it; the key is always empty. */
 export const channelSchema = z.object({
   id: z.int(),
   type: z.int().check(z.describe('A number of the catalogue.')),
@@ -28,11 +28,13 @@ export const channelSchema = z.object({
   priority: z.int().check(z.describe('Higher is tried first.')),
   config: z.string().check(z.describe('JSON object text with settings of this channel.')),
   system_prompt: z.string().check(z.describe('Put in front of every chat.')),
-  /** Ours: `multi` = several keys used in turn; how many there are, and how many of them are set aside. */
+  /** Ours: `multi` = several keys used in turn; how many keys there are, and how many of them are set aside. */
   key_mode: keyMode.check(z.describe('multi = several keys used in turn.')),
   key_count: z.int().check(z.describe('Keys that it has.')),
   keys_dead: z.int().check(z.describe('Keys that are set aside.')),
-  /** Ours: what the gateway last did with the channel by itself: disabled, enabled, left alone, set a key aside. */
+  /**
+   * Ours: what the gateway last did to the channel on its own: disabled it, enabled it, left it alone, set a key aside.
+   */
   status_reason: z
     .string()
     .check(z.describe('Why the gateway last changed it or left it alone; empty = it never did.')),
@@ -53,7 +55,7 @@ export type Channel = z.output<typeof channelSchema>
 /** The settings of one channel, stored as JSON text in `config`. Times in seconds; 0 = no limit. */
 export const channelConfigSchema = z.strictObject({
   api_version: z.optional(text(100)),
-  /** It becomes a part of a host's name. */
+  /** It becomes part of a host name. */
   region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may have letters, digits and dashes only' }))),
   library_id: z.optional(text(200)),
   plugin: z.optional(text(200)),
@@ -63,11 +65,11 @@ export const channelConfigSchema = z.strictObject({
   stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
-  /** Where words of the system stand; absent = as it is best for the type. */
+  /** Where system messages go; absent = whatever is best for the channel type. */
   system_turns: z.optional(z.enum(['keep', 'first', 'user'])),
-  /** Azure: take the dots out of every deployment name, as one-api did. */
+  /** Azure: remove the dots from every deployment name, as one-api did. */
   strip_deployment_dots: z.optional(z.boolean()),
-  /** DashScope: speak its OpenAI layer instead of its own form. */
+  /** DashScope: use its OpenAI-compatible API instead of its native one. */
   compatible: z.optional(z.boolean()),
 })
 
@@ -103,7 +105,7 @@ export const channelSortColumns = [
   'created_time',
 ] as const
 
-/** What channels are narrowed to, in the list and in a search. */
+/** Filters for channels, in the list and in a search. */
 const filters = {
   type: numberFilter(1_000_000, 'A number of the catalogue; 0 = all types.'),
   status: numberFilter(3, '1 enabled, 2 disabled by a person, 3 disabled by the gateway; 0 = all.'),
@@ -137,8 +139,8 @@ const fields = {
 
 export const createChannelBody = z.object(fields)
 /**
- * Fields left out stay as they are; so do an empty key and type 0. With `key_append` the lines of the key are added to
- * those that a channel of several keys has.
+ * Fields that are left out stay as they are; so do an empty key and type 0. With `key_append` the lines of the key are
+ * added to the keys of a channel that has several.
  */
 export const updateChannelBody = z.object({ id: idField, ...fields, key_append: z.optional(z.boolean()) })
 
@@ -159,7 +161,7 @@ const testAnswer = z.object({
   ),
 })
 
-/** The whole of a channel, which the original console sends back, and the list that its form is made of. */
+/** The whole channel, which the original console sends back, and the list that its form is built from. */
 const rowFields = [...Object.keys(channelSchema.shape), 'groups']
 
 export const channelApi = {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { Access } from '../roles.ts'
 
-/** A call of the management API as data: the server serves it, the console calls it, tests and docs walk it. */
+/** A call of the management API as data: the server serves it, the console calls it, tests and docs iterate over it. */
 export interface Endpoint<
   Params extends z.ZodMiniType = z.ZodMiniType,
   Query extends z.ZodMiniType = z.ZodMiniType,
@@ -9,41 +9,47 @@ export interface Endpoint<
   Data extends z.ZodMiniType = z.ZodMiniType,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Exactly as clients write it; both forms, with and without the final slash, are served. `{name}` is a parameter. */
+  /** The path exactly as clients write it; it is served with and without the final slash. `{name}` is a parameter. */
   path: string
   access: Access
   params: Params
   query: Query
   body: Body
-  /** Fields of a body that are taken and not used: clients send back the whole object that they were given. Others are refused. */
+  /**
+   * Body fields that are accepted and ignored: clients send back the whole object they were given. Other unknown fields
+   * are refused.
+   */
   ignores?: readonly string[]
-  /** What `data` holds; the answer is parsed through it, so a field it does not name never leaves the server. */
+  /** The shape of `data`. The answer is parsed through it, so a field that it does not name never leaves the server. */
   data: Data
   /**
-   * `standard`: { success, message, data }. `flat`: fields of `data` stand beside success and message.
-   * `bare`: `data` is the whole body.
+   * `standard`: { success, message, data }. `flat`: the fields of `data` are next to success and message. `bare`:
+   * `data` is the whole body.
    */
   envelope: 'standard' | 'flat' | 'bare'
-  /** Type of a success that is no JSON: such an answer is the whole body and `data` says nothing of it. */
+  /**
+   * Content type of a successful answer that is not JSON: that answer is the whole body, and `data` does not describe
+   * it.
+   */
   media?: string
   /** One line for the API page. */
   summary: string
-  /** What the line has no room for, in Markdown without links. */
+  /** Details that do not fit in that line, in Markdown without links. */
   description?: string
   /**
-   * A GET that changes something: refused when a page of another site makes the browser send it, and when the browser
-   * opens it as a page or a picture. `record`: all it changes is the record of itself, so links of our own may lead there.
+   * A GET that changes something: it is refused when a page of another site makes the browser send it, and when the
+   * browser opens it as a page or an image. `record`: it only records itself, so our own links may point to it.
    */
   changesState?: true | 'record'
-  /** Counted by the strict limit that passwords and codes are behind. */
+  /** Counted by the strict rate limit that protects passwords and codes. */
   critical?: true
-  /** Status of the refusal of a body that cannot be decoded; 200 unless it says so. */
+  /** Status of the refusal of a body that cannot be decoded; 200 by default. */
   badBodyStatus?: 400
-  /** A sorted list may cover the newest rows alone; a header then tells how many match. */
+  /** A sorted list may cover only the newest rows; a header then tells how many match. */
   cutWhenSorted?: true
 }
 
-/** An endpoint whose answer is no JSON. */
+/** An endpoint whose answer is not JSON. */
 export type MediaEndpoint<
   Params extends z.ZodMiniType = z.ZodMiniType,
   Query extends z.ZodMiniType = z.ZodMiniType,
@@ -74,7 +80,7 @@ interface Definition<P, Q, B, D> extends Facts {
 const nothing = z.object({})
 type Nothing = typeof nothing
 
-/** Defines an endpoint; parts left out are empty objects (`data`: nothing). */
+/** Defines an endpoint; parts that are left out default to empty objects (`data`: nothing). */
 export function endpoint<
   P extends z.ZodMiniType = Nothing,
   Q extends z.ZodMiniType = Nothing,
@@ -91,14 +97,14 @@ export function endpoint<
   }
 }
 
-/** As `endpoint`, for an answer that is no JSON. */
+/** Like `endpoint`, for an answer that is not JSON. */
 export function mediaEndpoint<P extends z.ZodMiniType = Nothing, Q extends z.ZodMiniType = Nothing>(
   definition: Facts & { params?: P; query?: Q; media: string },
 ): MediaEndpoint<P, Q> {
   return { ...endpoint<P, Q>(definition), media: definition.media }
 }
 
-/** The envelope of every management answer. */
+/** The envelope of every answer of the management API. */
 export interface Envelope<T> {
   success: boolean
   message: string
@@ -108,17 +114,17 @@ export interface Envelope<T> {
 /** Rows per page; one-api's constant. */
 export const pageSize = 10
 
-/** Zero-based page; missing, unparsable or negative counts as 0. */
+/** Zero-based page; a missing, invalid or negative value counts as 0. */
 export const pageQuery = z.object({
   p: z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(1e9), z.describe('Page, from 0.')), 0),
 })
 
-/** `{id}` of a path. */
+/** The `{id}` of a path. */
 export const idParams = z.object({
   id: z.coerce.number<string>().check(z.int(), z.positive(), z.describe('Number of the row.')),
 })
 
-/** The form that changes nothing but a status. */
+/** The form of the request that changes only a status. */
 export const statusOnlyQuery = z.object({
   status_only: z.optional(z.string().check(z.describe('With any text only the status is changed.'))),
 })

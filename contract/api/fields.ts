@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 
-/** Largest quota that a person may enter; far below what a JavaScript number holds exactly. */
+/** The largest quota that a person may enter; far below the largest integer that a JavaScript number holds exactly. */
 export const maxQuota = 1e15
 
-/** Text of at most `max` characters, counted as people (and JSON Schema) count them. */
+/** Text of at most `max` characters, counted in code points as JSON Schema does. */
 export function text(max: number) {
   return z.string().check(
     z.refine((value) => [...value].length <= max, { error: `may have at most ${max} characters` }),
@@ -11,7 +11,7 @@ export function text(max: number) {
   )
 }
 
-/** As `text`, without blanks around it. */
+/** Like `text`, with surrounding white space removed. */
 export function trimmedText(max: number) {
   return z.string().check(
     z.trim(),
@@ -20,21 +20,21 @@ export function trimmedText(max: number) {
   )
 }
 
-/** A quota as entered. Balances of imported or overdrawn accounts may stand below zero and come back unchanged. */
+/** A quota as entered. Balances of imported or overdrawn accounts may be negative and are accepted back unchanged. */
 export const quotaField = z.int().check(z.gte(-maxQuota), z.lte(maxQuota))
 
-/** The positive number of a row. */
+/** The id of a row, a positive number. */
 export const idField = z.int().check(z.positive())
 
 const mailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/i
 
-/** True for an e-mail address of the everyday form, in ASCII: it can be put into a mail's head as it is. */
+/** True for an ordinary email address in ASCII, which can be put into a mail header as it is. */
 export function isMailAddress(value: string): boolean {
   return value.length <= 254 && mailPattern.test(value)
 }
 
-/** An e-mail address. A blank inside can only be a + that a client put into an address line unencoded. */
+/** An email address. A space inside it can only be a + that a client put into a URL without encoding it. */
 export const mailField = z.string().check(
   z.trim(),
   z.overwrite((value) => value.replaceAll(' ', '+')),

@@ -13,7 +13,7 @@ import { tokenApi } from './token.ts'
 import { usageApi } from './usage.ts'
 import { userApi } from './user.ts'
 
-/** Every endpoint of the management API; server, console, wire test and docs walk this table. */
+/** Every endpoint of the management API; server, console, wire test and docs iterate over this table. */
 export const api = {
   status: statusApi,
   auth: authApi,

@@ -12,10 +12,10 @@ const meanings = {
 const shown = (meaning: string) => z.int().check(z.describe(meaning))
 const written = (meaning: string, most: number) => z.optional(z.int().check(z.gte(0), z.lte(most), z.describe(meaning)))
 
-/** Most calls, or tokens, that a limit may let through. */
+/** The highest number of calls, or tokens, that a limit can be set to. */
 const mostCounted = 1e12
 
-/** Limits, and what was spent in the running day and month, as answers show them. */
+/** Limits, and what has been spent in the current day and month, as answers show them. */
 export const limitsShown = {
   rpm_limit: shown(meanings.rpm_limit),
   tpm_limit: shown(meanings.tpm_limit),
@@ -26,7 +26,7 @@ export const limitsShown = {
   spent_month: shown('Quota units charged since the first of the month, UTC.'),
 }
 
-/** Limits as they may be sent; what is left out stays. */
+/** Limits as they may be sent; a limit that is left out stays as it is. */
 export const limitsWritten = {
   rpm_limit: written(meanings.rpm_limit, mostCounted),
   tpm_limit: written(meanings.tpm_limit, mostCounted),

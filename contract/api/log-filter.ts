@@ -4,7 +4,7 @@ import { looseNumberFilter, wordFilter } from './list-query.ts'
 const number = (description: string) => looseNumberFilter(Number.MAX_SAFE_INTEGER, description)
 const word = (description: string) => wordFilter(200, description)
 
-/** Which log rows one may ask for about oneself; 0 and '' mean any, names are compared as a whole. */
+/** Filters for a user's own log rows; 0 and '' mean any, and names must match exactly. */
 export const ownLogFilter = {
   type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 = all.'),
   token_name: word('Name of the token, exactly.'),
@@ -13,14 +13,14 @@ export const ownLogFilter = {
   end_timestamp: number('Epoch seconds, included; 0 = no limit.'),
 }
 
-/** Which log rows admins may ask for. */
+/** Filters for log rows that admins may use. */
 export const allLogFilter = {
   ...ownLogFilter,
   username: word('Name of the user, exactly.'),
   channel: number('Id of the channel.'),
 }
 
-/** Where days begin, for whoever asks for days. */
+/** Where days begin, for queries by day. */
 export const utcOffset = z._default(
   z.coerce
     .number<string>()

@@ -3,7 +3,10 @@ import { endpoint, keywordQuery, mediaEndpoint } from './endpoint.ts'
 import { listQuery, numberFilter } from './list-query.ts'
 import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
-/** A log row. Fields from `token_id` on are ours; `channel`, `attempts` and `upstream_message` are empty for people who are not admins. */
+/**
+ * A log row. Fields from `token_id` on are ours; `channel`, `attempts` and `upstream_message` are empty for users who
+ * are not admins.
+ */
 export const logSchema = z.object({
   id: z.int(),
   user_id: z.int(),
@@ -57,7 +60,7 @@ export const logSortColumns = [
   'first_byte_time',
 ] as const
 
-/** One row by its number, as an address names it; the other filters then mean nothing. */
+/** One row by its number, as a URL names it; the other filters are then ignored. */
 const oneRow = {
   id: numberFilter(Number.MAX_SAFE_INTEGER, 'The row with this number alone, wherever it stands; 0 = all.'),
 }
@@ -85,7 +88,7 @@ export const histogramSchema = z.object({
   ),
 })
 
-/** What one model cost the caller on one day (UTC); the names are one-api's. */
+/** What one model cost the caller on one day (UTC); the field names are one-api's. */
 export const dashboardRowSchema = z.object({
   /** yyyy-mm-dd. */
   Day: z.string(),
@@ -96,7 +99,7 @@ export const dashboardRowSchema = z.object({
   CompletionTokens: z.int(),
 })
 
-/** Days that the dashboard shows, today included. */
+/** Days that the dashboard shows, including today. */
 export const dashboardDays = 7
 
 const csvDescription =
@@ -201,7 +204,7 @@ export const logApi = {
     access: 'admin',
     query: z.object(allLogFilter),
     media: 'text/csv',
-    // It stands in the audit trail.
+    // It is recorded in the audit trail.
     changesState: 'record',
     summary: 'Logs of everybody as CSV, newest first, as a stream of any length',
     description: csvDescription,

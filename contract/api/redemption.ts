@@ -3,7 +3,7 @@ import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts
 import { idField, maxQuota, text, trimmedText } from './fields.ts'
 import { listQuery, numberFilter } from './list-query.ts'
 
-/** A redemption code with what it is worth. `count` belongs to the form that makes codes and is always 0 here. */
+/** A redemption code and its value. `count` belongs to the form that makes codes and is always 0 here. */
 export const redemptionSchema = z.object({
   id: z.int(),
   /** Who made it. */
@@ -31,17 +31,17 @@ export const redemptionSortColumns = [
   'redeemed_user_id',
 ] as const
 
-/** What codes are narrowed to, in the list and in a search. */
+/** Filters for codes, in the list and in a search. */
 const filters = { status: numberFilter(3, '1 unused, 2 disabled, 3 used; 0 = all.') }
 
-/** Most codes that one call makes. */
+/** The most codes that one call can make. */
 export const maxRedemptions = 100
 
 export const redemptionName = trimmedText(20).check(z.minLength(1, { error: 'must not be empty' }))
 
 const worth = z.int().check(z.gte(1), z.lte(maxQuota))
 
-/** How many codes are made at once. */
+/** How many codes to make at once. */
 export const redemptionCount = z.int().check(z.gte(1), z.lte(maxRedemptions))
 
 export const createRedemptionBody = z.object({
@@ -50,7 +50,7 @@ export const createRedemptionBody = z.object({
   count: z._default(redemptionCount, 1),
 })
 
-/** Fields left out stay as they are; `status` is read but changed by the `status_only` form alone. */
+/** Fields that are left out stay as they are; `status` is read but only changed by the `status_only` form. */
 export const updateRedemptionBody = z.object({
   id: idField,
   name: z.optional(z.string().check(z.trim(), z.maxLength(200))),
@@ -58,7 +58,7 @@ export const updateRedemptionBody = z.object({
   status: z.optional(z.int()),
 })
 
-/** The whole of a code, which the original console sends back. */
+/** The whole code, which the original console sends back. */
 const rowFields = Object.keys(redemptionSchema.shape)
 
 export const redemptionApi = {

@@ -1,4 +1,4 @@
-/** Alphabets with letters that look like those of another one. */
+/** Alphabets with letters that look like letters of another one. */
 const lookalikes = [
   'Latin',
   'Cyrillic',
@@ -16,12 +16,14 @@ const lookalikes = [
   'Old_Italic',
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'))
 
-/** True for a name with letters of several alphabets that look alike: it can be made to look like another's. */
+/** True for a name that mixes letters of several look-alike alphabets: it can be made to look like another name. */
 export function mixesAlphabets(name: string): boolean {
   return lookalikes.filter((script) => script.test(name)).length > 1
 }
 
-/** Small letters of Cyrillic and Greek, and the Latin ones that they look like (Unicode's table of confusables). */
+/**
+ * Lower-case letters of Cyrillic and Greek, with the Latin ones that they look like (Unicode's table of confusables).
+ */
 const latin: ReadonlyMap<string, string> = new Map(
   Object.entries({
     а: 'a',
@@ -71,7 +73,7 @@ const latin: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The Latin name that a name of another alphabet looks like; undefined where it looks like none. */
+/** The Latin name that a name in another alphabet looks like; undefined if there is none. */
 export function latinLookalike(name: string): string | undefined {
   let found = ''
   let isForeign = false

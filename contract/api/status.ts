@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 
-/** What everybody may know about this server; the console keeps it. */
+/** Public facts about this server; the console keeps them. */
 export const statusSchema = z.object({
   version: z.string(),
   start_time: z.int().check(z.describe('Epoch seconds.')),

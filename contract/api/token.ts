@@ -4,7 +4,7 @@ import { idField, quotaField, text } from './fields.ts'
 import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery } from './list-query.ts'
 
-/** A token as its owner sees it, the key (48 characters without `sk-`) included. */
+/** A token as its owner sees it, including the key (48 characters without `sk-`). */
 export const tokenSchema = z.object({
   id: z.int(),
   user_id: z.int(),
@@ -55,7 +55,7 @@ const fields = {
 
 export const createTokenBody = z.object(fields)
 
-/** Fields left out stay as they are; `status` is read but changed by the `status_only` form alone. */
+/** Fields that are left out stay as they are; `status` is read but only changed by the `status_only` form. */
 export const updateTokenBody = z.object({
   id: idField,
   status: z.optional(z.int()),
@@ -65,7 +65,7 @@ export const updateTokenBody = z.object({
   ),
 })
 
-/** The whole of a token, which the original console sends back. */
+/** The whole token, which the original console sends back. */
 const rowFields = Object.keys(tokenSchema.shape)
 
 export const tokenApi = {

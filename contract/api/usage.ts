@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { allLogFilter, utcOffset } from './log-filter.ts'
 
-/** What can be shown; `duration` and `first_byte` are means in milliseconds, all else are sums. */
+/** The figures that can be shown; `duration` and `first_byte` are means in milliseconds, all others are sums. */
 export const usageMetrics = [
   'quota',
   'requests',
@@ -25,7 +25,7 @@ export const usageRollups = ['hour', 'day', 'week', 'month'] as const
 
 export type UsageRollup = (typeof usageRollups)[number]
 
-/** Most buckets of one answer: forty days of hours. */
+/** The most buckets in one answer: forty days of hours. */
 export const maxUsageBuckets = 1000
 
 const { type: _type, ...filter } = allLogFilter
@@ -33,7 +33,7 @@ const { type: _type, ...filter } = allLogFilter
 const sum = (description: string) => z.int().check(z.describe(description))
 const mean = (description: string) => z.number().check(z.describe(description))
 
-/** All figures of some calls. */
+/** All figures for a group of calls. */
 export const usageFiguresSchema = z.object({
   requests: sum('Calls that have, or had, a log row.'),
   quota: sum('Quota units charged.'),

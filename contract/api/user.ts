@@ -5,10 +5,10 @@ import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery } from './list-query.ts'
 import { mixesAlphabets } from './scripts.ts'
 
-/** What a user name must be; checked when an account is made and when the name changes. */
+/** The rules for a user name; checked when an account is made and when the name changes. */
 export const usernameSchema = z.string().check(
   z.trim(),
-  // One form of each letter: full-width and composed ones would be other names that look the same.
+  // One form of each letter: full-width and composed letters would make other names that look the same.
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
@@ -16,7 +16,7 @@ export const usernameSchema = z.string().check(
   z.describe('1 to 12 characters: letters and digits of any script, dots, hyphens and underscores.'),
 )
 
-/** What a new password must be. */
+/** The rules for a new password. */
 export const passwordSchema = z.string().check(
   z.refine((value) => [...value].length >= 8, { error: 'must have at least 8 characters' }),
   z.refine((value) => value.length <= 128, { error: 'may have at most 128 characters' }),
@@ -26,7 +26,7 @@ export const passwordSchema = z.string().check(
 const displayName = trimmedText(20)
 const group = trimmedText(32).check(z.refine((value) => !value.includes(','), { error: 'must be one group' }))
 
-/** A user as the API shows it. Secrets are always empty text, so that clients find the fields they know. */
+/** A user as the API shows it. Secrets are always empty text, so that clients find the fields they expect. */
 export const userSchema = z.object({
   id: z.int(),
   username: z.string(),
@@ -74,7 +74,7 @@ export const createUserBody = z.object({
   role: z.optional(z.int()),
 })
 
-/** Fields left out stay as they are; so do an empty username, password and group. */
+/** Fields that are left out stay as they are; so do an empty username, password and group. */
 export const updateUserBody = z.object({
   id: idField,
   username: z.optional(z.string().check(z.maxLength(100))),
@@ -98,7 +98,7 @@ export const updateSelfBody = z.object({
 
 export const manageActions = ['disable', 'enable', 'delete', 'promote', 'demote'] as const
 
-/** The whole of an account, which the original console sends back. */
+/** The whole account, which the original console sends back. */
 export const userFields = Object.keys(userSchema.shape)
 
 export const userApi = {

@@ -4,18 +4,20 @@ import { leastBudget } from './models/claude-model.ts'
 import { budgetWithin } from './models/reasoning-effort.ts'
 import type { DialectName } from './neutral/conversation.ts'
 
-/** What changes in a request that is otherwise passed on as it came. */
+/** Changes to a request that is otherwise passed on unchanged. */
 export interface WireEdits {
   model?: string
-  /** Takes the place of the caller's instructions. */
+  /** It replaces the caller's instructions. */
   systemPrompt?: string
-  /** Most tokens of the answer. */
+  /** The token limit of the answer. */
   maxTokens?: number
 }
 
 type Edit = (body: JsonObject, edits: WireEdits) => JsonObject
 
-/** The members of a request that must be set for the edits, by the dialect it is written in; OpenAI's chat has its own way. */
+/**
+ * The fields of a request to set for the edits, by the dialect it is written in; OpenAI's chat is handled elsewhere.
+ */
 export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edit>> = {
   'openai-responses': (_body, { model, systemPrompt, maxTokens }) => ({
     ...(model !== undefined && { model }),
@@ -27,7 +29,7 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
     ...(systemPrompt !== undefined && { system: systemPrompt }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens, ...thinkingWithin(maxTokens, body['thinking']) }),
   }),
-  // The model stands in the address. Google takes both spellings of a name; the caller's own, of which there is one, is set.
+  // The model is in the URL. Google accepts two spellings of a name; the one that the caller used is set.
   gemini: (body, { systemPrompt, maxTokens }) => {
     const system = spellingIn(body, 'systemInstruction')
     const config = spellingIn(body, 'generationConfig')
@@ -40,7 +42,10 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
   },
 }
 
-/** The budget of thought must be below max_tokens (Anthropic docs, "Extended thinking"); where none is, there is no thought. */
+/**
+ * The thinking budget must be below max_tokens (Anthropic docs, "Extended thinking"); if there is no such budget, there
+ * is no thinking.
+ */
 function thinkingWithin(maxTokens: number, thinking: unknown): JsonObject {
   if (!isObject(thinking) || typeof thinking['budget_tokens'] !== 'number') return {}
   const budget = budgetWithin(maxTokens, thinking['budget_tokens'], leastBudget)

@@ -8,8 +8,8 @@ import { repairItems } from './openai-responses/repair.ts'
 type MakeRepair = (body: JsonObject, text: string, options: RepairOptions) => Repair
 
 /**
- * What a request that is passed on in its own dialect must not hold: state of thought that another service made, and
- * what else a history brings along from other channels. Costs a search in the text where nothing of that is in it.
+ * What must not be in a request that is passed on in its own dialect: thinking state from another service, and other
+ * leftovers of a history from other channels. If there is none, this costs one search of the text.
  */
 export const repairs: Readonly<Record<Exclude<DialectName, 'openai-chat'>, MakeRepair>> = {
   'anthropic-messages': repairMessages,

@@ -1,4 +1,4 @@
-// Which tokens of an upstream's usage are counted inside its totals and which beside them, dialect by dialect.
+// Which tokens of an upstream's usage are counted within its totals and which in addition to them, dialect by dialect.
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -360,7 +360,7 @@ describe('a report after another one of the same answer', () => {
     expect(readUsage(laterRawReport(raw, laterRaw))).toEqual(usage)
   })
 
-  test('the first report holds, zeros and all', () => {
+  test('the first report is kept unchanged, including zeros', () => {
     const zeros = { promptTokens: 0, completionTokens: 0 }
     expect(laterReport(undefined, zeros)).toBe(zeros)
   })
@@ -374,7 +374,7 @@ describe("the counts of Anthropic's later events", () => {
     output_tokens: 1,
   }
 
-  test('take the place of earlier ones', () => {
+  test('replace earlier ones', () => {
     expect(laterUsage(first, { input_tokens: 30, output_tokens: 12 })).toEqual({
       ...first,
       input_tokens: 30,
@@ -382,7 +382,7 @@ describe("the counts of Anthropic's later events", () => {
     })
   })
 
-  test('say nothing where they are zero or null', () => {
+  test('mean nothing if they are zero or null', () => {
     const zeros = {
       input_tokens: 0,
       cache_read_input_tokens: 0,
@@ -393,7 +393,7 @@ describe("the counts of Anthropic's later events", () => {
   })
 })
 
-describe('embeddings and ranks have nothing but a prompt:', () => {
+describe('embeddings and reranking only have a prompt:', () => {
   test.each([
     ['the total alone', { total_tokens: 12 }, 12],
     ['a total that is more than the prompt', { prompt_tokens: 4, total_tokens: 300 }, 300],

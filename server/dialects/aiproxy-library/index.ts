@@ -6,7 +6,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
-/** AI Proxy's knowledge bases (one-api's source): one question there, an answer and its documents back. */
+/** AI Proxy's knowledge bases (one-api's source): one question goes in, an answer and its documents come back. */
 export const aiProxyLibrary = chatBased({
   name: 'aiproxy-library',
   request: requestOut,
@@ -16,7 +16,7 @@ export const aiProxyLibrary = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
 })
 
-/** The service remembers no turns: it is asked what the user said last. */
+/** The service remembers no earlier turns: it is sent the user's last message. */
 function requestOut(asked: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(asked.messages)
   const query = alternating(turns).findLast(({ role }) => role === 'user')?.text ?? system

@@ -5,13 +5,13 @@ import type { WireCitation } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
-/** Citations of a text block (Anthropic docs, "Citations"); the block is the stretch they belong to. */
+/** Citations of a text block (Anthropic docs, "Citations"); they apply to the whole block. */
 export function citationsIn(value: unknown): { citations?: Citation[] } {
   const list = looseList(value).map(citationIn)
   return list.length > 0 ? { citations: list } : {}
 }
 
-/** One citation; all of it is kept, for its own dialect. */
+/** One citation; all of it is kept, for use in the same dialect. */
 export function citationIn(citation: JsonObject): Citation {
   const url = looseText(citation['url']) || looseText(citation['source'])
   const title = looseText(citation['title']) || looseText(citation['document_title'])
@@ -26,7 +26,7 @@ export function citationIn(citation: JsonObject): Citation {
   }
 }
 
-/** A citation for an Anthropic caller; undefined for one that names no address. `text` is what cites. */
+/** A citation for an Anthropic caller; undefined if it has no URL. `text` is the citing text. */
 export function citationOut(citation: Citation, text: string): JsonObject | undefined {
   if (citation.native?.dialect === dialect) return citation.native.fields
   if (!citation.url) return undefined
@@ -35,12 +35,12 @@ export function citationOut(citation: Citation, text: string): JsonObject | unde
     url: citation.url,
     title: citation.title ?? null,
     cited_text: citation.quote ?? text.slice(citation.start ?? 0, citation.end),
-    // Only Anthropic could read it; the member is part of the shape.
+    // Only Anthropic could decrypt it, but the shape requires the field.
     encrypted_index: '',
   } satisfies WireCitation
 }
 
-/** The citations of a text; null where it has none that the dialect can say. */
+/** The citations of a text; null if it has none that the dialect can express. */
 export function citationsOut(citations: readonly Citation[] | undefined, text: string): JsonObject[] | null {
   const list = (citations ?? []).map((each) => citationOut(each, text)).filter((each) => each !== undefined)
   return list.length > 0 ? list : null

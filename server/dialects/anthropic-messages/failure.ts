@@ -33,7 +33,7 @@ const statuses: Readonly<Record<FailureKind, number>> = {
   server: 500,
 }
 
-/** An error body of Anthropic's, or an error event; status 0 = none is known. */
+/** An error body of Anthropic's, or an error event; status 0 = unknown. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const error = isObject(body) && isObject(body['error']) ? body['error'] : undefined
   const type = looseText(error?.['type'])
@@ -63,7 +63,7 @@ const types: Readonly<Record<FailureKind, string>> = {
   server: 'api_error',
 }
 
-/** An error as an Anthropic caller's program reads it. */
+/** An error in the form that an Anthropic caller expects. */
 export function encodeFailure(failure: Failure, requestId: string): JsonObject {
   return {
     type: 'error',

@@ -1,8 +1,8 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
 /**
- * Tells whether a growing text is a JSON object. It looks at every character once, and the text is parsed once at most:
- * where the brackets first close is the only place at which an object can end.
+ * Tells whether a growing text is a JSON object. It looks at every character once and parses the text at most once: an
+ * object can only end where its brackets first close.
  */
 export class ObjectScan {
   #depth = 0
@@ -19,7 +19,7 @@ export class ObjectScan {
     }
   }
 
-  /** `text` is all that was added. */
+  /** `text` is everything added so far. */
   isWhole(text: string): boolean {
     if (this.#state !== 'closed') return false
     this.#isObject ??= isObject(tryParse(text))

@@ -14,7 +14,7 @@ import { citationsIn } from './citations.ts'
 
 const dialect = 'anthropic-messages'
 
-/** `content` of a message: text, or blocks. Throws GatewayError with the place of a block at fault. */
+/** `content` of a message: text, or blocks. Throws GatewayError with the path of the block at fault. */
 export function contentIn(owner: Fields, needed: boolean): Part[] {
   const content = owner.raw('content')
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -24,7 +24,7 @@ export function contentIn(owner: Fields, needed: boolean): Part[] {
   return attachSeals((owner.each('content') ?? []).map(blockIn))
 }
 
-/** A cache mark, where the object has one. */
+/** A cache mark, if the object has one. */
 export function cacheIn(owner: Fields): { cache?: CacheMark } {
   const mark = owner.fields('cache_control')
   return mark ? { cache: { ttl: mark.text('ttl') ?? '' } } : {}
@@ -63,7 +63,7 @@ function blockIn(block: Fields): Part | LooseSeal {
   }
 }
 
-/** True where the model made the call itself, and no program of its own: what is meant by saying nothing. */
+/** True if the model made the call itself, not one of its programs. This is the default when nothing is said. */
 export function isDirect(caller: unknown): boolean {
   return caller === undefined || caller === null || looseObject(caller)['type'] === 'direct'
 }
@@ -119,21 +119,21 @@ function documentIn(block: Fields): Part {
   return { type: 'media', media: type, ...media, ...(name && { name }), ...(cite !== undefined && { cite }) }
 }
 
-/** A document of blocks has no bytes to hand on; its blocks are what others can be given. */
+/** A document made of blocks has no bytes to pass on; other services get its blocks. */
 function blocksIn(block: Fields): NativePart {
   const source = block.fields('source')
   const content = source && contentIn(source, false)
-  // Others cannot be told to cite it; that they are not is what is meant by saying nothing.
+  // Other services cannot be asked to cite it. The default is not to cite, so saying so asks for nothing.
   if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
   return spelled(block, [block.text('title'), block.text('context')], content ?? [])
 }
 
-/** What was found by the caller's own search. */
+/** Results of the caller's own search. */
 function searchResultIn(block: Fields): NativePart {
   return spelled(block, [block.text('title'), block.text('source')], contentIn(block, false))
 }
 
-/** A block that only Anthropic has, and what it says. */
+/** A block that only Anthropic has, and its content. */
 function spelled(block: Fields, heads: readonly (string | undefined)[], content: readonly Part[]): NativePart {
   block.raw('type')
   const texts = heads.flatMap((text) => (text ? [{ type: 'text', text } satisfies TextPart] : []))

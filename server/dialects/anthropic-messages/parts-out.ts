@@ -10,7 +10,7 @@ import type { WireRedactedThinking, WireThinking } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
-/** Parts as blocks of a request for Anthropic. Throws GatewayError for a part that no block can say. */
+/** Parts as blocks of a request for Anthropic. Throws GatewayError for a part that no block can express. */
 export function blocksOut(parts: readonly Part[], losses: DroppedFields): JsonObject[] {
   return parts.flatMap((part) => blockOut(part, losses))
 }
@@ -18,7 +18,7 @@ export function blocksOut(parts: readonly Part[], losses: DroppedFields): JsonOb
 function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
   switch (part.type) {
     case 'text': {
-      // Anthropic refuses blocks of white space.
+      // Anthropic refuses blocks that are only white space.
       if (isBlank(part.text)) return []
       const citations = (part.citations ?? []).flatMap((citation) => {
         const own = citation.native?.dialect === dialect ? citationOut(citation, part.text) : undefined
@@ -56,13 +56,13 @@ function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
   }
 }
 
-/** A thought; one that is not shown has a block of its own kind. */
+/** A thought; a redacted one has its own kind of block. */
 export function thinkingOut(text: string, redacted: boolean, seal: Seal): WireThinking | WireRedactedThinking {
   const value = writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }
 }
 
-/** A cache mark as a member to spread. */
+/** A cache mark as a field to spread. */
 export function cacheOut(mark: CacheMark | undefined): JsonObject {
   if (!mark) return {}
   return { cache_control: { type: 'ephemeral', ...((mark.ttl === '5m' || mark.ttl === '1h') && { ttl: mark.ttl }) } }
@@ -94,7 +94,7 @@ function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
 
 function inlineOut(data: string, mediaType: string): JsonObject {
   const type = mediaType.split(';')[0] ?? mediaType
-  // Documents are PDF or plain text; whatever is text can be read as such.
+  // Documents are PDF or plain text; any other text format is sent as plain text.
   const isText = type.startsWith('text/') || type === 'application/json'
   if (isText) return { type: 'text', media_type: 'text/plain', data: fromBase64(data) }
   return { type: 'base64', media_type: type, data }

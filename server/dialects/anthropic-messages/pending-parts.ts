@@ -1,26 +1,26 @@
 import type { StreamEvent } from '../neutral/reply.ts'
 
-/** An event of one part of an answer. */
+/** An event that belongs to one part of an answer. */
 export type PartEvent = Extract<StreamEvent, { index: number }>
 
-/** A part that waits for its block, and its events. All that waits is numbered in the order it came. */
+/** A part that waits for its block, and its events. Everything that waits is numbered in order of arrival. */
 export interface WaitingPart {
-  /** Its number among the parts that have waited. */
+  /** Its index among the parts that have waited. */
   readonly at: number
   readonly place: number
   readonly events: { readonly place: number; readonly event: PartEvent }[]
 }
 
-/** The parts that wait, in the order of their starts. Nothing is walked again, however many there are. */
+/** The waiting parts, in the order of their starts. No part is visited twice, however many there are. */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #places: number[] = []
-  /** For each part the next in the list that may wait still: itself until it is taken. */
+  /** For each part, the next one in the list that may still be waiting: the part itself until it is taken. */
   readonly #nearest: number[] = []
   #count = 0
 
-  /** Nothing is kept of a part that has not begun. */
+  /** Events of a part that has not begun are not kept. */
   add(event: PartEvent): void {
     const place = this.#count++
     const found = this.#byNumber.get(event.index)
@@ -33,7 +33,7 @@ export class WaitingParts {
     this.#places.push(place)
   }
 
-  /** The first part that began behind `place` and waits still. */
+  /** The first part that began after `place` and is still waiting. */
   after(place: number): WaitingPart | undefined {
     let low = 0
     let high = this.#places.length
@@ -51,7 +51,7 @@ export class WaitingParts {
     this.#nearest[at] = at + 1
   }
 
-  /** The first from `at` on that waits still; what is skipped for it is skipped at once the next time. */
+  /** The first waiting part from `at` on. Parts skipped on the way are skipped in one step the next time. */
   #waitingFrom(at: number): number {
     let found = at
     while ((this.#nearest[found] ?? found) !== found) found = this.#nearest[found] ?? found

@@ -10,8 +10,8 @@ import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 const dialect = 'anthropic-messages'
 
 /**
- * A request of Anthropic's without thoughts that it has not signed, without ids of calls that it does not take, and without
- * answers of white space: it refuses the whole conversation for one of them.
+ * An Anthropic request without thoughts that Anthropic did not sign, call ids that it does not accept, and answers that
+ * are only white space. Anthropic refuses the whole conversation for any one of these.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
   const isOthers = options.takesUnsigned === true || isOfOtherMaker(options.model)
@@ -24,7 +24,7 @@ export function repairMessages(body: JsonObject, text: string, options: RepairOp
   return { edits: isChanged ? { ...edits, messages: fit ?? messages } : edits, dropped }
 }
 
-/** Messages without answers that show nothing; the same list where there are none. */
+/** Messages without the answers that show nothing; the same list if there are none. */
 function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
   const isBlankBlock = (block: unknown) =>
     isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
@@ -49,7 +49,7 @@ const callsIn: CallPlaces = {
   isResult: (block) => block['type'] === 'tool_result',
 }
 
-/** A turn that is going on without a signed thought cannot be thought about by a budget. */
+/** A turn in progress that has no signed thought cannot be given a thinking budget. */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
   if (!Array.isArray(messages) || !text.includes('thinking')) return { edits: {}, dropped: [] }
@@ -73,7 +73,7 @@ function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions,
   }
 }
 
-/** A message whose thoughts are the service's own; undefined where nothing is left of it. */
+/** A message with only the service's own thoughts; undefined if nothing is left of it. */
 function withoutForeign(message: unknown, thoughtOut: (block: JsonObject) => JsonObject | undefined): unknown {
   const content = isObject(message) ? message['content'] : undefined
   if (!isObject(message) || message['role'] !== 'assistant' || !Array.isArray(content)) return message
@@ -91,7 +91,7 @@ function isThought(block: unknown): block is JsonObject {
   return isObject(block) && (block['type'] === 'thinking' || block['type'] === 'redacted_thinking')
 }
 
-/** A thought as it goes to the service; undefined where the service has not made it. */
+/** A thought as it goes to the service; undefined if the service did not make it. */
 function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | undefined {
   const member = block['type'] === 'thinking' ? 'signature' : 'data'
   const given = block[member]
@@ -101,7 +101,7 @@ function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | 
   return own === given ? block : { ...block, [member]: own }
 }
 
-/** True in the middle of a loop of calls of which no turn has a thought. */
+/** True in the middle of a loop of tool calls in which no turn has a thought. */
 function lacksThought(messages: readonly unknown[]): boolean {
   const loop = messages.findLastIndex(
     (message) => isObject(message) && message['role'] === 'user' && !hasResult(message),
@@ -115,7 +115,7 @@ function hasResult(message: JsonObject | undefined): boolean {
   return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
 }
 
-/** Thoughts can be cleared from a context only where the model is asked to think. */
+/** Thoughts can only be cleared from a context if the model is asked to think. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])

@@ -14,7 +14,7 @@ import type { WireMessage, WireRedactedThinking, WireText, WireToolUse } from '.
 
 const dialect = 'anthropic-messages'
 
-/** A Message of Anthropic's (API reference, "Message"); without content it holds no answer. */
+/** An Anthropic Message (API reference, "Message"); without content it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
   const usage = usageIn(isObject(wire['usage']) ? wire['usage'] : undefined)
   return {
@@ -50,7 +50,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // The model's own call is the only kind that others know.
+      // The model's own calls are the only kind that other dialects know.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
@@ -65,7 +65,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
   }
 }
 
-/** A whole answer for an Anthropic caller: the first choice, which is all that the dialect knows. */
+/** A whole answer for an Anthropic caller: only the first choice, since the dialect knows no others. */
 export function encodeReply(reply: Reply, frame: Frame): WireMessage {
   const choice = reply.choices[0]
   return {
@@ -78,7 +78,7 @@ export function encodeReply(reply: Reply, frame: Frame): WireMessage {
   }
 }
 
-/** What a message says before anything of it is written. */
+/** The head of a message, before any of its content is written. */
 export function headOf(frame: Frame, id = frame.id, model = frame.model): Omit<WireMessage, 'usage'> {
   return {
     id: messageId(id),
@@ -94,21 +94,21 @@ export function headOf(frame: Frame, id = frame.id, model = frame.model): Omit<W
   }
 }
 
-/** An answer's name as Anthropic would form it. */
+/** An answer's id, in the form of Anthropic's ids. */
 function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id}`
 }
 
-/** The blocks of one part; none for what the dialect cannot show. */
+/** The blocks of one part; none if the dialect cannot show it. */
 export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const citations = citationsOut(part.citations, part.text)
-      // A seal by itself would be the last block, which programs take for the answer.
+      // A signature on its own would be the last block, which client programs take for the answer.
       return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
-      // A thought without a seal is shown all the same; it cannot go back as one.
+      // A thought without a signature is shown all the same; it cannot be sent back as one.
       return [thinkingOut(part.text, part.redacted ?? false, part.seal ?? { from: dialect, value: '' })]
     case 'tool-call':
       return [...sealOut(part.seal, 'next'), callOut(part)]
@@ -117,7 +117,7 @@ export function replyBlocksOut(part: Part): JsonObject[] {
     case 'native':
       return part.dialect === dialect ? [part.value] : []
     case 'media':
-      // What a model says aloud can at least be read.
+      // The transcript of the model's speech can at least be read.
       return part.transcript ? [textOut(part.transcript)] : []
     default:
       return []
@@ -132,11 +132,11 @@ export function textOut(text: string, citations: WireText['citations'] = null): 
 function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   const rest = part.native?.dialect === dialect ? part.native.fields : {}
   const input = inputObject(part.input)
-  // Who called: the model itself, and no program of its own.
+  // The caller field: the model itself made the call, not one of its programs.
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** Another service's state goes in a block of its own beside its part: callers bring such blocks back unread. */
+/** Another service's state goes in its own block next to its part: callers send such blocks back unread. */
 export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

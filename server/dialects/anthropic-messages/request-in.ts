@@ -58,7 +58,7 @@ function systemIn(body: Fields): Conversation['system'] {
 
 function messagesIn(body: Fields): Message[] {
   const messages = body.each('messages')
-  // A thread goes on from what is kept: nothing need be said.
+  // Continuing a thread from the stored context is the default: nothing needs to be said.
   const goesOn = body.value['thread'] !== undefined && body.value['thread'] !== null
   if (!messages || (messages.length === 0 && !goesOn)) throw missingField('messages')
   return messages.map((message) => {
@@ -121,7 +121,7 @@ function modeIn(choice: Fields, body: Fields): ToolChoice {
   }
 }
 
-/** The service's own search has a name here, as each tool has. */
+/** The built-in search tool has a name here, as every tool has. */
 function referenceIn(name: string, body: Fields): ToolReference {
   const isSearch = body.each('tools')?.some(({ value }) => value['name'] === name && isSearchTool(value['type']))
   return isSearch ? { type: 'web-search' } : { type: 'named', name }
@@ -141,7 +141,7 @@ function reasoningIn(thinking: Fields | undefined, outputConfig: Fields | undefi
   const effort = outputConfig?.word('effort', ['low', 'medium', 'high', 'xhigh', 'max']) as Effort | undefined
   if (!thinking) return effort && { effort }
   const type = thinking.knownWord('type', ['disabled', 'enabled', 'adaptive'])
-  // Another kind of thought is Anthropic's alone.
+  // Other kinds of thinking exist only in Anthropic's API.
   if (type === undefined && thinking.value['type'] !== undefined) return effort && { effort }
   if (type === undefined) throw missingField(thinking.at('type'))
   if (type === 'disabled') return { effort: 'none' }

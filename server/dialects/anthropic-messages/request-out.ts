@@ -14,14 +14,18 @@ import { thinkingOf, usualRoom } from './thinking.ts'
 
 const dialect = 'anthropic-messages'
 
-/** A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for what cannot be said. */
+/**
+ * A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for anything that cannot be
+ * expressed.
+ */
 export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const conversation = withCacheMarks(spelledOut(given, dialect))
   const losses = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
   const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
-  // Thought has its place beside the usual length of an answer where nobody named a limit; one that was named stands.
+  // If nobody named a limit, the thinking budget is added to the usual length of an answer. A limit that was named
+  // stays.
   const { budget = 0 } = thinking
   const maxTokens = budget >= asked ? Math.min(budget + asked, usualRoom) : asked
   const { tools, choice } = offerOf(conversation, losses, (tool) => toolOut(tool, losses))
@@ -54,7 +58,7 @@ function systemOut({ system }: Conversation, losses: DroppedFields): JsonObject 
   return { system: isPlain ? first?.['text'] : blocks }
 }
 
-/** Turns of the same side become one, as the API would read them. */
+/** Consecutive turns of the same role become one, as the API would read them. */
 function messagesOut(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject[] {
   const messages: { role: string; blocks: JsonObject[]; rest: JsonObject }[] = []
   for (const message of conversation.messages) {
@@ -66,7 +70,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Dr
     const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), losses)
     const rest = losses.native(message.native)
     if (blocks.length === 0) continue
-    // One by one: a call does not take as many arguments as a caller may send parts.
+    // Added one by one: a function call cannot take as many arguments as a caller may send parts.
     if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0)
       for (const block of blocks) last.blocks.push(block)
     else messages.push({ role, blocks, rest })
@@ -74,7 +78,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Dr
   return messages.map(({ role, blocks, rest }) => ({ role, content: contentOut(blocks), ...rest }))
 }
 
-/** Results come first in a turn, or the API does not find them. */
+/** Results must come first in a turn, or the API does not find them. */
 function inOrder(message: Message): readonly Part[] {
   const { parts } = message
   const firstOther = parts.findIndex((part) => part.type !== 'tool-result')
@@ -89,7 +93,7 @@ function contentOut(blocks: JsonObject[]): unknown {
   return isPlain ? first['text'] : blocks
 }
 
-/** What the service calls its own search. */
+/** Anthropic's name for its own search tool. */
 const searchName = 'web_search'
 
 function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
@@ -160,7 +164,7 @@ function formatOut({ format, from }: Conversation, losses: DroppedFields): JsonO
   return {}
 }
 
-/** Anthropic's temperature ends at 1; models that think, and the newest ones, take none at all. */
+/** Anthropic's temperature ends at 1; models that think, and the newest models, accept none at all. */
 function samplingOut(
   conversation: Conversation,
   traits: ModelTraits,
@@ -191,6 +195,6 @@ function tierOut({ serviceTier }: Conversation, losses: DroppedFields): JsonObje
     losses.lose('serviceTier', serviceTier)
     return {}
   }
-  // There is no way to insist on the priority tier; `auto` uses it where the account has it.
+  // The priority tier cannot be required; `auto` uses it if the account has it.
   return { service_tier: serviceTier === 'standard' ? 'standard_only' : 'auto' }
 }

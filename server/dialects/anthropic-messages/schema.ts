@@ -1,6 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Anthropic's structured output refuses these (Anthropic docs, "Structured outputs", JSON Schema limitations). */
+/**
+ * Keywords that Anthropic's structured output refuses (Anthropic docs, "Structured outputs", JSON Schema limitations).
+ */
 const unsupported: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
@@ -14,12 +16,12 @@ const unsupported: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ])
 
-/** Members whose values are schemas by name, of which the names mean nothing here. */
+/** Keywords whose values map names to schemas; the names themselves mean nothing here. */
 const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 
 /**
- * A schema as Anthropic's structured output takes it: objects say that they have no other members, and limits that it
- * does not know are left out, so that the answer may be wider than asked for, but not of another shape.
+ * A schema in the form that Anthropic's structured output accepts: objects allow no other properties, and unsupported
+ * limits are dropped. The answer may be wider than requested, but never of another shape.
  */
 export function closedSchema(schema: JsonObject): JsonObject {
   const out: JsonObject = {}
@@ -31,7 +33,7 @@ export function closedSchema(schema: JsonObject): JsonObject {
   return out
 }
 
-/** True where a schema says something that is left out. */
+/** True if a schema uses a keyword that is dropped. */
 export function hasLimits(schema: unknown, isMap = false): boolean {
   if (Array.isArray(schema)) return schema.some((each) => hasLimits(each))
   if (!isObject(schema)) return false

@@ -24,7 +24,10 @@ export function stopIn(reason: unknown, sequence: unknown): Stop {
   }
 }
 
-/** Stop → `stop_reason`. What Anthropic has no word for ends a turn, or is a refusal where a filter cut it. */
+/**
+ * Stop → `stop_reason`. A reason that Anthropic has no word for becomes the end of a turn, or a refusal if a filter cut
+ * the answer.
+ */
 export function stopOut(stop: Stop): string {
   if (stop.raw?.dialect === dialect) return stop.raw.reason
   switch (stop.reason) {
@@ -47,7 +50,7 @@ export function stopOut(stop: Stop): string {
   }
 }
 
-/** Stop → `stop_details`, which Anthropic tells of refusals alone. */
+/** Stop → `stop_details`, which Anthropic sends only for refusals. */
 export function stopDetailsOut(stop: Stop): WireStopDetails {
   if (stopOut(stop) !== 'refusal') return null
   return { type: 'refusal', category: null, explanation: stop.raw?.message ?? null }

@@ -12,21 +12,21 @@ const dialect = 'anthropic-messages'
 interface OpenBlock {
   readonly type: ReplyPart['type']
   readonly told: TextBuffer
-  /** The input that a call began with: it counts where no piece of one follows. */
+  /** The input that a call started with: it counts if no deltas follow. */
   held: string
   isSealed: boolean
 }
 
-/** The blocks of one stream as parts: what their ends tell besides the deltas is told, once. */
+/** The blocks of one stream as parts. Content that a block's end adds to its deltas is reported once. */
 export class StreamBlocks {
-  /** Part of a call's input was told, and the whole turned out to be another one. */
+  /** Part of a call's input was sent on, and the complete input turned out to be different. */
   isContradictory = false
-  /** The input of a block that only Anthropic has was no JSON in the end. */
+  /** The final input of a block that only Anthropic has was not JSON. */
   hasBrokenInput = false
   readonly #open = new Map<number, OpenBlock>()
-  /** Numbers of all blocks that began. */
+  /** Indexes of all blocks that have begun. */
   readonly #begun = new Set<number>()
-  /** Blocks that only Anthropic has are handed on whole, once their input is. */
+  /** Blocks that only Anthropic has are passed on whole, once their input is complete. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>()
 
   /** The start of a block. */
@@ -48,12 +48,12 @@ export class StreamBlocks {
     return [{ type: 'part', choice: 0, index, part: { ...part, input: '' } }]
   }
 
-  /** True for a block whose beginning was told. */
+  /** True for a block whose start has been seen. */
   isOpen(index: number): boolean {
     return this.#open.has(index) || this.#natives.has(index)
   }
 
-  /** A block has begun and not ended. */
+  /** True if a block has begun and not ended. */
   get hasOpen(): boolean {
     return this.#open.size > 0 || this.#natives.size > 0
   }
@@ -80,7 +80,7 @@ export class StreamBlocks {
     }
   }
 
-  /** The end of a block; some services repeat the whole of it there. */
+  /** The end of a block; some services repeat the whole block there. */
   stop(index: number, whole: unknown): StreamEvent[] {
     const native = this.#natives.get(index)
     if (native) {
@@ -101,7 +101,7 @@ export class StreamBlocks {
     return [...rest, ...held, { type: 'part-end', choice: 0, index }]
   }
 
-  /** The end of the answer, which may hold its whole content. */
+  /** The end of the answer, which may repeat its whole content. */
   finish(content: readonly JsonObject[]): StreamEvent[] {
     const events: StreamEvent[] = []
     for (const [index, block] of content.entries()) {
@@ -112,7 +112,7 @@ export class StreamBlocks {
     return events
   }
 
-  /** More of a text or thought, which begins with it where the service left its start out. */
+  /** More of a text or thought. If the service skipped the start of the block, this begins it. */
   #more(index: number, type: 'text' | 'reasoning', text: string): StreamEvent[] {
     if (text === '') return []
     const begun = this.#begun.has(index) ? [] : this.#begin(index, { type, text: '' })
@@ -140,7 +140,7 @@ export class StreamBlocks {
       part.type === 'tool-call' ? part.input : part.type === 'text' || part.type === 'reasoning' ? part.text : ''
     const told = open.told.toString()
     const isNew = text.length > told.length && text.startsWith(told)
-    // An empty input at the end says nothing where another was told.
+    // An empty input at the end means nothing if another input came before.
     if (isNew && !(text === '{}' && open.held !== '')) {
       open.held = ''
       events.push({ type: 'delta', choice: 0, index, text: text.slice(told.length) })

@@ -12,10 +12,10 @@ import { laterUsage, usageIn } from './usage.ts'
 export class MessageStreamDecoder implements StreamDecoder {
   #usage: JsonObject = {}
   #ended = false
-  /** Something came that could not be read. */
+  /** Something arrived that could not be read. */
   #hasGap = false
   readonly #blocks = new StreamBlocks()
-  /** The whole content, where the head or the end of the answer holds it. */
+  /** The whole content, if the start or the end of the message holds it. */
   #content: JsonObject[] = []
 
   push(data: string): StreamEvent[] {
@@ -32,7 +32,7 @@ export class MessageStreamDecoder implements StreamDecoder {
       case 'content_block_start':
         return this.#blocks.start(index, looseObject(event['content_block']))
       case 'content_block_delta':
-        // The beginning of its block was in what could not be read: programs cannot go on from it.
+        // The start of its block was in an unreadable event: client programs cannot continue from here.
         if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':
@@ -64,7 +64,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     return this.#end([{ type: 'error', failure: unreadable }])
   }
 
-  /** The end of a block, or a piece of what only Anthropic has, was in what could not be read. */
+  /** The end of a block, or a piece of a block that only Anthropic has, was in an unreadable event. */
   #isTornAtEnd(): boolean {
     return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
   }
@@ -94,7 +94,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** The end; blocks that no event told of are taken from where the answer stands whole. */
+  /** The end; blocks without events are taken from the event that holds the whole answer. */
   #stop(message: JsonObject): StreamEvent[] {
     if (this.#isTornAtEnd()) return this.#torn()
     if (Array.isArray(message['content'])) this.#content = looseList(message['content'])

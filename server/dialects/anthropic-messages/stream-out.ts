@@ -16,21 +16,21 @@ const dialect = 'anthropic-messages'
 
 /** The block that is being written. */
 interface OpenBlock {
-  /** The part's number. */
+  /** The part's index. */
   readonly part: number
-  /** The block's own number; undefined for a part that the dialect cannot show, and for one that says nothing yet. */
+  /** The block's own index; undefined for a part that the dialect cannot show, and for one that has no content yet. */
   block: number | undefined
-  /** The start of a block that is not written before it says something. */
+  /** The start of a block that is not written until it has content. */
   late: JsonObject | undefined
   readonly head: ReplyPart
   text: string
-  /** Follows the input of a call. */
+  /** Tracks the input of a call. */
   readonly input: ObjectScan
 }
 
 /**
- * Writes a stream of message events (Anthropic docs, "Streaming messages"). Callers expect one block at a time, so that
- * what comes of another part meanwhile waits.
+ * Writes a stream of message events (Anthropic docs, "Streaming messages"). Callers expect one block at a time, so
+ * events of other parts wait until it is closed.
  */
 export class MessageStreamEncoder implements StreamEncoder {
   readonly #frame: Frame
@@ -44,7 +44,7 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   constructor(frame: Frame) {
     this.#frame = frame
-    // Programs show by this how full the context is, long before the service tells.
+    // Client programs use this to show how full the context is, long before the service reports it.
     this.#usage = { promptTokens: frame.promptTokens ?? 0, completionTokens: 0 }
   }
 
@@ -56,7 +56,7 @@ export class MessageStreamEncoder implements StreamEncoder {
       case 'delta':
       case 'detail':
       case 'part-end':
-        // The dialect knows one answer only.
+        // The dialect knows only one answer.
         return event.choice > 0 ? '' : this.#start() + this.#part(event)
       case 'stop':
         if (event.choice === 0) this.#stop = event.stop
@@ -92,7 +92,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return open && event.type === 'part-end' ? out + this.#next() : out
   }
 
-  /** An event of the open part, or of one that can be opened. */
+  /** An event of the open part, or of a part that can be opened. */
   #own(event: PartEvent): string {
     const open = this.#open
     if (event.type === 'part') return this.#openBlock(event.index, event.part)
@@ -110,7 +110,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     const block = startOf(head)
     const open: OpenBlock = { part, block: undefined, late: block, head, text: '', input: new ObjectScan() }
     this.#open = open
-    // A text may turn out to be empty, and a block of such a one is refused when it comes back.
+    // A text may turn out to be empty, and an empty block is refused when it is sent back.
     const start = head.type === 'text' || head.type === 'refusal' ? '' : this.#begun(open)
     const first =
       head.type === 'tool-call' ? head.input : head.type === 'native' || head.type === 'media' ? '' : head.text
@@ -124,7 +124,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Writes the start of a block, where that has not been done. */
+  /** Writes the start of a block, unless it has been written. */
   #begun(open: OpenBlock): string {
     if (!open.late) return ''
     const index = this.#blocks++
@@ -170,8 +170,8 @@ export class MessageStreamEncoder implements StreamEncoder {
       const citation = citationOut(each, open.text)
       if (citation) out += this.#written(block, { type: 'citations_delta', citation })
     }
-    // A seal that comes after its call stands in a block behind it. Behind a text nothing may stand: programs take the last
-    // block for the answer.
+    // A signature that comes after its call goes in a block after it. Nothing may follow a text: client programs take
+    // the last block for the answer.
     if (detail.seal && head.type === 'tool-call')
       out +=
         this.#close() +
@@ -194,7 +194,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return written('content_block_stop', { index: open.block })
   }
 
-  /** What waited for the block that is closed now. */
+  /** Writes the events that waited for the block that has just been closed. */
   #next(): string {
     const out: string[] = []
     let part = this.#waiting.after(-1)
@@ -202,7 +202,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return out.join('')
   }
 
-  /** Writes what came of a part that waited; returns the waiting part to go on with, if its block is closed. */
+  /** Writes the events of a part that waited; if its block is closed, returns the next waiting part. */
   #replay(part: WaitingPart, out: string[]): WaitingPart | undefined {
     this.#waiting.take(part)
     let last = part.place
@@ -221,7 +221,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return follower
   }
 
-  /** The waiting part that came behind `place` and may take the turn of an open call, because that is whole. */
+  /** The waiting part that arrived after `place` and may replace an open call, because that call is complete. */
   #follower(place: number): WaitingPart | undefined {
     return this.#open && isWhole(this.#open) ? this.#waiting.after(place) : undefined
   }
@@ -244,12 +244,12 @@ export class MessageStreamEncoder implements StreamEncoder {
   }
 }
 
-/** True for a call whose input is a whole object: nothing can follow in it. */
+/** True for a call whose input is a complete object: nothing can follow it. */
 function isWhole({ head, text, input }: OpenBlock): boolean {
   return head.type === 'tool-call' && input.isWhole(text)
 }
 
-/** The start of a part's block; undefined for what the dialect cannot show. */
+/** The start of a part's block; undefined if the dialect cannot show the part. */
 function startOf(head: ReplyPart): JsonObject | undefined {
   switch (head.type) {
     case 'text':
@@ -260,7 +260,7 @@ function startOf(head: ReplyPart): JsonObject | undefined {
     case 'tool-call':
       return { ...replyBlocksOut({ ...head, seal: undefined })[0], input: {} }
     case 'media':
-      // What a model says aloud can at least be read.
+      // The transcript of the model's speech can at least be read.
       return head.media === 'audio' ? textOut('') : undefined
     default:
       return head.dialect === dialect ? head.value : undefined

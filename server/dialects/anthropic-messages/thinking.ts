@@ -6,7 +6,10 @@ import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { mustCall } from '../wire/tool-choice.ts'
 
 const dialect = 'anthropic-messages'
-/** Most tokens of thought and answer together where nobody says: every model that thinks by a budget can make them. */
+/**
+ * The default limit for thinking and answer together: every model that thinks by a budget can generate this many
+ * tokens.
+ */
 export const usualRoom = 32_000
 
 interface Thinking {
@@ -26,12 +29,12 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
     return { outputConfig: {} }
   }
   if (effort === 'none') {
-    // Several of the newest models refuse to be told not to think.
+    // Several of the newest models do not allow thinking to be disabled.
     if (!traits.fixedSampling) return { thinking: { type: 'disabled' }, outputConfig: {} }
     losses.lose('reasoning', reasoning)
     return { outputConfig: {} }
   }
-  // A model that is made to call a tool cannot think before it does.
+  // A model that is forced to call a tool cannot think first.
   if (mustCall(conversation.toolChoice) && !traits.freeChoice) {
     losses.lose('reasoning', reasoning)
     return { outputConfig: {} }
@@ -47,7 +50,7 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
   return byBudget(conversation, Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget), losses)
 }
 
-/** The budget counts toward max_tokens and must be below it; where it cannot be, the model is not asked to think. */
+/** The budget counts toward max_tokens and must be below it; if that is impossible, the model is not asked to think. */
 function byBudget(
   { maxTokens, reasoning }: Conversation,
   wanted: number,
@@ -81,8 +84,8 @@ function effortOut(effort: Effort): string {
 }
 
 /**
- * True in the middle of a loop of calls whose thoughts another service had: thinking by a budget demands that the loop
- * begin with a thought that Anthropic signed.
+ * True in the middle of a loop of tool calls whose thoughts came from another service. Thinking by a budget requires
+ * the loop to begin with a thought that Anthropic signed.
  */
 function lacksThought({ messages }: Conversation): boolean {
   const hasResult = (message: Message) => message.parts.some(({ type }) => type === 'tool-result')

@@ -4,7 +4,7 @@ import { looseCount, looseObject } from '../neutral/fields.ts'
 import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../wire/service-tier.ts'
 import type { WireUsage } from './wire.ts'
 
-/** Tokens by their price; those of the cache stand beside `input` here. */
+/** Tokens by their price; cache tokens are counted in addition to `input` here. */
 interface Counts {
   input: number
   output: number
@@ -14,8 +14,8 @@ interface Counts {
 }
 
 /**
- * Anthropic's `usage` (API reference, "Usage") → Usage. Tokens read from and written to the cache are counted beside
- * `input_tokens` there and within the prompt here. Undefined when a total is missing or no count.
+ * Anthropic's `usage` (API reference, "Usage") → Usage. Tokens read from and written to the cache are counted in
+ * addition to `input_tokens` there, and as part of the prompt here. Undefined if a total is missing or not a count.
  */
 export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const told = raw && countsIn(raw)
@@ -23,7 +23,7 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const { input, output, cached, written, written1h } = billed(told, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, placeIn(raw['inference_geo']))
-  // Thinking is a part of the output; more than the output it can only be where a gateway counts it beside.
+  // Thinking is part of the output. It can only exceed the output if a gateway counts it separately.
   const beside = thought > output ? thought : 0
   return {
     promptTokens: input + cached + written,
@@ -56,8 +56,8 @@ function countsIn(raw: JsonObject): Counts | undefined {
 }
 
 /**
- * The totals leave out steps that are billed with them (Anthropic docs, "Compaction", "Advisor tool"): where each step is
- * told, they are summed. What is no list of such steps counts for nothing.
+ * The totals leave out steps that are billed with them (Anthropic docs, "Compaction", "Advisor tool"). If each step is
+ * reported, the steps are summed. A value that is not a list of such steps is ignored.
  */
 function billed(told: Counts, iterations: unknown): Counts {
   if (!Array.isArray(iterations)) return told
@@ -77,7 +77,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** Usage → Anthropic's `usage`; null for what the upstream did not tell. */
+/** Usage → Anthropic's `usage`; null for counts that the upstream did not report. */
 export function usageOut(usage: Usage): WireUsage {
   const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage
   const { reasoningTokens } = usage
@@ -97,7 +97,7 @@ export function usageOut(usage: Usage): WireUsage {
   }
 }
 
-/** Anthropic tells its tiers apart by name and by speed. */
+/** Anthropic distinguishes its tiers by name and by speed. */
 function tierOut(name: string | undefined): Pick<WireUsage, 'service_tier' | 'speed'> {
   const { tier } = partsOf(name ?? '')
   if (tier === undefined || tier === '') return { service_tier: null, speed: null }
@@ -108,7 +108,7 @@ function tierOut(name: string | undefined): Pick<WireUsage, 'service_tier' | 'sp
   }
 }
 
-/** The counts that the last event of a stream tells, and what the first one could not know yet. */
+/** The counts that the last event of a stream reports, and those that the first event could not know yet. */
 export function lastUsageOut(usage: Usage): LastUsage {
   const { cache_creation, inference_geo, service_tier: _tier, speed: _speed, ...counts } = usageOut(usage)
   return {
@@ -122,8 +122,8 @@ type LastUsage = Omit<WireUsage, 'cache_creation' | 'inference_geo' | 'service_t
   Partial<Pick<WireUsage, 'cache_creation' | 'inference_geo'>>
 
 /**
- * The counts of a stream's first event with those of a later one, which says only what changed. Counts only grow: a zero
- * after a real count says nothing.
+ * The counts of a stream's first event merged with those of a later one, which reports only changes. Counts only grow:
+ * a zero after a real count means nothing.
  */
 export function laterUsage(first: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return first

@@ -2,7 +2,10 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Plain } from '../neutral/always.ts'
 
-/** A message as programs for the Messages API read it. Its blocks are built one by one, or come from the service itself. */
+/**
+ * A message as client programs of the Messages API read it. Its blocks are built one by one, or come from the service
+ * itself.
+ */
 export type WireMessage = Omit<Anthropic.Message, 'content' | 'stop_reason' | 'usage'> & {
   content: JsonObject[]
   stop_reason: string | null
@@ -19,7 +22,7 @@ export type WireCitation = Plain<Anthropic.CitationsWebSearchResultLocation>
 
 type Event = Anthropic.RawMessageStreamEvent
 
-/** Members of events that are built and checked by themselves. */
+/** Fields of events that are built and checked separately. */
 type Built = 'content_block' | 'delta' | 'message'
 
 interface Parts {
@@ -28,7 +31,7 @@ interface Parts {
   message: WireMessage
 }
 
-/** What is new of a block, or of the message. */
+/** What changed in a block, or in the message. */
 type WireDelta =
   | Exclude<Anthropic.RawContentBlockDelta, { type: 'citations_delta' }>
   | { type: 'citations_delta'; citation: JsonObject }
@@ -37,6 +40,6 @@ type WireDelta =
 export type WireBlockDelta = Extract<WireDelta, { type: string }>
 export type WireEventType = Event['type']
 
-/** What an event holds besides its type. */
+/** The fields of an event besides its type. */
 export type WireEvent<T extends WireEventType> = Omit<Extract<Event, { type: T }>, 'type' | Built> &
   Pick<Parts, Built & keyof Extract<Event, { type: T }>>

@@ -4,7 +4,9 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** Exceptions of the runtime with the status that each has outside a stream (Bedrock API reference, "ConverseStream"). */
+/**
+ * Exceptions of the runtime, with the status that each has outside a stream (Bedrock API reference, "ConverseStream").
+ */
 const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
   validation: [400, 'invalid'],
   accessdenied: [403, 'permission'],
@@ -25,7 +27,7 @@ const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
 const skewed = /signature (?:expired|not yet current)|is now (?:earlier|later) than/i
 const unknownKey = /security token|signature|api key|bearer token|access key/i
 
-/** An error body of AWS's: its text, and a type which stands in a header where the body has none. */
+/** An AWS error body: its text, and a type, which is in a header if the body has none. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object = isObject(body) ? body : {}
   const type = looseText(object['__type']).replace(/^.*#/, '')

@@ -5,7 +5,7 @@ import { decodeReply } from './reply.ts'
 import { encodeRequest } from './request-out.ts'
 import { ConverseStreamDecoder } from './stream-in.ts'
 
-/** Amazon Bedrock's Converse API, which all of its models of language speak. */
+/** Amazon Bedrock's Converse API, which all of its language models support. */
 export const bedrockConverse: UpstreamDialect = {
   name: 'bedrock-converse',
   encodeRequest,

@@ -1,21 +1,21 @@
 import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../models/claude-model.ts'
 
-/** What a model on Bedrock takes, as far as its id tells (Bedrock user guide, "Supported models and model features"). */
+/** What a model on Bedrock accepts, if its id tells (Bedrock user guide, "Supported models and model features"). */
 export interface ModelTraits {
   readonly isClaude: boolean
   readonly isNova: boolean
-  /** Nova 2 thinks by an effort. */
+  /** Nova 2 thinks by effort. */
   readonly novaThinks: boolean
-  /** OpenAI's open models take an effort under its own name. */
+  /** OpenAI's open models take an effort under their own name for it. */
   readonly isGptOss: boolean
-  /** Knows cache points. */
+  /** Supports cache points. */
   readonly caches: boolean
-  /** Takes the status of a tool's result. */
+  /** Accepts the status of a tool result. */
   readonly resultStatus: boolean
   readonly claude: ClaudeTraits
 }
 
-/** Reads the family of a model from its id, which may be within an inference profile or an ARN. */
+/** Reads the family of a model from its id, which may be part of an inference profile or an ARN. */
 export function modelTraits(model: string): ModelTraits {
   const isClaude = model.includes('claude')
   const isNova = model.includes('amazon.nova')

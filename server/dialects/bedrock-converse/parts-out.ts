@@ -11,16 +11,16 @@ import type { DroppedFields } from '../wire/dropped-fields.ts'
 import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 import type { ModelTraits } from './model.ts'
 
-/** What the blocks of a request are written with. */
+/** The context for writing the blocks of a request. */
 export interface BlockContext {
   readonly losses: DroppedFields
   readonly traits: ModelTraits
 }
 
-/** Parts as ContentBlocks (Bedrock API reference). Throws GatewayError for a part that no block can say. */
+/** Parts as ContentBlocks (Bedrock API reference). Throws GatewayError for a part that no block can express. */
 export function blocksOut(parts: readonly Part[], context: BlockContext): JsonObject[] {
   const results = parts.filter(({ type }) => type === 'tool-result')
-  // Results come first in a turn, or the service does not find them.
+  // Results must come first in a turn, or the service does not find them.
   return [...results, ...parts.filter(({ type }) => type !== 'tool-result')].flatMap((part) => blockOut(part, context))
 }
 
@@ -28,7 +28,7 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   const { losses } = context
   switch (part.type) {
     case 'text':
-      // The service refuses texts of white space.
+      // The service refuses texts that are only white space.
       return part.text.trim() === '' ? [] : [{ text: part.text }, ...cacheOut(part.cache, context)]
     case 'media':
       return [mediaOut(part, losses), ...cacheOut(part.cache, context)]
@@ -47,7 +47,7 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   }
 }
 
-/** A cache mark as a block of its own behind what it ends; only some models know it. */
+/** A cache mark as a block of its own after the content that it covers; only some models support it. */
 export function cacheOut(mark: CacheMark | undefined, { traits, losses }: BlockContext): JsonObject[] {
   if (!mark) return []
   if (traits.caches) return [{ cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }]
@@ -74,7 +74,7 @@ function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): Json
   }
 }
 
-/** Only Claude takes back what it thought; elsewhere a thought in the history is refused. */
+/** Only Claude accepts its thoughts back; other models refuse a thought in the history. */
 function thoughtOut(part: ReasoningPart, { losses, traits }: BlockContext): JsonObject[] {
   if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
     losses.lose('thought', part)
@@ -126,7 +126,7 @@ function formatOf(mediaType: string, media: MediaPart['media']): string {
   return 'txt'
 }
 
-/** Letters, digits, single blanks and a few signs are all that the service takes in the name of a document. */
+/** A document name may only have letters, digits, single spaces and a few other characters. */
 function documentName(name: string | undefined): string {
   const plain = (name ?? '')
     .replace(/\.[a-z0-9]+$/i, '')

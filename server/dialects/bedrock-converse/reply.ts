@@ -4,7 +4,7 @@ import type { Citation, ReasoningPart, Seal } from '../neutral/conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../neutral/reply.ts'
 
-/** A Converse response (Bedrock API reference). It has no name of its own; without a message it holds no answer. */
+/** A Converse response (Bedrock API reference). It has no id of its own; without a message it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
   const { message } = looseObject(wire['output'])
   const usage = usageIn(wire['usage'])
@@ -20,7 +20,7 @@ function blockIn(block: JsonObject): ReplyPart[] {
   const { text, toolUse, reasoningContent, citationsContent, image } = block
   if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }]
   if (isObject(toolUse)) {
-    // What the service ran itself is answered already.
+    // Tools that the service ran itself have already been answered.
     if (toolUse['type'] === 'server_tool_use') return []
     const input = stringify(isObject(toolUse['input']) ? toolUse['input'] : {})
     return [{ type: 'tool-call', id: looseText(toolUse['toolUseId']), name: looseText(toolUse['name']), input }]
@@ -49,12 +49,12 @@ function thoughtIn(content: JsonObject): ReasoningPart {
   return { type: 'reasoning', text: looseText(thought['text']), ...(signature && { seal: sealIn(signature) }) }
 }
 
-/** Signatures on Bedrock are Anthropic's: no other of its models signs, and they are good there as here. */
+/** Signatures on Bedrock are Anthropic's: no other model there signs, and Anthropic's own API accepts them too. */
 export function sealIn(value: string): Seal {
   return { from: 'anthropic-messages', value }
 }
 
-/** One citation; where a document is cited and not a page, its name is all that is known of it. */
+/** One citation; if a document is cited rather than a page, only its name is known. */
 export function citationIn(citation: JsonObject): Citation {
   const source = looseText(citation['source'])
   const url = looseText(looseObject(looseObject(citation['location'])['web'])['url'])
@@ -86,8 +86,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage. Tokens read from and written to the cache are counted beside `inputTokens`, as the total shows.
- * Undefined when a total is missing or no count.
+ * `usage` → Usage. Tokens read from and written to the cache are counted in addition to `inputTokens`, as the total
+ * shows. Undefined if a total is missing or not a count.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

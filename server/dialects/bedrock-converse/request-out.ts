@@ -12,8 +12,8 @@ import { type BlockContext, blocksOut, cacheOut } from './parts-out.ts'
 import { thinkingOut } from './thinking.ts'
 
 /**
- * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the address. Throws
- * GatewayError for what cannot be said.
+ * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the URL. Throws GatewayError
+ * for anything that cannot be expressed.
  */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const traits = modelTraits(given.model)
@@ -41,7 +41,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
   return { body, dropped: losses.names }
 }
 
-/** Turns of the same side become one: the service wants them by turns, the user's first. */
+/** Consecutive turns of the same role become one: the service wants alternating turns, the user's first. */
 function messagesOut(conversation: Conversation, context: BlockContext): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = []
   for (const message of conversation.messages) {
@@ -50,7 +50,7 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
     const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
     const last = messages.at(-1)
-    // One by one: a call does not take as many arguments as a caller may send parts.
+    // Added one by one: a function call cannot take as many arguments as a caller may send parts.
     if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
@@ -88,8 +88,8 @@ function topKOut({ topK }: Conversation, thinks: boolean, { losses, traits }: Bl
 }
 
 /**
- * Tools and which may be called. Where the history has calls the service demands tools, so that ones that were called
- * are named even if the caller offers none any more.
+ * The tools, and which of them may be called. If the history has calls, the service requires tools; tools that were
+ * called are therefore declared even if the caller no longer offers any.
  */
 function toolConfigOut(conversation: Conversation, context: BlockContext): JsonObject | undefined {
   const { messages } = conversation

@@ -7,14 +7,14 @@ import { streamFailure } from './failure.ts'
 import { citationIn, sealIn, stopIn, usageIn } from './reply.ts'
 
 /**
- * Follows a ConverseStream, of which every event comes as an object with one member, named like the event. The usage is
- * in the last one, behind the reason to stop.
+ * Follows a ConverseStream. Every event is an object with one field, named after the event. The usage is in the last
+ * event, after the stop reason.
  */
 export class ConverseStreamDecoder implements StreamDecoder {
   #ended = false
   #stopped = false
   #parts = 0
-  /** Our numbers by those of the service, of the blocks that are open. */
+  /** Our indexes by the service's indexes, for open blocks. */
   readonly #open = new Map<number, number>()
   /** Blocks of tools that the service runs itself. */
   readonly #hidden = new Set<number>()
@@ -105,7 +105,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
     return [...opened, { type: 'detail', choice: 0, index: this.#indexOf(block), detail }]
   }
 
-  /** More of a block, which begins with its first words where the service does not say that it does. */
+  /** More of a block. If the service does not announce the block, its first piece begins it. */
   #more(block: number, part: ReplyPart | undefined, text: string): StreamEvent[] {
     if (text === '') return []
     const opened = part ? this.#opened(block, part) : []

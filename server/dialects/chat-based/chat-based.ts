@@ -8,29 +8,29 @@ import { openaiChat } from '../openai-chat/index.ts'
 import { DroppedFields } from '../wire/dropped-fields.ts'
 
 /**
- * A format that says the same as OpenAI's chat in other words. Requests are first written in OpenAI's form and then in
- * the service's; answers come back the same way, so that all of OpenAI's reading and writing serves both.
+ * A format that expresses OpenAI's chat in other words. Requests are first written in OpenAI's form and then in the
+ * service's; answers come back the same way. All the code that reads and writes OpenAI's form serves both.
  */
 export interface ChatBased {
   readonly name: string
   readonly options?: EncodeOptions
   readonly billsPromptAlone?: true
-  /** The service's request. Throws GatewayError (400) for what it cannot be asked. */
+  /** The service's request. Throws GatewayError (400) for anything that the service does not support. */
   request(asked: ChatRequest): JsonObject
   /** A whole answer as a chat completion. */
   reply(wire: JsonObject): JsonObject
-  /** Messages and tools are passed on as they are. */
+  /** Messages and tools are passed on unchanged. */
   readonly keepsMessages?: true
   /**
-   * The reader of one stream: every event becomes chunks of OpenAI's form. None = it says nothing, as a sign of life does;
-   * undefined = it cannot be read.
+   * The reader of one stream: every event becomes chunks in OpenAI's form. An empty list = the event says nothing, like
+   * a keep-alive; undefined = it cannot be read.
    */
   chunks(): (event: JsonObject) => readonly JsonObject[] | undefined
   failureWithin?(wire: JsonObject): Failure | undefined
   decodeFailure(status: number, body: unknown): Failure
 }
 
-/** A chat completion in the place of something that is no answer. */
+/** A chat completion that stands in for something that is not an answer. */
 export const noChoices: JsonObject = { choices: [] }
 
 /** The dialect of such a service. */
@@ -39,9 +39,9 @@ export function chatBased(kin: ChatBased): UpstreamDialect {
     name: kin.name,
     ...(kin.billsPromptAlone && { billsPromptAlone: true }),
     encodeRequest({ topK, ...conversation }, options) {
-      // OpenAI's chat has no such field, but many of its kin do.
+      // OpenAI's chat has no such field, but many similar APIs do.
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
-      // Unknown fields of the request itself are passed on or named with what is not taken of it.
+      // Unknown fields of the request itself are passed on, or listed with the fields that are dropped.
       const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
       const losses = new DroppedFields(conversation, kin.name, carries)
       const asked = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
@@ -87,7 +87,7 @@ class ChatBasedDecoder implements StreamDecoder {
 
 type Loss = Parameters<DroppedFields['lose']>[0]
 
-/** What the fields of OpenAI's chat are called in the list of losses. */
+/** The names of OpenAI's chat fields in the list of dropped fields. */
 const losable: Readonly<Record<string, Loss>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -114,7 +114,7 @@ const losable: Readonly<Record<string, Loss>> = {
   web_search_options: 'searchTool',
 }
 
-/** Values that ask for nothing but what every service does anyway. */
+/** Values that only ask for what every service does anyway. */
 const usual: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   logprobs: [false],
@@ -125,7 +125,7 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   service_tier: ['auto', 'default'],
 }
 
-/** A request in OpenAI's form: what is not taken from it is named as lost. */
+/** A request in OpenAI's form: fields that are not taken from it are listed as dropped. */
 export class ChatRequest {
   readonly #body: JsonObject
   readonly #losses: DroppedFields
@@ -148,7 +148,7 @@ export class ChatRequest {
     return looseList(this.#body['messages'])
   }
 
-  /** Most tokens of the answer, by either of their names. */
+  /** The token limit of the answer, under either of its names. */
   get maxTokens(): number | undefined {
     const newer = this.takeNumber('max_completion_tokens')
     const older = this.takeNumber('max_tokens')
@@ -164,7 +164,7 @@ export class ChatRequest {
     })
   }
 
-  /** The value of a field, which the service is given in some form. */
+  /** The value of a field that the service supports in some form. */
   take(name: string): unknown {
     this.#taken.add(name)
     return this.#body[name] ?? undefined
@@ -175,7 +175,7 @@ export class ChatRequest {
     return typeof value === 'number' ? value : undefined
   }
 
-  /** A number moved to the nearest one that the service takes. */
+  /** A number moved into the range that the service accepts. */
   takeWithin(name: string, least: number, most: number): number | undefined {
     const value = this.takeNumber(name)
     const what = losable[name]
@@ -183,7 +183,7 @@ export class ChatRequest {
     return this.#losses.within(what, value, least, most)
   }
 
-  /** Stop sequences, whether one or several were given. */
+  /** Stop sequences, one or several. */
   takeStop(): readonly string[] | undefined {
     const value = this.take('stop')
     if (typeof value === 'string') return [value]
@@ -191,7 +191,7 @@ export class ChatRequest {
     return list.length > 0 ? list : undefined
   }
 
-  /** The form of the answer's text: `json_object` or `json_schema`; undefined = as it comes. */
+  /** The format of the answer's text: `json_object` or `json_schema`; undefined = no format. */
   takeFormat(): string | undefined {
     const format = this.take('response_format')
     const type = isObject(format) ? format['type'] : undefined
@@ -205,12 +205,12 @@ export class ChatRequest {
     return Object.fromEntries(unknown.filter(([name, value]) => value !== undefined && name !== 'store'))
   }
 
-  /** Notes that something was left out. */
+  /** Notes that something was dropped. */
   lose(what: Loss, given: unknown): void {
     this.#losses.lose(what, given)
   }
 
-  /** Names everything that was not taken. */
+  /** Lists everything that was not taken. */
   loseRest(): void {
     for (const [name, value] of Object.entries(this.#body)) {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue
@@ -221,7 +221,7 @@ export class ChatRequest {
   }
 }
 
-/** A request that a service cannot be asked: 400, with the field's place. */
+/** A request that the service does not support: 400, with the path of the field. */
 export function cannotSay(message: string, param: string): GatewayError {
   return new GatewayError('invalid_field_value', message, { param })
 }

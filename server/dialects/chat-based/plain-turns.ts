@@ -3,31 +3,33 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { systemWords } from '../wire/system-as-user.ts'
 import { cannotSay } from './chat-based.ts'
 
-/** A call of a tool in a conversation. */
+/** A tool call in a conversation. */
 export interface TurnCall {
   readonly id: string
   readonly name: string
   readonly input: string
 }
 
-/** One turn of a conversation of texts. */
+/** One turn of a conversation made of texts. */
 export interface Turn {
   readonly role: 'user' | 'assistant' | 'tool'
   readonly text: string
-  /** What the assistant thought. */
+  /** The assistant's thoughts. */
   readonly thought?: string
   readonly calls?: readonly TurnCall[]
-  /** The call that a tool answers. */
+  /** The call that a tool result answers. */
   readonly call?: TurnCall
 }
 
-/** What one speaker says where a service wants somebody to have spoken. */
+/** Placeholder text for a turn that a service requires and nobody wrote. */
 const filler = 'Okay'
 
-/** What separates texts that were several. */
+/** The separator between texts that are joined. */
 export const gap = '\n\n'
 
-/** Messages of OpenAI's form as texts, the system's apart. Throws GatewayError (400) for what is no text. */
+/**
+ * Messages in OpenAI's form as texts, with the system's kept apart. Throws GatewayError (400) for anything but text.
+ */
 export function plainTurns(messages: readonly JsonObject[]): { system: string; turns: Turn[] } {
   const system: string[] = []
   const turns: Turn[] = []
@@ -76,7 +78,7 @@ export function textOf(content: unknown): string {
   return texts.join(gap)
 }
 
-/** Turns in which calls and their answers are told as texts, for services that have no other place for them. */
+/** Turns with calls and their results as text, for services that have no other field for them. */
 export function toldTurns(turns: readonly Turn[]): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') return { role: 'user', text: `Answer of ${turn.call?.name}: ${turn.text}` }
@@ -86,8 +88,8 @@ export function toldTurns(turns: readonly Turn[]): Turn[] {
 }
 
 /**
- * Turns of user and assistant that take turns, the user's first: what one says at once becomes one text, and empty
- * turns are left out.
+ * Alternating turns of user and assistant, the user's first. Consecutive turns of one role become one text, and empty
+ * turns are dropped.
  */
 export function alternating(turns: readonly Turn[]): Turn[] {
   const out: Turn[] = []
@@ -100,7 +102,7 @@ export function alternating(turns: readonly Turn[]): Turn[] {
   return out[0]?.role === 'assistant' ? [{ role: 'user', text: filler }, ...out] : out
 }
 
-/** A system prompt as a first exchange, for services that know none. */
+/** A system prompt as a first exchange, for services without system prompts. */
 export function systemAsTurns(system: string): Turn[] {
   if (system === '') return []
   return [
@@ -109,5 +111,5 @@ export function systemAsTurns(system: string): Turn[] {
   ]
 }
 
-/** What the assistant says between two turns that may not follow each other. */
+/** The assistant's placeholder between two turns that may not follow each other. */
 export const fillerTurn: Turn = { role: 'assistant', text: filler }

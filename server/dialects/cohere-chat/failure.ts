@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** An error body of Cohere's: a text, of which the status is the kind. */
+/** A Cohere error body: only a text; the status tells the kind. */
 export function decodeFailure(status: number, body: unknown): Failure {
   return { status: status || 502, kind: kindOf(status), message: messageOf(body, status) }
 }
@@ -13,7 +13,7 @@ function kindOf(status: number): FailureKind {
   return status === 499 ? 'timeout' : kindOfStatus(status)
 }
 
-/** Why an answer broke off, as its last event says. */
+/** Why an answer was cut off, as its last event says. */
 export function endFailure(reason: string, delta: unknown): Failure {
   const said = isObject(delta) && typeof delta['error'] === 'string' ? delta['error'] : ''
   const isTimeout = reason === 'TIMEOUT'

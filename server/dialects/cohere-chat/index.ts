@@ -4,7 +4,7 @@ import { decodeReply } from './reply.ts'
 import { encodeRequest } from './request-out.ts'
 import { CohereStreamDecoder } from './stream-in.ts'
 
-/** Cohere's Chat API in its second version. */
+/** Version 2 of Cohere's Chat API. */
 export const cohereChat: UpstreamDialect = {
   name: 'cohere-chat',
   encodeRequest,

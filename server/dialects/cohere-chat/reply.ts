@@ -5,7 +5,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 import type { Reply, ReplyPart, Stop, StopReason } from '../neutral/reply.ts'
 import { QuoteSearch } from '../wire/quote-search.ts'
 
-/** A Chat response of Cohere's (API reference, "Chat", version 2); without a message it holds no answer. */
+/** A Cohere Chat response (API reference, "Chat", version 2); without a message it holds no answer. */
 export function decodeReply(wire: JsonObject): Reply {
   const message = looseObject(wire['message'])
   const usage = usageIn(wire['usage'])
@@ -34,7 +34,9 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
-/** The citations of each block of text: those that name it, and of those that name none the ones that fit it first. */
+/**
+ * The citations of each block of text: those that name the block, and those that name none and fit this block first.
+ */
 function citationsOf(
   blocks: readonly ReturnType<typeof contentIn>[],
   cited: readonly JsonObject[],
@@ -65,7 +67,7 @@ function citationsOf(
   return out
 }
 
-/** One piece of an answer's content; undefined for what is neither text nor thought. */
+/** One piece of an answer's content; undefined if it is neither text nor thought. */
 export function contentIn(block: JsonObject): Extract<ReplyPart, { type: 'text' | 'reasoning' }> | undefined {
   if (block['type'] === 'thinking' || typeof block['thinking'] === 'string')
     return { type: 'reasoning', text: looseText(block['thinking']) }
@@ -91,12 +93,12 @@ function citationAt(citation: JsonObject, text: CountedText): Citation {
   }
 }
 
-/** How often blocks are tried for citations that name none: more than any honest answer needs. */
+/** How often blocks are tried for citations that name none: more than any real answer needs. */
 const mostLooks = 2 ** 20
 
 /**
- * A text that is cited. Cohere counts in characters, which are not the text's units where it has signs beyond the usual
- * ones; it is gone through once for that, however many citations there are.
+ * A text with citations. Cohere counts in code points, which differ from UTF-16 code units outside the basic plane. The
+ * text is scanned once for that, however many citations there are.
  */
 class CountedText {
   readonly #text: string
@@ -119,7 +121,7 @@ class CountedText {
     return { start: found, end: found + cited.length }
   }
 
-  /** The unit at which the citation's text stands where it is said to be; undefined when it does not. */
+  /** The code unit at which the citation's text starts, if it is where the citation says; undefined otherwise. */
   placeOf(citation: JsonObject): number | undefined {
     const start = looseCount(citation['start'])
     const end = looseCount(citation['end'])
@@ -135,7 +137,7 @@ class CountedText {
     return character < this.#characters ? (this.#starts[character] ?? 0) : this.#text.length
   }
 
-  /** The unit at which each character begins. */
+  /** The code unit at which each character begins. */
   #table(): Uint32Array {
     const starts = new Uint32Array(this.#text.length)
     for (let at = 0; at < this.#text.length; at++) {
@@ -161,8 +163,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage: the tokens that were used, images beside them; where they are not told, those that are billed.
- * Undefined where there are neither.
+ * `usage` → Usage: the tokens that were used, with images counted in addition; if they are not reported, the billed
+ * tokens. Undefined if there are neither.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

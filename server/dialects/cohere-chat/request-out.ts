@@ -9,16 +9,19 @@ import { spelledOut } from '../wire/spelled-out.ts'
 import { mustCall } from '../wire/tool-choice.ts'
 import { wrapFreeform } from '../wire/tool-input.ts'
 
-/** What the messages of a request are written with. */
+/** The context for writing the messages of a request. */
 interface Context {
   readonly losses: DroppedFields
-  /** Documents stand beside the messages. */
+  /** Documents are a field next to the messages. */
   readonly documents: JsonObject[]
-  /** The model takes back what it thought. */
+  /** The model accepts its thoughts back. */
   readonly thinks: boolean
 }
 
-/** A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for what cannot be said. */
+/**
+ * A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for anything that cannot be
+ * expressed.
+ */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, 'cohere-chat')
   const losses = new DroppedFields(conversation, 'cohere-chat')
@@ -38,7 +41,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
     ...(choice && { tool_choice: choice }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(temperature !== undefined && { temperature: losses.within('temperature', temperature, 0, 1) }),
-    // Cohere's ends are open, and its penalties are from 0 to 1.
+    // Cohere excludes the ends of the range, and its penalties run from 0 to 1.
     ...(topP !== undefined && { p: losses.within('topP', topP, 0.01, 0.99) }),
     ...(topK !== undefined && { k: losses.within('topK', topK, 0, 500) }),
     ...(frequencyPenalty !== undefined && {
@@ -70,7 +73,7 @@ function messageOut(message: Message, context: Context): JsonObject[] {
   return content === '' ? results : [...results, { role: message.role, content }]
 }
 
-/** Texts and images of a user's turn: one text where it is only that. */
+/** Texts and images of a user's turn; a plain text if there are only texts. */
 function contentOut(parts: readonly Part[], context: Context): unknown {
   const content = parts.flatMap((part): JsonObject[] => {
     if ('cache' in part) context.losses.lose('cacheMark', part.cache)
@@ -112,7 +115,7 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }
 }
 
-/** What was thought before its calls is their plan for models that do not think otherwise. */
+/** For models without other thinking, thoughts before tool calls become their plan. */
 function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const { losses, thinks } = context
   const said = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')

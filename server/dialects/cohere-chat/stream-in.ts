@@ -6,7 +6,7 @@ import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { endFailure } from './failure.ts'
 import { citationIn, contentIn, stopIn, usageIn } from './reply.ts'
 
-/** What the service counts by itself: the plan, pieces of content, calls. */
+/** The kinds of content that the service numbers separately: the plan, pieces of content, calls. */
 type Kind = 'plan' | 'content' | 'call'
 
 interface OpenPart {
@@ -19,7 +19,7 @@ export class CohereStreamDecoder implements StreamDecoder {
   #ended = false
   #parts = 0
   readonly #open = new Map<string, OpenPart>()
-  /** Where each text was, for citations that come behind it. */
+  /** Where each text was, for citations that come after it. */
   #lastText: OpenPart | undefined
 
   push(data: string): StreamEvent[] {
@@ -109,7 +109,7 @@ export class CohereStreamDecoder implements StreamDecoder {
 
   #cite(citation: JsonObject): StreamEvent[] {
     const open = this.#lastText
-    // A part that has ended takes nothing more.
+    // A part that has ended takes no more content.
     if (!open || ![...this.#open.values()].includes(open)) return []
     const citations = [citationIn(citation, open.text)]
     return [{ type: 'detail', choice: 0, index: open.index, detail: { citations } }]

@@ -7,8 +7,8 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /**
- * Coze's bots (API reference, "Chat v3"), which answer in streams alone. Every event comes as an object of its name and
- * its data; `collected` makes one answer of all of them.
+ * Coze's bots (API reference, "Chat v3"), which only answer in streams. Every event arrives as an object with its name
+ * and its data; `collected` makes one answer of all events.
  */
 export const cozeChat = chatBased({
   name: 'coze',
@@ -25,7 +25,7 @@ function requestOut(asked: ChatRequest): JsonObject {
   return {
     bot_id: asked.model.replace(/^bot-/, ''),
     stream: true,
-    // The caller brings the whole conversation each time.
+    // The caller sends the whole conversation each time.
     auto_save_history: false,
     additional_messages: spoken.map(({ role, text }) => ({
       role,
@@ -37,12 +37,12 @@ function requestOut(asked: ChatRequest): JsonObject {
 }
 
 function chunksOf({ event, data }: JsonObject): JsonObject[] | undefined {
-  // The last event and signs of life have no object.
+  // The last event and keep-alives have no object.
   if (!isObject(data) && data !== '' && event !== 'done') return undefined
   const message = looseObject(data)
   if (event === 'conversation.message.delta' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'delta', null)]
-  // Repeats what came in deltas, and may be all there is.
+  // It repeats the deltas, but may also be the only content.
   if (event === 'conversation.message.completed' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'message', null)]
   if (event === 'conversation.chat.completed')
@@ -69,7 +69,7 @@ function completion(wire: JsonObject, member: 'message' | 'delta', finish: strin
   }
 }
 
-/** All events of a stream as one answer; what failed within is the answer's failure. */
+/** All events of a stream as one answer; a failure within the stream is the answer's failure. */
 export function collected(messages: readonly string[]): JsonObject {
   const answer = { chat_id: '', content: '', reasoning_content: '' }
   const whole = { ...answer }
@@ -91,13 +91,13 @@ export function collected(messages: readonly string[]): JsonObject {
   return { ...said, chat_id: looseText(end['id']), usage: end['usage'] }
 }
 
-/** Events that tell of an answer: a piece of it, or all of it. */
+/** Events with content of the answer: a piece of it, or all of it. */
 const tellers: Readonly<Record<string, 'delta' | 'whole'>> = {
   'conversation.message.delta': 'delta',
   'conversation.message.completed': 'whole',
 }
 
-/** Codes of Coze's (API reference, "Error codes") that say more than the status they come with. */
+/** Coze's codes (API reference, "Error codes") that say more than the status they come with. */
 const kinds: Readonly<Record<number, FailureKind>> = {
   4000: 'invalid',
   4001: 'invalid',

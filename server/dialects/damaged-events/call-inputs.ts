@@ -1,19 +1,19 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** The input of a call whose end has not come. */
+/** The input of a call that has not ended. */
 interface OpenInput {
   text: string
-  /** Words in place of JSON: nobody can tell whether they are whole. */
+  /** Freeform text instead of JSON: nobody can tell whether it is complete. */
   readonly isFreeform: boolean
-  /** An event was left out in the middle of it. */
+  /** An event was skipped in the middle of it. */
   hasGap: boolean
 }
 
-/** Follows the inputs of calls, so that none is taken for whole that lacks what stood in an event that was left out. */
+/** Tracks the inputs of calls, so that an input that lacks a skipped event is never taken as complete. */
 export class CallInputs {
   readonly #open = new Map<string, OpenInput>()
 
-  /** A call begins. `call` tells it from the others. */
+  /** A call begins. `call` identifies it. */
   begin(call: string, isFreeform: boolean): void {
     this.#open.set(call, { text: '', isFreeform, hasGap: false })
   }
@@ -24,12 +24,12 @@ export class CallInputs {
     if (input) input.text += text
   }
 
-  /** An event was left out. An input that was whole before it lacks nothing. */
+  /** An event was skipped. An input that was already complete lacks nothing. */
   noteGap(): void {
     for (const input of this.#open.values()) input.hasGap ||= input.isFreeform || !isWhole(input)
   }
 
-  /** The end of a call, or of all (`call` undefined); true when an input may lack what was left out. */
+  /** The end of a call, or of all calls (`call` undefined); true if an input may lack a skipped event. */
   end(call?: string): boolean {
     const ended = call === undefined ? [...this.#open.values()] : [this.#open.get(call)]
     if (call === undefined) this.#open.clear()

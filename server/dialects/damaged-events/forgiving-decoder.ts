@@ -4,20 +4,20 @@ import type { Failure, StreamEvent } from '../neutral/reply.ts'
 import { CallInputs } from './call-inputs.ts'
 import { UnreadableEvents } from './unreadable-events.ts'
 
-/** Of an event that was read and cannot be used: it is not left out. */
+/** For an event that could be read but not used: it is not skipped. */
 const tooDeep: readonly StreamEvent[] = [{ type: 'error', failure: unreadable }]
 
-/** A decoder that leaves out an event that cannot be read, where the answer may go on without it. */
+/** A decoder that skips an event that cannot be read, if the answer can continue without it. */
 export class ForgivingDecoder {
   readonly #decoder: StreamDecoder
   readonly #unreadable = new UnreadableEvents()
-  /** An answer has given its reason to stop: usage and end are due. */
+  /** An answer has given its stop reason: only usage and end are still due. */
   #hasStopped = false
-  /** The usage was told with a reason to stop or behind one. */
+  /** The usage came with a stop reason or after one. */
   #hasUsage = false
   /** The part that began last is a call. */
   #isCalling = false
-  /** Parts that have begun, by the answer they are of. */
+  /** The last part that has begun, by the choice that it belongs to. */
   readonly #begun = new Map<number, number>()
   readonly #inputs = new CallInputs()
 
@@ -25,14 +25,15 @@ export class ForgivingDecoder {
     this.#decoder = decoder
   }
 
-  /** Events that were left out. */
+  /** The number of skipped events. */
   get leftOut(): number {
     return this.#unreadable.count
   }
 
   /**
-   * What an event says; undefined = it is left out. The error `unreadable` ends an answer: an event that may matter, JSON
-   * that is too deep to be written again, or an end that may lack its reason or usage. Throws what is a fault of ours.
+   * The content of an event; undefined = it is skipped. The error `unreadable` ends an answer. It stands for an event
+   * that may matter, for JSON too deep to be written again, or for an end that may lack its stop reason or usage. Our
+   * own faults are thrown.
    */
   push(data: string): readonly StreamEvent[] | undefined {
     const events = this.#decoded(data)
@@ -47,7 +48,7 @@ export class ForgivingDecoder {
     return this.#checked(events)
   }
 
-  /** No more comes. `rest`: what stands behind the last event; torn off, it tells nothing and is missed by nobody. */
+  /** The input is over. `rest`: text after the last event; if it is truncated, it says nothing and nobody misses it. */
   finish(rest = ''): readonly StreamEvent[] {
     return this.#checked([
       ...this.#decoded(rest).filter((event) => event !== unreadableEvent),
@@ -68,7 +69,10 @@ export class ForgivingDecoder {
     }
   }
 
-  /** No end is believed whose reason or usage may have been in what was left out, and nothing that goes on from what was. */
+  /**
+   * Rejects an end whose stop reason or usage may have been in a skipped event, and any event that continues a skipped
+   * one.
+   */
   #checked(events: readonly StreamEvent[]): readonly StreamEvent[] {
     let isTorn = false
     let tellsUsage = false
@@ -83,7 +87,10 @@ export class ForgivingDecoder {
     return isTorn || (mayLack && events.some(({ type }) => type === 'end')) ? [unreadableEvent] : events
   }
 
-  /** Notes where the answer stands; true for an event that goes on from one that never came, or ends what lacks a piece. */
+  /**
+   * Tracks the position in the answer. True for an event that continues a part that never began, or ends a part that
+   * lacks a piece.
+   */
   #tears(event: StreamEvent): boolean {
     switch (event.type) {
       case 'part': {

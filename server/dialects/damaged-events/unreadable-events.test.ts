@@ -21,14 +21,14 @@ const input = (partial_json: string) =>
   claude('content_block_delta', { delta: { type: 'input_json_delta', partial_json } })
 const text = claude('content_block_delta', { delta: { type: 'text_delta', text: 'Hi' } })
 
-/** True where a stream of these events ends as broken. */
+/** True if a stream of these events ends as broken. */
 function isBroken(dialect: UpstreamDialect, data: readonly string[]): boolean {
   const decoder = new ForgivingDecoder(dialect.streamDecoder('seed'))
   const events = [...data.flatMap((each) => decoder.push(each) ?? []), ...decoder.finish()]
   return events.some((event) => event.type === 'error' && event.failure === unreadable)
 }
 
-describe('an event that was cut before it told what it is of, in the middle of a call or at its beginning', () => {
+describe('an event that was cut off before it said what it belongs to, in the middle of a call or at its start', () => {
   test.each([
     [
       'openai-chat',
@@ -62,14 +62,14 @@ describe('an event that was cut before it told what it is of, in the middle of a
   })
 })
 
-test('words that are no JSON are left out of a call, too', () => {
+test('text that is not JSON is skipped in a call, too', () => {
   const data = [call('{"path":', begun), ': still working', call('"/tmp"}'), chunk({}, 'tool_calls'), '[DONE]']
   expect(isBroken(openaiChat, data)).toBe(false)
   const meter = new OpenAiStreamMeter()
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'content', 'content', 'done'])
 })
 
-test('chat that is passed on breaks at the same places', () => {
+test('chat that is passed on breaks at the same events', () => {
   const signals = (...data: string[]) => {
     const meter = new OpenAiStreamMeter()
     return data.map((each) => meter.feed(each)).at(-1)
@@ -80,7 +80,7 @@ test('chat that is passed on breaks at the same places', () => {
   expect(signals(chunk({ content: 'Hi' }), '{"id":"c","choi')).toBe('skip')
 })
 
-test('a usage that was told before the reason to stop is not the last', () => {
+test('a usage that came before the stop reason is not the last one', () => {
   const usage = { prompt_tokens: 9, completion_tokens: 1 }
   const data = [chunk({ content: 'Hi' }, null, { usage }), chunk({}, 'stop'), 'oops', '[DONE]']
   expect(isBroken(openaiChat, data)).toBe(true)
@@ -90,13 +90,13 @@ test('a usage that was told before the reason to stop is not the last', () => {
   expect(isBroken(openaiChat, told)).toBe(false)
 })
 
-test('the end mark of typed events ends nothing whose last event was left out', () => {
+test('the end mark of typed events does not complete a stream whose last event was skipped', () => {
   const meter = new TypedEventMeter()
   const data = ['{"type":"transcript.text.delta","delta":"Hi"}', 'oops', '[DONE]']
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'garbage'])
 })
 
-test('arguments that nobody can write again end a stream that is passed on', () => {
+test('arguments that cannot be written again end a stream that is passed on', () => {
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
   const meter = new OpenAiStreamMeter()
   const data = `{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${deep}}}]}}]}`

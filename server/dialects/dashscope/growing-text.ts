@@ -1,21 +1,21 @@
-/** So many events that begin with the one before, or so long a beginning, are no accident. */
+/** This many events that begin with the one before, or a common beginning this long, cannot be a coincidence. */
 const enoughSteps = 2
 const enoughText = 8
 
 /**
- * One text of a stream. It is asked for in pieces, but some models, and services in between, give the whole of it in
- * every event. Those begin each with the one before; until that is certain, nothing is passed on that only one way of
- * reading would give.
+ * One text of a stream. It is requested in pieces, but some models and intermediate services send the whole text in
+ * every event, so each event begins with the one before. Until that is certain, only text that both readings agree on
+ * is passed on.
  */
 export class GrowingText {
   #gives: 'pieces' | 'whole' | undefined
   #before = ''
-  /** Length of what was passed on, where events give the whole. */
+  /** Length of the text passed on so far, if events hold the whole text. */
   #passed = 0
   #held: string[] = []
   #steps = 0
 
-  /** The text of an event → what is new of it. */
+  /** The text of an event → the new part of it. */
   push(text: string, isLast: boolean): string {
     if (this.#gives === 'pieces') return text
     if (this.#gives === 'whole') return this.#rest(text)

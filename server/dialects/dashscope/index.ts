@@ -4,7 +4,10 @@ import { replyIn } from './reply.ts'
 import { requestOut } from './request.ts'
 import { chunkReader } from './stream.ts'
 
-/** Alibaba's own form of conversations with Qwen (DashScope API reference, text-generation and multimodal-generation). */
+/**
+ * Alibaba's native format for conversations with Qwen (DashScope API reference, text-generation and
+ * multimodal-generation).
+ */
 export const dashscope = chatBased({
   name: 'dashscope',
   options: { reasoningField: 'reasoning_content' },

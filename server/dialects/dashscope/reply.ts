@@ -12,17 +12,17 @@ export function replyIn(wire: JsonObject): JsonObject {
   return { id: wire['request_id'], choices, usage: usageIn(wire['usage']) }
 }
 
-/** A choice of an answer or an event, whichever of the service's forms it has. */
+/** A choice of an answer or an event, in either of the service's formats. */
 export interface RawChoice {
   readonly index: number
   readonly message: JsonObject
   /** Probabilities, in OpenAI's form. */
   readonly logprobs?: unknown
-  /** OpenAI's word for the end; undefined before it. */
+  /** OpenAI's finish reason; undefined before the end. */
   readonly reason: string | undefined
 }
 
-/** The choices of an answer: the form "message" has a list, the form "text" only a text. */
+/** The choices of an answer: the format "message" has a list, the format "text" only a text. */
 export function choicesOf(wire: JsonObject): RawChoice[] {
   const output = looseObject(wire['output'])
   const choices = looseList(output['choices'])
@@ -33,14 +33,14 @@ export function choicesOf(wire: JsonObject): RawChoice[] {
       logprobs: choice['logprobs'],
       reason: reasonIn(choice['finish_reason']),
     }))
-  // The research model has a form of its own, with this spelling.
+  // The research model has its own format, with this spelling.
   const message = isObject(output['message']) ? output['message'] : undefined
   if (message) return [{ index: 0, message: messageIn(message), reason: reasonIn(output['fininshed_reason']) }]
   if (typeof output['text'] !== 'string') return []
   return [{ index: 0, message: { content: output['text'] }, reason: reasonIn(output['finish_reason']) }]
 }
 
-/** "null" is a text there. */
+/** The service sends "null" as a text. */
 function reasonIn(reason: unknown): string | undefined {
   const text = looseText(reason)
   return text === '' || text === 'null' ? undefined : text
@@ -59,7 +59,7 @@ function messageIn(message: JsonObject): JsonObject {
   }
 }
 
-/** What a search found, as citations of the whole answer. */
+/** Search results, as citations of the whole answer. */
 export function sourcesIn(wire: JsonObject): JsonObject {
   const info = looseObject(looseObject(wire['output'])['search_info'])
   const annotations = looseList(info['search_results']).flatMap(({ url, title }) =>
@@ -68,7 +68,7 @@ export function sourcesIn(wire: JsonObject): JsonObject {
   return annotations.length > 0 ? { annotations } : {}
 }
 
-/** The service's count of tokens in OpenAI's form. */
+/** The service's token counts in OpenAI's form. */
 export function usageIn(usage: unknown): JsonObject | undefined {
   if (!isObject(usage)) return undefined
   const { input_tokens: prompt, output_tokens: completion } = usage

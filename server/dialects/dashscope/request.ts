@@ -6,12 +6,12 @@ import { type Effort, efforts } from '../neutral/conversation.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
 
-/** The service wants less than 1. */
+/** The service requires less than 1. */
 const mostTopP = 0.9999
 
 /**
  * A request for text-generation or multimodal-generation (DashScope API reference, "Qwen"). Throws GatewayError (400)
- * for what it cannot be asked.
+ * for anything that it does not support.
  */
 export function requestOut(asked: ChatRequest): JsonObject {
   const { model, stream, messages } = asked
@@ -51,7 +51,7 @@ export function requestOut(asked: ChatRequest): JsonObject {
   }
 }
 
-/** Hybrid models think when they are told to. */
+/** Hybrid models only think when they are told to. */
 function thinkingOut(asked: ChatRequest): JsonObject {
   const effort = efforts.find((each): each is Effort => each === asked.take('reasoning_effort'))
   if (!effort) return {}
@@ -77,7 +77,7 @@ function messageOut(message: JsonObject, inLists: boolean): JsonObject {
   }
 }
 
-/** Parts there have no type, only a member of its name. */
+/** Parts there have no type, only a field named after it. */
 function listOut(content: unknown): JsonObject[] {
   if (typeof content === 'string') return [{ text: content }]
   return looseList(content).map((part) => {

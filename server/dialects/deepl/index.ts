@@ -6,7 +6,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseCount, looseList, looseText } from '../neutral/fields.ts'
 import type { FailureKind } from '../neutral/reply.ts'
 
-/** DeepL's translations (API reference, "Translate text"): the last message of the user comes back in another language. */
+/** DeepL's translations (API reference, "Translate text"): the user's last message comes back in another language. */
 export const deeplTranslate = chatBased({
   name: 'deepl',
   billsPromptAlone: true,
@@ -16,7 +16,7 @@ export const deeplTranslate = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOf(status), messageOf(body, status), ''),
 })
 
-/** The language stands at the end of the model's name. */
+/** The language is the end of the model's name. */
 function requestOut(asked: ChatRequest): JsonObject {
   const language = /-([a-z]{2}(?:-[a-z]{2,4})?)$/i.exec(asked.model)?.[1]
   if (!language) throw cannotSay('the model must be named deepl-<language>, like deepl-de', 'model')
@@ -25,7 +25,7 @@ function requestOut(asked: ChatRequest): JsonObject {
   return { text: [text], target_lang: language.toUpperCase(), show_billed_characters: true }
 }
 
-/** What is billed are characters of the text: they stand for the tokens of the prompt. */
+/** DeepL bills characters of the text: they count as the tokens of the prompt. */
 function completion(wire: JsonObject): JsonObject {
   const [translation] = looseList(wire['translations'])
   if (!translation) return noChoices
@@ -42,7 +42,7 @@ function completion(wire: JsonObject): JsonObject {
   }
 }
 
-/** 456 means that the characters of the period are used up. */
+/** 456 means that the character quota of the period is used up. */
 function kindOf(status: number): FailureKind {
   if (status === 456) return 'quota'
   return status === 403 ? 'authentication' : kindOfStatus(status)

@@ -29,16 +29,16 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   336502: 'rate-limit',
 }
 
-/** The error in an answer with status 200; undefined when it is none. */
+/** The error in an answer with status 200; undefined if it is not an error. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const code = Number(wire['error_code'] ?? 0)
   if (!code) return undefined
-  // Most other codes of the model service say what was wrong with the request.
+  // Most other codes of the model service describe what is wrong with the request.
   const kind = kinds[code] ?? (code >= 336_001 && code < 337_000 ? 'invalid' : 'server')
   return serviceFailure(0, kind, looseText(wire['error_msg']), String(code))
 }
 
-/** An error body of Baidu's: the model service's, or the token service's. */
+/** A Baidu error body, from the model service or the token service. */
 export function failureIn(status: number, body: unknown): Failure {
   const within = isObject(body) ? failureWithin(body) : undefined
   if (within) return { ...within, status: status >= 400 ? status : within.status }

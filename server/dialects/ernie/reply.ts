@@ -11,7 +11,7 @@ export function replyIn(wire: JsonObject): JsonObject {
   }
 }
 
-/** An event of a stream as a chunk; all of them name a reason to stop, which counts in the last only. */
+/** An event of a stream as a chunk. Every event names a finish reason; only the last one's counts. */
 export function chunkIn(event: JsonObject): JsonObject {
   const isEnd = event['is_end'] === true
   return {
@@ -27,7 +27,7 @@ function messageIn(wire: JsonObject): JsonObject {
   const content = looseText(wire['result'])
   if (!isObject(called) || !looseText(called['name'])) return { role: 'assistant', content }
   const { name, arguments: input, thoughts } = called
-  // A call comes whole, in one event, and alone.
+  // A call arrives whole, in one event, and on its own.
   const call = { index: 0, type: 'function', function: { name, arguments: input } }
   return {
     role: 'assistant',
@@ -44,13 +44,16 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function reasonIn(wire: JsonObject): string {
-  // The service wants the conversation forgotten because it was unsafe.
+  // The service asks to clear the conversation because it was unsafe.
   if (wire['need_clear_history'] === true) return 'content_filter'
   if (isObject(wire['function_call']) && looseText(wire['function_call']['name'])) return 'tool_calls'
   return reasons[looseText(wire['finish_reason'])] ?? (wire['is_truncated'] === true ? 'length' : 'stop')
 }
 
-/** Older models count the completion of each event by itself, and in all models the total grows: the rest of it is completion. */
+/**
+ * Older models count the completion of each event separately, and in all models the total grows: the total minus the
+ * prompt is the completion.
+ */
 function usageIn(usage: unknown): JsonObject | undefined {
   if (!isObject(usage)) return undefined
   const { prompt_tokens: prompt, total_tokens: total } = usage

@@ -4,27 +4,27 @@ import { type ChatRequest, cannotSay } from '../chat-based/chat-based.ts'
 import { fillerTurn, gap, plainTurns, type Turn, toldTurns } from '../chat-based/plain-turns.ts'
 import { looseText } from '../neutral/fields.ts'
 
-/** Bounds of the service: below and above them it refuses the request (Qianfan API reference, "ERNIE-4.0-8K"). */
+/** The limits of the service: it refuses a request outside them (Qianfan API reference, "ERNIE-4.0-8K"). */
 const leastTemperature = 0.01
 const leastTokens = 2
 
-/** A request to Baidu's `wenxinworkshop/chat`. Throws GatewayError (400) for what it cannot be asked. */
+/** A request to Baidu's `wenxinworkshop/chat`. Throws GatewayError (400) for anything that it does not support. */
 export function requestOut(asked: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(asked.messages)
   for (const { thought, calls } of turns) if (thought && !calls?.length) asked.lose('thought', thought)
   const maxTokens = asked.maxTokens
-  // A penalty that would be a reward cannot be said there.
+  // A negative penalty (a reward) cannot be expressed there.
   const frequency = asked.takeWithin('frequency_penalty', 0, 2)
   const format = asked.takeFormat()
   if (format === 'json_schema') asked.lose('format', format)
   return {
-    // What is only told to the system would leave nobody to answer to.
+    // With only a system message there would be nobody to answer.
     messages: messagesOut(turns.length === 0 && system !== '' ? [{ role: 'user', text: system }] : turns),
     ...(system !== '' && turns.length > 0 && { system }),
     stream: asked.stream,
     temperature: asked.takeWithin('temperature', leastTemperature, 1),
     top_p: asked.takeWithin('top_p', leastTemperature, 1),
-    // 1 means no penalty there and 0 here.
+    // No penalty is 1 there and 0 here.
     ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
     stop: asked.takeStop(),
@@ -54,7 +54,10 @@ function functionsOut(asked: ChatRequest): JsonObject {
   }
 }
 
-/** User and assistant take turns there, a function's answer stands on the user's side, and the last word is theirs. */
+/**
+ * User and assistant alternate there. A function's result is on the user's side, and the last turn must be on that
+ * side.
+ */
 function messagesOut(turns: readonly Turn[]): JsonObject[] {
   const messages = inTurns(oneByOne(turns)).map(messageOut)
   const last = messages.at(-1)
@@ -63,7 +66,7 @@ function messagesOut(turns: readonly Turn[]): JsonObject[] {
   return messages
 }
 
-/** Several calls at once, each followed by its answer. An answer to no call is told as the user's words. */
+/** Several calls at once, each followed by its result. A result without a call becomes text of the user. */
 function oneByOne(turns: readonly Turn[]): Turn[] {
   const answers = new Map<string | undefined, Turn>()
   for (const turn of turns) if (turn.role === 'tool' && !answers.has(turn.call?.id)) answers.set(turn.call?.id, turn)

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { flatError } from './flat-error.ts'
 
 /**
- * The error that an event of a chat stream tells; undefined when it is a chunk like others. OpenRouter reports one beside
- * choices, where other services have an empty field in every event; some tell it as the reason to stop alone.
+ * The error in an event of a chat stream; undefined if it is an ordinary chunk. OpenRouter reports an error next to
+ * choices, where other services have an empty field in every event; some only report it as the finish reason.
  */
 export function errorInChunk(chunk: JsonObject): JsonObject | undefined {
   const { error, choices } = chunk

@@ -1,20 +1,20 @@
 import type { ContextSizes, Failure } from '../neutral/reply.ts'
 
-/** What a service says of an error; status 0 = none is known. */
+/** What a service says about an error; status 0 = unknown. */
 export interface Said {
   readonly status: number
   readonly message: string
-  /** Its own words for the kind of error, as far as there are any. */
+  /** Its own words for the kind of error, if it has any. */
   readonly words: readonly string[]
 }
 
-/** Statuses that speak of the key, the account, the address or the rate, whatever the message says of tokens. */
+/** Statuses about the key, the account, the URL or the rate, whatever the message says about tokens. */
 const otherMatters: ReadonlySet<number> = new Set([401, 402, 403, 404, 429])
 
 const codes =
   /context_(?:length|window|size|limit)|contextwindow|prompt_tokens_exceeded|tokens?_(?:limit_reached|too_long)|(?:input|prompt)_too_long/i
 
-/** How services say that a prompt does not fit, in lower case, where they name the context, the prompt or the input. */
+/** How services say that a prompt does not fit, in lower case, if they name the context, the prompt or the input. */
 const clearWordings: readonly RegExp[] = [
   /context(?: token)? (?:length|window|size|limit).{0,80}(?:exceed|longer|overflow|too (?:long|large|small))/,
   /(?:exceed|longer than|larger than|greater than|beyond|overflow|maximum|>).{0,60}context(?: token)? (?:length|window|size|limit)/,
@@ -34,7 +34,7 @@ const clearWordings: readonly RegExp[] = [
   /(?:prompt|输入|上下文|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** How they say it where they speak of tokens alone: only an error about the request means that. */
+/** How they say it if they only mention tokens: this counts only in an error about the request. */
 const looseWordings: readonly RegExp[] = [
   /\btokens?\b.{0,80}exceed/,
   /exceed.{0,80}\btokens?\b/,
@@ -44,17 +44,19 @@ const looseWordings: readonly RegExp[] = [
   /(?:tokens?|文本).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** What a server says of its own trouble. */
+/** What a server says about its own trouble. */
 const ofServer = /\bin[- ]flight\b|capacity|queue|buffer|worker|overload|crash|\bmemory\b|\bbusy\b|time(?:d )?-?out/
 
-/** Limits of another kind that are told in like words. */
+/** Other limits that are reported in similar words. */
 const otherLimits =
   /rate limit|per (?:min|day|hour|second|week|month)|\b(?:hourly|daily|weekly|monthly)\b|\b[tr]p[md]\b|throttl|please wait|quota|spending|allowance|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
 /** The limit of the answer alone. */
 const ofAnswer = /max_?(?:output_?|completion_?|new_?)?tokens|(?:output|completion) tokens/i
 const ofPrompt = /context|prompt|input|messages/i
 
-/** The sizes in an error that says that prompt and answer do not fit the model's context; undefined for every other error. */
+/**
+ * The sizes in an error that says that prompt and answer exceed the model's context; undefined for every other error.
+ */
 export function contextSizes({ status, message, words }: Said): ContextSizes | undefined {
   if (otherMatters.has(status) || words.includes('string_above_max_length')) return undefined
   const text = message.slice(0, 2_000).toLowerCase()
@@ -63,7 +65,7 @@ export function contextSizes({ status, message, words }: Said): ContextSizes | u
   return says(status, text) ? sizesIn(text) : undefined
 }
 
-/** A server that failed or took too long means the prompt only where it names it. */
+/** An error of a server that failed or timed out is about the prompt only if it names the prompt. */
 function says(status: number, text: string): boolean {
   const isServers = status >= 500 || status === 408
   if (isServers && ofServer.test(text)) return false
@@ -90,7 +92,7 @@ const outputs = [
   `exceed context limit: \\d+ \\+ ${number}`,
 ].map((each) => new RegExp(each))
 
-/** MiniMax puts its code behind the message. */
+/** MiniMax puts its code after the message. */
 const codeBehind = / \(\d{4}\)$/
 
 function sizesIn(told: string): ContextSizes {
@@ -113,7 +115,7 @@ function firstOf(patterns: readonly RegExp[], text: string): number | undefined 
   return undefined
 }
 
-/** The size of a prompt is told somewhere beside the limit, which it exceeds. */
+/** The size of a prompt is somewhere next to the limit, which it exceeds. */
 function largestBeyond(limit: number, text: string): number | undefined {
   const numbers = [...text.matchAll(/\d[\d,]*/g)].map(([found]) => Number(found.replaceAll(',', '')))
   const largest = Math.max(...numbers.filter(Number.isSafeInteger))
@@ -123,12 +125,12 @@ function largestBeyond(limit: number, text: string): number | undefined {
 /** OpenAI's code for it. */
 export const contextCode = 'context_length_exceeded'
 
-/** The failure that stands for it. */
+/** The failure to report for it. */
 export function contextFailure(message: string, context: ContextSizes): Failure {
   return { status: 400, kind: 'context-length', message, context, type: 'invalid_request_error', code: contextCode }
 }
 
-/** A failure as it is, or the one that says that the context is too long where that is what it means. */
+/** A failure as it is, or, if it means that, the one that says that the context is too long. */
 export function readContext(failure: Failure): Failure {
   const { kind, status, message, code = '', type = '' } = failure
   const words = kind === 'context-length' ? [contextCode] : [code, type]
@@ -136,7 +138,7 @@ export function readContext(failure: Failure): Failure {
   return context ? contextFailure(message, context) : failure
 }
 
-/** Its message in OpenAI's words, by which programs know it. */
+/** Its message in OpenAI's words, which programs recognize. */
 export function openAiWords({ message, context = {} }: Failure): string {
   if (/maximum context length is|context window/i.test(message)) return message
   const { limit, prompt } = context
@@ -144,7 +146,7 @@ export function openAiWords({ message, context = {} }: Failure): string {
   return `This model's maximum context length is ${limit} tokens. However, your request has ${prompt} tokens. Please reduce its length.`
 }
 
-/** Its message in Anthropic's words: Claude Code shortens its history, or asks for less, by them. */
+/** Its message in Anthropic's words, which make Claude Code shorten its history or request a shorter answer. */
 export function anthropicWords({ message, context = {} }: Failure): string {
   if (isAnthropics(message)) return message
   const { limit, prompt, output } = context
@@ -155,7 +157,7 @@ export function anthropicWords({ message, context = {} }: Failure): string {
   return `prompt is too long: ${message}`
 }
 
-/** True for a message that programs for Anthropic's API know already. */
+/** True for a message that client programs of Anthropic's API already recognize. */
 export function isAnthropics(message: string): boolean {
   return /^prompt is too long\b|^input length and `max_tokens` exceed context limit: \d/i.test(message)
 }

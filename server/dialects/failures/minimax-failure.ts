@@ -17,7 +17,7 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   2049: 'authentication',
 }
 
-/** The error in an answer with status 200; undefined when it is none. */
+/** The error in an answer with status 200; undefined if it is not an error. */
 export function minimaxFailureWithin(wire: JsonObject): Failure | undefined {
   const told = wire['base_resp']
   const code = isObject(told) ? Number(told['status_code'] ?? 0) : 0
@@ -25,7 +25,7 @@ export function minimaxFailureWithin(wire: JsonObject): Failure | undefined {
   return serviceFailure(0, kinds[code] ?? 'server', looseText(told['status_msg']), String(code))
 }
 
-/** An error body of MiniMax's. */
+/** A MiniMax error body. */
 export function minimaxFailure(status: number, body: unknown): Failure {
   const within = isObject(body) ? minimaxFailureWithin(body) : undefined
   return within ? { ...within, status: status >= 400 ? status : within.status } : decodeFailure(status, body)

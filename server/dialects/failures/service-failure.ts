@@ -3,11 +3,11 @@ import { messageOf } from '../neutral/failure.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { codeOfKind, statusOfKind, typeOfKind } from './openai-failure.ts'
 
-/** What is said where a service finds that a signature was not made now. */
+/** The message when a service rejects a signature because of its time. */
 export const clockHint =
   'the clock of this gateway may be wrong: the service says that the time of the signature is off'
 
-/** A failure by what a service's own code says; `status` 200 or 0 = the usual one of its kind. */
+/** A failure with the meaning of a service's own code; `status` 200 or 0 = the usual status of its kind. */
 export function serviceFailure(status: number, kind: FailureKind, message: string, code: string): Failure {
   return {
     status: status >= 400 ? status : statusOfKind[kind],
@@ -18,7 +18,7 @@ export function serviceFailure(status: number, kind: FailureKind, message: strin
   }
 }
 
-/** The answer of OpenAI's form that stands for a failure. */
+/** An answer in OpenAI's form for a failure. */
 export function failureAnswer({ status, kind, message, code }: Failure): JsonObject {
   return { error: { message, type: typeOfKind[kind], param: null, code: code ?? codeOfKind[kind], status } }
 }

@@ -39,7 +39,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   1309: 'billing',
 }
 
-/** An error of Zhipu's, whose code says more than the status; in its old form it comes with status 200. */
+/** A Zhipu error, whose code says more than the status; in the old format it comes with status 200. */
 export function zhipuFailure(status: number, body: unknown): Failure {
   const object = looseObject(Array.isArray(body) ? body[0] : body)
   const error = isObject(object['error']) ? object['error'] : object

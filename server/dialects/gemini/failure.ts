@@ -4,7 +4,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** Google's canonical codes with the status and kind each means (google.rpc.Code). */
+/** Google's canonical codes, with the status and kind of each (google.rpc.Code). */
 const codes: Readonly<Record<string, readonly [number, FailureKind]>> = {
   INVALID_ARGUMENT: [400, 'invalid'],
   FAILED_PRECONDITION: [400, 'invalid'],
@@ -36,14 +36,14 @@ const codeOfKind: Readonly<Record<FailureKind, string>> = {
   server: 'INTERNAL',
 }
 
-/** An error body of Google's, which streams and old addresses wrap in a list; status 0 = none is known. */
+/** A Google error body, which streams and old endpoints wrap in a list; status 0 = unknown. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object: unknown = Array.isArray(body) ? body[0] : body
   const error = isObject(object) && isObject(object['error']) ? object['error'] : undefined
   const code = looseText(error?.['status'])
   const [meant, kind] = codes[code] ?? [status, kindOfStatus(status)]
   const retryAfterSeconds = retryAdvice(error?.['details'])
-  // Google says "invalid argument" of a key that it does not know.
+  // Google says "invalid argument" for an unknown key.
   const isKey = tryStringify(error?.['details'])?.includes('API_KEY_INVALID')
   return {
     status: status || meant || 502,
@@ -57,19 +57,19 @@ export function decodeFailure(status: number, body: unknown): Failure {
 
 const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
 
-/** What Google says in a detail of the error and not in a header: `"retryDelay": "35.2s"`. */
+/** The retry delay, which Google puts in a detail of the error and not in a header: `"retryDelay": "35.2s"`. */
 function retryAdvice(details: unknown): number | undefined {
   const info = looseList(details).find((each) => each['@type'] === retryInfo)
   const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s?$/.exec(looseText(info?.['retryDelay'])) ?? []
   return seconds === undefined ? undefined : Math.ceil(Number(seconds))
 }
 
-/** An error as a Gemini caller's program reads it. */
+/** An error in the form that a Gemini caller expects. */
 export function encodeFailure(failure: Failure, requestId: string): JsonObject {
   const { kind, retryAfterSeconds } = failure
   const message = kind === 'context-length' ? googleWords(failure) : failure.message
   const advice = retryAfterSeconds === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterSeconds}s` }]
-  // Google's name of it (google.rpc.Code, 12).
+  // Google's name for it (google.rpc.Code, 12).
   const status = failure.status === 501 ? 'UNIMPLEMENTED' : codeOfKind[kind]
   return {
     error: {

@@ -4,7 +4,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 import { QuoteSearch } from '../wire/quote-search.ts'
 
 /**
- * Citations of a candidate: what it was grounded on, and what it recites (Gemini API, "GroundingMetadata",
+ * Citations of a candidate: its grounding sources and the texts it recites (Gemini API, "GroundingMetadata",
  * "CitationMetadata"). Google counts in bytes of UTF-8.
  */
 export function citationsIn(candidate: JsonObject, text: string): Citation[] {
@@ -42,20 +42,20 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
   const { text } = counted
   const start = counted.unitAt(looseCount(segment['startIndex']))
   const span = { start, end: counted.unitAt(looseCount(segment['endIndex'])) }
-  // Where Google counted in another text than the one it sent, what it quotes of it is found again.
+  // If Google counted in a text other than the one it sent, its quote is searched for instead.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
   const found = counted.quotes.find(quote)
   return found < 0 ? span : { start: found, end: found + quote.length }
 }
 
-/** A citation of the whole text as one of the part that begins at `start` in it. */
+/** A citation of the whole text, as a citation of the part that begins at `start` in that text. */
 export function withinPart(citation: Citation, start: number, length: number): Citation {
   const within = (place: number) => Math.min(length, Math.max(0, place - start))
   return { ...citation, start: within(citation.start ?? 0), end: within(citation.end ?? 0) }
 }
 
-/** Citations of an answer's text as `groundingMetadata`; undefined where none names an address. */
+/** Citations of an answer's text as `groundingMetadata`; undefined if none has a URL. */
 export function groundingOut(citations: readonly Citation[], text: string): JsonObject | undefined {
   const cited = citations.filter(({ url }) => url)
   if (cited.length === 0) return undefined
@@ -75,7 +75,9 @@ export function groundingOut(citations: readonly Citation[], text: string): Json
   }
 }
 
-/** A text whose places are counted in bytes of UTF-8 by one side. It is gone through once, however many are asked for. */
+/**
+ * A text with offsets that one side counts in bytes of UTF-8. It is scanned once, however many offsets are converted.
+ */
 class ByteCounted {
   readonly text: string
   readonly quotes: QuoteSearch
@@ -86,7 +88,7 @@ class ByteCounted {
     this.quotes = new QuoteSearch(text)
   }
 
-  /** The byte at which a unit begins, of which `slice` makes the same as of a number less than 0 or none that is whole. */
+  /** The byte at which a code unit begins; negative and fractional numbers are read as `slice` reads them. */
   byteAt(unit: number): number {
     const whole = Math.trunc(unit)
     const { length } = this.text
@@ -94,7 +96,7 @@ class ByteCounted {
     return at === 0 ? 0 : (this.#table()[at] ?? 0)
   }
 
-  /** The unit that begins at a byte; within a character the one behind it. */
+  /** The code unit that begins at a byte; for a byte within a character, the next one. */
   unitAt(byte: number): number {
     if (byte === 0) return 0
     const starts = this.#table()
@@ -108,7 +110,10 @@ class ByteCounted {
     return low
   }
 
-  /** Where each unit begins. The second of a pair begins at its last byte, as the first alone would take three. */
+  /**
+   * The byte at which each code unit begins. The second unit of a surrogate pair is placed at the character's last
+   * byte, since the first unit alone would take three bytes.
+   */
   #table(): Uint32Array {
     if (this.#starts) return this.#starts
     const { text } = this

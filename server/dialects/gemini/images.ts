@@ -2,7 +2,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject, looseText, wrongField } from '../neutral/fields.ts'
 import { usageIn } from './usage.ts'
 
-/** OpenAI's sizes as the nearest shapes that Google's image models make (Gemini API, "Image generation", "Imagen"). */
+/**
+ * OpenAI's sizes with the nearest aspect ratios of Google's image models (Gemini API, "Image generation", "Imagen").
+ */
 const shapes: Readonly<Record<string, string>> = {
   '1024x1024': '1:1',
   '512x512': '1:1',
@@ -13,15 +15,15 @@ const shapes: Readonly<Record<string, string>> = {
   '1024x1536': '2:3',
 }
 
-/** Imagen knows fewer shapes. */
+/** Imagen supports fewer aspect ratios. */
 const imagenShapes: Readonly<Record<string, string>> = { '3:2': '4:3', '2:3': '3:4' }
 
-/** True for models that paint by `predict`; the others do by generateContent. */
+/** True for models that make images with `predict`; the others use generateContent. */
 export function isImagen(model: string): boolean {
   return /(?:^|\/)imag(?:en|egeneration)/.test(model)
 }
 
-/** OpenAI's request for images → Google's. Throws GatewayError (400) for a size of no known shape. */
+/** OpenAI's image request → Google's. Throws GatewayError (400) for a size without a known aspect ratio. */
 export function imageRequest(body: JsonObject, model: string): JsonObject {
   const prompt = looseText(body['prompt'])
   const shape = shapeOf(body['size'])
@@ -48,7 +50,7 @@ function shapeOf(size: unknown): string | undefined {
   return shape
 }
 
-/** Google's images → OpenAI's answer; where a filter left none, an error that says so. */
+/** Google's images → OpenAI's answer; if a filter removed all of them, an error that says so. */
 export function imageReply(answer: JsonObject): JsonObject {
   const predictions = looseList(answer['predictions'])
   const painted = predictions.flatMap((each) => looseText(each['bytesBase64Encoded']) || [])

@@ -1,19 +1,19 @@
-/** What a model takes, as far as its name tells (Gemini API: "Thinking", "Gemini 3 developer guide"). */
+/** What a model supports, if its name tells (Gemini API: "Thinking", "Gemini 3 developer guide"). */
 export interface ModelTraits {
   /** Can be asked to think. */
   readonly thinks: boolean
-  /** Thinks by a level; older ones by a budget of tokens. */
+  /** Thinks by a level; older models by a token budget. */
   readonly levels: boolean
-  /** Cannot be told not to think; this is the least. */
+  /** Thinking cannot be turned off; this is the minimum. */
   readonly leastBudget: number
   readonly leastLevel: string
-  /** Refuses a call in the history that it has not signed. */
+  /** Refuses a call in the history that it did not sign. */
   readonly signedCalls: boolean
-  /** Takes images and files within the answer of a function. */
+  /** Accepts images and files within a function response. */
   readonly mediaInResults: boolean
 }
 
-/** What names such as gemini-flash-latest stand for at least. */
+/** The lowest version that names such as gemini-flash-latest stand for. */
 const latestVersion = 3
 
 /** Reads a Gemini model's version from its name; other models are taken for 2.5. */

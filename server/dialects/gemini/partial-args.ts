@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList } from '../neutral/fields.ts'
 
-/** The arguments of a call that comes in pieces, each with the place it belongs to (Gemini API, "PartialArg"). */
+/** The arguments of a call that arrives in pieces, each with the path it belongs to (Gemini API, "PartialArg"). */
 export class PartialArgs {
   readonly args: JsonObject = {}
-  /** The text that the next piece goes on with. */
+  /** The text that the next piece continues. */
   #openText = ''
 
   add(pieces: unknown): void {
@@ -35,7 +35,7 @@ function stepsOf(path: string): (string | number)[] {
 function put(root: JsonObject, path: readonly (string | number)[], value: unknown): void {
   let at: JsonObject | unknown[] = root
   for (const [depth, step] of path.entries()) {
-    // A name that an object has from its birth must not be written through.
+    // A name that every object inherits must not be written through.
     if (step === '__proto__' || (Array.isArray(at) && (typeof step !== 'number' || step > at.length))) return
     const holder = at as Record<string | number, unknown>
     const next = path[depth + 1]

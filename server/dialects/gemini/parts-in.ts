@@ -16,14 +16,16 @@ import { protoEach, protoMember } from './protobuf-names.ts'
 
 const dialect = 'gemini'
 
-/** Gives ids to calls without one, and finds the call that an answer without one belongs to. */
+/** Gives ids to calls without one, and finds the call for a result without one. */
 export class CallIds {
   #count = 0
-  /** The calls of each name, the oldest first, and how many of them have been passed: a request may have very many. */
+  /**
+   * The calls of each name, oldest first, and how many of them have been passed, since a request may have very many.
+   */
   readonly #calls = new Map<string, { ids: string[]; passed: number }>()
-  /** How many calls of an id have no answer. */
+  /** How many calls with this id have no result. */
   readonly #open = new Map<string, number>()
-  /** How many answers named the id of such a call, which has not been passed. */
+  /** How many results named the id of a call that has not been passed. */
   readonly #answered = new Map<string, number>()
 
   call(name: string, given: string | undefined): string {
@@ -35,7 +37,7 @@ export class CallIds {
     return id
   }
 
-  /** The given id; without one, that of the oldest call of that name that has no answer. */
+  /** The given id; without one, the id of the oldest call of that name that has no result. */
   result(name: string, given: string | undefined): string {
     if (given !== undefined) {
       if (addTo(this.#open, given, -1)) addTo(this.#answered, given, 1)
@@ -52,7 +54,7 @@ export class CallIds {
   }
 }
 
-/** Adds to a count that does not go below 0; false where it would. */
+/** Adds to a count that never goes below 0; false if it would. */
 function addTo(counts: Map<string, number>, id: string, by: number): boolean {
   const count = (counts.get(id) ?? 0) + by
   if (count < 0) return false
@@ -60,14 +62,14 @@ function addTo(counts: Map<string, number>, id: string, by: number): boolean {
   return true
 }
 
-/** The parts of a Content. Throws GatewayError with the place of a part at fault. */
+/** The parts of a Content. Throws GatewayError with the path of the part at fault. */
 export function partsIn(content: Fields, ids: CallIds): Part[] {
   return attachSeals((protoEach(content, 'parts') ?? []).map((part) => partIn(part, ids)))
 }
 
 function partIn(part: Fields, ids: CallIds): Part | LooseSeal {
   const signature = part.text('thoughtSignature')
-  // The word for having no signature is none.
+  // Google's placeholder for a missing signature is not a signature.
   const seal = signature === undefined || signature === unsignedCall ? {} : { seal: readSeal(signature, dialect) }
   const text = part.text('text')
   if (text !== undefined) return textIn(part, text, signature, seal)
@@ -121,7 +123,7 @@ function sourceIn(inline: Fields | undefined, file: Fields | undefined, mediaTyp
   if (inline)
     return { kind: 'inline', data: inline.needText('data'), mediaType: mediaType || 'application/octet-stream' }
   const uri = file?.needText('fileUri') ?? ''
-  // Files of Google's own store have addresses that only Google can open.
+  // Files in Google's own store have URLs that only Google can open.
   const isOwn = /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/)/.test(uri)
   return isOwn ? { kind: 'file', id: uri } : { kind: 'url', url: uri, ...(mediaType && { mediaType }) }
 }
@@ -145,7 +147,7 @@ function resultIn(part: Fields, response: Fields, ids: CallIds): ToolResultPart 
   }
 }
 
-/** `output` and `error` are Google's names for what a function gave (Gemini API, "FunctionResponse"). */
+/** `output` and `error` are Google's names for a function's result (Gemini API, "FunctionResponse"). */
 function resultText(value: JsonObject): { text: string; isError: boolean } {
   const names = Object.keys(value)
   const only = names.length === 1 ? value[names[0] ?? ''] : undefined
@@ -155,7 +157,7 @@ function resultText(value: JsonObject): { text: string; isError: boolean } {
   return { text: JSON.stringify(value), isError: false }
 }
 
-/** Code that Google ran, and what it printed, for dialects that show neither. */
+/** Code that Google ran, and its output, for dialects that show neither. */
 function codeText(part: Fields): Pick<NativePart, 'text'> {
   const code = protoMember(part, 'executableCode')?.text('code')
   const output = protoMember(part, 'codeExecutionResult')?.text('output')

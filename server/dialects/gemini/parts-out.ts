@@ -9,11 +9,11 @@ import { type ModelTraits, unsignedCall } from './model.ts'
 
 const dialect = 'gemini'
 
-/** What the parts of a request are written with. */
+/** The context for writing the parts of a request. */
 export interface PartsContext {
   readonly losses: DroppedFields
   readonly traits: ModelTraits
-  /** Names of the calls by their ids: an answer must name its function. */
+  /** Names of the calls by their ids: a function response must name its function. */
   readonly callNames: ReadonlyMap<string, string>
 }
 
@@ -23,7 +23,7 @@ export function callNamesOf(messages: readonly Message[]): Map<string, string> {
   return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
-/** The parts of a Content. Throws GatewayError for a part that Google cannot be given. */
+/** The parts of a Content. Throws GatewayError for a part that Google does not accept. */
 export function partsOut(parts: readonly Part[], context: PartsContext): JsonObject[] {
   let calls = 0
   return parts.flatMap((part) => {
@@ -44,7 +44,7 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
     case 'tool-call': {
       losses.lose('cacheMark', part.cache)
       const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
-      // Only the first of several calls at once carries a signature.
+      // Only the first of several parallel calls carries a signature.
       const own = part.seal?.from === dialect ? signature(part.seal) : {}
       const needed = traits.signedCalls && isFirstCall ? { thoughtSignature: unsignedCall } : {}
       const native = losses.native(part.native)
@@ -68,7 +68,7 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
   }
 }
 
-/** Calls of Google's own history may have no id; the one given to them here is not sent. */
+/** Calls from Google's own history may have no id; the id that we assigned is not sent. */
 function idOut(id: string, losses: DroppedFields): JsonObject {
   return losses.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
 }
@@ -111,7 +111,10 @@ function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
   return traits.mediaInResults ? [response] : [response, ...media]
 }
 
-/** The object that an answer must be: its own where it is one, else under Google's name for it. */
+/**
+ * The object that a function response must be: the result itself if it is an object, else wrapped under Google's name
+ * for it.
+ */
 function responseOut(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
   const value = text.length <= longestParsedResult ? tryParse(text) : undefined

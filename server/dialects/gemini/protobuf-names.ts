@@ -4,19 +4,19 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { Fields, wrongField } from '../neutral/fields.ts'
 
 /**
- * Reads an object of Google's by camelCase names: the API takes each name in snake_case too (protocol buffers' JSON
- * form), and callers use both. Only the object's own names are turned, not those within it.
+ * Reads a Google object by camelCase names. The API accepts each name in snake_case too (protocol buffers' JSON form),
+ * and callers use both. Only the object's own names are converted, not nested ones.
  */
 export function protoFields(value: unknown, path: string): Fields {
   return new Fields(isObject(value) ? camelNames(value, path) : value, path)
 }
 
-/** A member that is an object, by camelCase names. */
+/** A field that is an object, read by camelCase names. */
 export function protoMember(owner: Fields, name: string): Fields | undefined {
   return owner.member(name, (value) => protoFields(value, owner.at(name)))
 }
 
-/** The objects of a list; a single object counts as a list of one, as the API has it. */
+/** The objects of a list; a single object counts as a list of one, as in the API. */
 export function protoEach(owner: Fields, name: string): Fields[] | undefined {
   const value = owner.raw(name)
   if (value === undefined) return undefined
@@ -26,8 +26,8 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
 }
 
 /**
- * The object with its own names in camelCase. Throws GatewayError (400) for a name in two spellings: which of them counts
- * is for the service to say, so what is charged and what is served could differ.
+ * The object with its own names in camelCase. Throws GatewayError (400) for a name in two spellings: the service
+ * decides which of them counts, so what we charge and what it serves could differ.
  */
 export function camelNames(object: JsonObject, path = ''): JsonObject {
   const turned = new Map<string, unknown>()
@@ -45,12 +45,12 @@ function inTwoSpellings(place: string): GatewayError {
   })
 }
 
-/** The name as the object spells it; in camelCase where it has none. */
+/** The name as the object spells it; camelCase if the object does not have it. */
 export function spellingIn(object: JsonObject, name: string): string {
   return Object.keys(object).find((each) => camel(each) === name) ?? name
 }
 
-/** Throws GatewayError (400) for one of the names in other capitals or with letters that count as the same. */
+/** Throws GatewayError (400) for one of the names in other capitals, or with letters that are treated as equal. */
 export function refuseOtherCase(fields: Fields, names: readonly string[]): void {
   for (const found of Object.keys(fields.value)) {
     const name = names.find((each) => each !== found && foldedName(each) === foldedName(found))

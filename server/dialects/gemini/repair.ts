@@ -9,8 +9,8 @@ const signatures = ['thoughtSignature', 'thought_signature'] as const
 const calls = ['functionCall', 'function_call'] as const
 
 /**
- * A request of Google's without signatures that other services made. A call that Gemini has not signed gets Google's word
- * for that, which its newer models demand.
+ * A Google request without signatures made by other services. A call that Gemini did not sign gets Google's
+ * placeholder, which its newer models require.
  */
 export function repairContents(body: JsonObject, text: string, options: RepairOptions): Repair {
   const contents = body['contents']
@@ -44,7 +44,7 @@ function repairContent(content: unknown, needsSigned: boolean, without: boolean,
   return kept.length === 0 ? undefined : { ...content, parts: kept }
 }
 
-/** A part with Gemini's own signature or none; undefined where it is nothing but another service's thought. */
+/** A part with Gemini's own signature or none; undefined if it is only another service's thought. */
 function withOwnSignature(part: JsonObject, without: boolean, dropped: Set<string>): JsonObject | undefined {
   const name = spellingIn(part, 'thoughtSignature')
   const given = part[name]

@@ -15,7 +15,7 @@ import type { WireAnswer, WireCandidate } from './wire.ts'
 
 const dialect = 'gemini'
 
-/** A GenerateContentResponse (Gemini API reference). Calls without an id get one made of `idSeed`. */
+/** A GenerateContentResponse (Gemini API reference). Calls without an id get one derived from `idSeed`. */
 export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   const id = looseText(wire['responseId'])
   const model = looseText(wire['modelVersion'])
@@ -34,7 +34,7 @@ export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   }
 }
 
-/** Why the prompt was not taken; undefined when it was. */
+/** Why the prompt was refused; undefined if it was not. */
 export function blockedIn(wire: JsonObject): Stop | undefined {
   const feedback = looseObject(wire['promptFeedback'])
   const reason = looseText(feedback['blockReason'])
@@ -53,7 +53,7 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
     const read = replyPartIn(part, `call_${idSeed}_${parts.length}`)
     const last = parts.at(-1)
     if (read.type !== 'text' || read.text !== '') parts.push(read)
-    // Google closes some answers with a text that says nothing, which may hold the signature of the text before.
+    // Google ends some answers with an empty text, which may hold the signature of the text before.
     else if (read.seal && last?.type === 'text' && !last.seal) parts.splice(-1, 1, { ...last, seal: read.seal })
     else if (read.seal) parts.push(read)
   }
@@ -63,7 +63,7 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
   return { parts, stop: stopIn(looseText(candidate['finishReason']), looseText(candidate['finishMessage']), hasCalls) }
 }
 
-/** They are of the whole text of a candidate. */
+/** They refer to the whole text of a candidate. */
 function tellLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): void {
   const at = parts.findIndex(({ type }) => type === 'text')
   const part = parts[at]
@@ -96,10 +96,10 @@ function cite(parts: ReplyPart[], candidate: JsonObject): void {
   }
 }
 
-/** One part of an answer; `id` names a call without one. */
+/** One part of an answer; `id` is used for a call without one. */
 export function replyPartIn(part: JsonObject, id: string): ReplyPart {
   const signature = looseText(part['thoughtSignature'])
-  // The word for having no signature is none.
+  // Google's placeholder for a missing signature is not a signature.
   const seal = signature && signature !== unsignedCall ? { seal: readSeal(signature, dialect) } : {}
   if (typeof part['text'] === 'string') {
     const { text } = part
@@ -140,19 +140,19 @@ export function encodeReply(reply: Reply, frame: Frame): WireAnswer {
   }
 }
 
-/** What Google said of its reason, as a member to spread. */
+/** Google's own explanation of its finish reason, as a field to spread. */
 export function finishMessage({ raw }: Stop): Pick<WireCandidate, 'finishMessage'> {
   return raw?.dialect === dialect && raw.message ? { finishMessage: raw.message } : {}
 }
 
 export type AnswerNames = Pick<WireAnswer, 'modelVersion' | 'responseId'>
 
-/** What names an answer and its model. */
+/** The fields that identify an answer and its model. */
 export function answerNames(frame: Frame, id?: string, model?: string): AnswerNames {
   return { modelVersion: model ?? frame.model, responseId: id ?? frame.id }
 }
 
-/** Citations with their stretch counted in the whole text of the answer. */
+/** Citations with their range counted in the whole text of the answer. */
 function citationsOf(parts: readonly ReplyPart[]): Citation[] {
   const out: Citation[] = []
   let before = 0
@@ -167,18 +167,18 @@ function citationsOf(parts: readonly ReplyPart[]): Citation[] {
   return out
 }
 
-/** Parts of which the first call has a signature, or Google's word for having none: its programs bring back no other. */
+/** Parts whose first call has a signature, or Google's placeholder for one: its client programs send back no other. */
 function markedCalls(parts: readonly ReplyPart[]): ReplyPart[] {
   const first = parts.findIndex(({ type }) => type === 'tool-call')
   return parts.map((part, at) => (at === first && part.type === 'tool-call' ? marked(part) : part))
 }
 
-/** A call with a signature, or the word for having none. */
+/** A call with a signature or the placeholder. */
 export function marked(call: ToolCallPart): ToolCallPart {
   return { ...call, seal: call.seal ?? { from: dialect, value: unsignedCall } }
 }
 
-/** The wire parts of one part; none for what the dialect cannot show. */
+/** The wire parts of one part; none if the dialect cannot show it. */
 export function replyPartOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text':

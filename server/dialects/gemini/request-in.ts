@@ -20,12 +20,12 @@ import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'
 
-/** Names that decide what is served and charged. */
+/** Fields that decide what is served and charged. */
 const decisive = ['generationConfig', 'systemInstruction', 'serviceTier', 'cachedContent']
 const decisiveInConfig = ['maxOutputTokens', 'candidateCount', 'thinkingConfig', 'responseModalities']
 
 /**
- * A generateContent request (Gemini API reference, "Generating content"); model and streaming stand in its address.
+ * A generateContent request (Gemini API reference, "Generating content"); model and streaming are part of its URL.
  * Throws GatewayError (400).
  */
 export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): Conversation {
@@ -83,7 +83,7 @@ function systemIn(body: Fields): TextPart[] {
   if (value === undefined) return []
   if (typeof value === 'string') return [{ type: 'text', text: value }]
   const content = protoMember(body, 'systemInstruction')
-  // The role of instructions is no one's.
+  // The role of the system instruction means nothing.
   content?.text('role')
   const parts = content ? partsIn(content, new CallIds()) : []
   return parts.map((part) => {
@@ -102,7 +102,7 @@ function messagesIn(body: Fields): Message[] {
     const role = side === 'model' ? 'assistant' : 'user'
     const message = { role, parts: partsIn(content, ids), ...content.native(dialect) } as const
     const last = messages.at(-1)
-    // Programs keep a stream as it came, each piece of it a content of its own: together they are one turn.
+    // Client programs keep a stream as it came, each piece as its own content: together they are one turn.
     const goesOn = role === 'assistant' && last?.role === role && !last.native && !message.native
     if (!goesOn) messages.push(message)
     else for (const part of message.parts) addPiece(last.parts, part)
@@ -110,7 +110,7 @@ function messagesIn(body: Fields): Message[] {
   return messages
 }
 
-/** A part of a turn, or more of the one before. */
+/** A part of a turn, or a continuation of the one before. */
 function addPiece(parts: Part[], piece: Part): void {
   const last = parts.at(-1)
   const isText = piece.type === 'text' || piece.type === 'reasoning'
@@ -143,7 +143,7 @@ function functionIn(declaration: Fields): Tool {
   }
 }
 
-/** The names are of functions: the service's own tools may be used beside them, unless a function must be called. */
+/** The names are of functions: the service's own tools may be used as well, unless a function must be called. */
 function allowed(names: readonly string[], required: boolean, tools: readonly Tool[]): ToolChoice {
   const functions = names.map((name) => ({ type: 'named', name }) as const)
   const hosted = tools.flatMap((tool): ToolReference[] => {
@@ -166,7 +166,10 @@ function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolC
   return { mode: mode === 'ANY' ? 'required' : 'auto' }
 }
 
-/** Calls of any function that must fit its schema: no other dialect asks for that, so it stays with what only Google knows. */
+/**
+ * Calls of any function must fit its schema. No other dialect can ask for that, so it stays with the fields only Google
+ * knows.
+ */
 function modeIn(calling: Fields, names: readonly string[]): string {
   if (names.length === 0 && calling.value['mode'] === 'VALIDATED') return 'AUTO'
   return calling.text('mode')?.toUpperCase() ?? 'AUTO'

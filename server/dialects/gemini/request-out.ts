@@ -12,7 +12,7 @@ import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
 
 const dialect = 'gemini'
 
-/** What Google has a field for. */
+/** The settings that Google has a field for. */
 const said = [
   'frequencyPenalty',
   'presencePenalty',
@@ -25,8 +25,8 @@ const said = [
 ] as const
 
 /**
- * A generateContent request for Google (API reference, "Generating content"); the model goes into the address. Throws
- * GatewayError for what cannot be said.
+ * A generateContent request for Google (API reference, "Generating content"); the model goes into the URL. Throws
+ * GatewayError for anything that cannot be expressed.
  */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, dialect)
@@ -58,20 +58,22 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
   for (const message of conversation.messages) {
     context.losses.lose('speaker', message.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
-    // Google knows system instructions at the start only.
+    // Google supports system instructions only at the start.
     const parts = partsOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     const rest = context.losses.native(message.native)
     if (parts.length === 0) continue
     const last = contents.at(-1)
-    // Answers of calls at once must stand in one turn. One by one: a call does not take as many arguments as a caller
-    // may send parts.
+    // Results of parallel calls must be in one turn. Added one by one: a function call cannot take as many arguments as
+    // a caller may send parts.
     if (last?.role === role && context.losses.isForeign) for (const part of parts) last.parts.push(part)
     else contents.push({ role, parts, rest })
   }
   return contents.map(({ role, parts, rest }) => ({ role, parts, ...rest }))
 }
 
-/** Google's choice is among functions: its own tools cannot be demanded, and are offered only where they may be used. */
+/**
+ * Google can only choose among functions: its own tools cannot be required, and are offered only if they may be used.
+ */
 function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const { tools, toolChoice: choice } = conversation
   if (!losses.isForeign || (choice?.mode !== 'allowed' && choice?.mode !== 'tool'))
@@ -116,7 +118,7 @@ function toolsOut(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
         break
       }
       case 'web-search':
-        // Gemini takes its own search and functions together only from callers who bring back what it searched for.
+        // Gemini accepts its own search together with functions only from callers who send the search results back.
         if (losses.isForeign && hasFunctions) losses.lose('searchTool', tool)
         else others.push(searchOut(tool, losses))
         break
@@ -173,7 +175,7 @@ function configOut(conversation: Conversation, traits: ModelTraits, losses: Drop
   }
 }
 
-/** Efforts as levels; those below are the least that a model has. */
+/** Efforts as levels; an effort below the model's minimum becomes the minimum. */
 const levels: Partial<Record<Effort, string>> = {
   low: 'LOW',
   medium: 'MEDIUM',
@@ -182,7 +184,10 @@ const levels: Partial<Record<Effort, string>> = {
   max: 'HIGH',
 }
 
-/** Newer models think by a level, older ones by a budget (Gemini API, "Thinking"); callers of other dialects see it. */
+/**
+ * Newer models think by a level, older ones by a budget (Gemini API, "Thinking"); callers of other dialects see the
+ * thoughts.
+ */
 function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject | undefined {
   if (!reasoning) return undefined
   const { visible = losses.isForeign } = reasoning

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { camelNames } from './protobuf-names.ts'
 
-/** Members of Google's Schema that count, and come as texts. */
+/** Fields of Google's Schema that are counts and arrive as text. */
 const counts: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
@@ -11,13 +11,13 @@ const counts: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-/** Google's Schema (Gemini API, "Schema": a part of OpenAPI 3.0) → JSON Schema. */
+/** Google's Schema (Gemini API, "Schema": a subset of OpenAPI 3.0) → JSON Schema. */
 export function jsonSchemaOf(schema: JsonObject): JsonObject {
   const { type, nullable, properties, items, anyOf, example, format, ...rest } = camelNames(schema)
   const out: JsonObject = {}
   const name = typeof type === 'string' ? type.toLowerCase() : type
   if (name !== undefined && name !== 'type_unspecified') out['type'] = nullable === true ? [name, 'null'] : name
-  // "enum" is Google's own mark of a text with fixed values.
+  // "enum" is Google's own format of a text with fixed values.
   if (format !== undefined && format !== 'enum') out['format'] = format
   if (isObject(properties)) {
     out['properties'] = Object.fromEntries(

@@ -3,13 +3,15 @@ import type { JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject, looseText, wrongField } from '../neutral/fields.ts'
 import { usageIn } from './usage.ts'
 
-/** OpenAI's voices, which Google does not have; its own are named by whoever knows them. */
+/** OpenAI's voices, which Google does not have; callers who want Google's own voices name them. */
 const openaiVoices: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
 )
 const defaultVoice = 'Kore'
 
-/** OpenAI's request for speech → Google's (Gemini API, "Text-to-speech"). Throws GatewayError (400) for another format than WAV. */
+/**
+ * OpenAI's speech request → Google's (Gemini API, "Text-to-speech"). Throws GatewayError (400) for any format but WAV.
+ */
 export function speechRequest(body: JsonObject): JsonObject {
   const { voice, response_format: format = 'wav' } = body
   if (format !== 'wav') throw wrongField('response_format', 'wav: this channel makes no other sound')
@@ -24,7 +26,7 @@ export function speechRequest(body: JsonObject): JsonObject {
   }
 }
 
-/** Sound as callers want it, with what it used, for which there is no place in the sound itself. */
+/** Audio as callers want it, with its usage, which the audio itself has no room for. */
 export class SoundResponse extends Response {
   readonly usage: Usage | undefined
 
@@ -34,7 +36,7 @@ export class SoundResponse extends Response {
   }
 }
 
-/** The sound in Google's answer as a WAV file; undefined where there is none. */
+/** The audio in Google's answer as a WAV file; undefined if there is none. */
 export function soundIn(answer: JsonObject): SoundResponse | undefined {
   const [candidate] = looseList(answer['candidates'])
   const parts = looseList(looseObject(candidate?.['content'])['parts'])
@@ -48,7 +50,7 @@ export function soundIn(answer: JsonObject): SoundResponse | undefined {
 const headBytes = 44
 const sampleBytes = 2
 
-/** Samples of one channel, 16 bits each, with the head that names them. */
+/** Mono samples of 16 bits, with a header that describes them. */
 function wavOf(samples: Buffer, rate: number): Uint8Array<ArrayBuffer> {
   const head = Buffer.alloc(headBytes)
   head.write('RIFF', 0)

@@ -14,10 +14,10 @@ import { blockedIn, createdIn, replyPartIn } from './reply.ts'
 import { stopIn } from './stop.ts'
 import { usageIn } from './usage.ts'
 
-/** One candidate as far as it came. */
+/** One candidate so far. */
 interface Candidate {
   parts: number
-  /** The text or thought that the next piece may go on with, unless a signature has ended it. */
+  /** The text or thought that the next piece may continue, unless a signature has ended it. */
   open: { index: number; type: 'text' | 'reasoning'; isSealed: boolean; lateSeal?: Seal } | undefined
   calling: { index: number; id: string; name: string; args: PartialArgs; first: JsonObject } | undefined
   hasCalls: boolean
@@ -34,7 +34,7 @@ export class ContentStreamDecoder implements StreamDecoder {
   #idSeed: string
   #started = false
   #ended = false
-  /** The last usage that was told. */
+  /** The last usage that was reported. */
   #usage: Usage | undefined
 
   constructor(idSeed: string) {
@@ -61,14 +61,14 @@ export class ContentStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Google has no end mark: an answer whose candidates all gave a reason to stop is complete. */
+  /** Google has no end mark: an answer is complete when all of its candidates have given a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const candidates = [...this.#candidates.values()]
     const isWhole = candidates.length > 0 && candidates.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may go on after its reason to stop.
+    // A service may continue after its finish reason.
     for (const [choice, state] of this.#candidates) this.#close(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }
@@ -143,7 +143,7 @@ export class ContentStreamDecoder implements StreamDecoder {
       const at = { choice, index: open.index } as const
       if (read.text !== '') events.push({ type: 'delta', ...at, text: read.text })
       if (read.type === 'text') state.text += read.text
-      // A signature covers what came before it; what is cited there may come with it, in the same event.
+      // A signature covers the content before it; citations of that content may come with it, in the same event.
       if (read.seal) state.open = { ...open, isSealed: true, lateSeal: read.seal }
       return
     }
@@ -200,7 +200,7 @@ export class ContentStreamDecoder implements StreamDecoder {
     this.#endCall(choice, state, events)
   }
 
-  /** Google repeats what it has said of its sources in every event. */
+  /** Google repeats its sources in every event. */
   #cite(choice: number, state: Candidate, candidate: JsonObject, events: StreamEvent[]): void {
     const { open } = state
     if (open?.type !== 'text') return

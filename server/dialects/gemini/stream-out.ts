@@ -11,7 +11,7 @@ import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireAnswer, WireCandidate } from './wire.ts'
 
-/** A part that is being written: calls and media are sent whole, text and thoughts as they come. */
+/** A part that is being written: calls and media are sent whole, texts and thoughts as they arrive. */
 interface OpenPart {
   head: ReplyPart
   text: string
@@ -28,7 +28,7 @@ export class ContentStreamEncoder implements StreamEncoder {
   /** Text of each choice so far, and the citations in it. */
   readonly #texts = new Map<number, { text: string; citations: Citation[] }>()
   readonly #stops = new Map<number, Stop>()
-  /** Choices that have made a call. */
+  /** Choices that contain a call. */
   readonly #called = new Set<number>()
   #names: AnswerNames
   #usage: Usage | undefined
@@ -112,7 +112,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     return this.#logprobs(choice, detail.logprobs)
   }
 
-  /** Probabilities of the text that was written last. */
+  /** Log probabilities of the text that was written last. */
   #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
     const content: WireCandidate['content'] = { role: 'model', parts: [{ text: '' }] }
     if (logprobs.length === 0) return ''
@@ -132,7 +132,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     }
     if (head.type === 'text' || head.type === 'refusal' || head.type === 'reasoning') {
       if (!seal) return ''
-      // The signature of what was sent already comes in a piece of its own, as Google has it.
+      // The signature of content that was already sent comes in a piece of its own, as in Google's API.
       const last = head.type === 'reasoning' ? { ...head, text: '', seal } : ({ type: 'text', text: '', seal } as const)
       return this.#chunk(choice, replyPartOut(last))
     }
@@ -148,7 +148,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     return written({ candidates: [{ content: { role: 'model', parts }, index: choice }], ...this.#names })
   }
 
-  /** The reasons to stop come with the usage, in the last event: it is the end mark of this dialect. */
+  /** The finish reasons come with the usage, in the last event: it is the end mark of this dialect. */
   #end(): string {
     const stops = this.#stops.size > 0 ? [...this.#stops] : [[0, { reason: 'stop' }] as const]
     const candidates = stops.map(([choice, stop]): WireCandidate => {

@@ -4,8 +4,8 @@ import { looseCount, looseList } from '../neutral/fields.ts'
 import type { WireUsage } from './wire.ts'
 
 /**
- * `usageMetadata` (Gemini API reference) → Usage. Thoughts and what tools added to the prompt are counted beside the
- * totals there and within them here. Undefined when the prompt is not counted.
+ * `usageMetadata` (Gemini API reference) → Usage. Thoughts, and tokens that tools added to the prompt, are separate
+ * from the totals there and part of them here. Undefined if the prompt is not counted.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   if (!isObject(raw) || !isCount(raw['promptTokenCount'])) return undefined
@@ -14,12 +14,13 @@ export function usageIn(raw: unknown): Usage | undefined {
   const thoughts = looseCount(raw['thoughtsTokenCount'])
   const tools = looseCount(raw['toolUsePromptTokenCount'])
   const total = looseCount(raw['totalTokenCount'])
-  // A service that counts the thoughts within the answer shows it in its total.
+  // The total shows whether a service counts the thoughts within the answer.
   const isWithin = thoughts > 0 && thoughts <= candidates && total === prompt + candidates + tools
   const completion = candidates + (isWithin ? 0 : thoughts)
   const beyond = Math.max(0, total - prompt - tools - completion)
   const cachedTokens = looseCount(raw['cachedContentTokenCount'])
-  // A gateway may count what was cached beside the prompt; else some models do not tell their thoughts but in the total.
+  // A gateway may count cached tokens separately from the prompt. Otherwise, some models show their thoughts only in
+  // the total.
   const isCachedBeside = beyond > 0 && beyond === cachedTokens
   const parts = {
     cachedTokens,

@@ -2,7 +2,10 @@ import type { Candidate, GenerateContentResponseUsageMetadata } from '@google/ge
 import type { JsonObject } from '../../lib/json.ts'
 import type { Always } from '../neutral/always.ts'
 
-/** An answer as programs for generateContent read it. Google's schema requires nothing; the service leaves none of this out. */
+/**
+ * An answer as client programs of generateContent read it. Google's schema requires nothing, but the service always
+ * sends all of this.
+ */
 export interface WireAnswer {
   [other: string]: unknown
   candidates: WireCandidate[]

@@ -5,7 +5,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** Beginnings of Tencent's error codes, the longer ones first (Hunyuan API reference, "Error codes"). */
+/** Prefixes of Tencent's error codes, the longer ones first (Hunyuan API reference, "Error codes"). */
 const kinds: readonly (readonly [prefix: string, kind: FailureKind])[] = [
   ['AuthFailure.UnauthorizedOperation', 'permission'],
   ['AuthFailure', 'authentication'],
@@ -28,7 +28,7 @@ const kinds: readonly (readonly [prefix: string, kind: FailureKind])[] = [
   ['OperationDenied', 'permission'],
 ]
 
-/** The error in an answer or event with status 200; undefined when it is none. */
+/** The error in an answer or event with status 200; undefined if it is not an error. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const answer = isObject(wire['Response']) ? wire['Response'] : wire
   const error = answer['Error']
@@ -44,7 +44,7 @@ function failureOf(code: string, message: string): Failure {
   return serviceFailure(0, kind, isClock && kind === 'authentication' ? `${message} (${clockHint})` : message, code)
 }
 
-/** An error body of Tencent's. */
+/** A Tencent error body. */
 export function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   const within = failureWithin(object)

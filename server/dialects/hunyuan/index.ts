@@ -3,7 +3,7 @@ import { failureIn, failureWithin } from './failure.ts'
 import { chunkIn, replyIn } from './reply.ts'
 import { requestOut } from './request.ts'
 
-/** Tencent's own form of conversations with Hunyuan (Hunyuan API reference, "ChatCompletions"). */
+/** Tencent's native format for conversations with Hunyuan (Hunyuan API reference, "ChatCompletions"). */
 export const hunyuan = chatBased({
   name: 'hunyuan',
   request: requestOut,

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Members whose value is the caller's own, and no part of the format. */
+/** Fields whose value is the caller's own and not part of the format. */
 const opaque: ReadonlySet<string> = new Set(['Parameters', 'parameters'])
 
-/** A value with its members in Tencent's spelling: `tool_calls` → `ToolCalls`. */
+/** A value with its fields in Tencent's spelling: `tool_calls` → `ToolCalls`. */
 export function toPascal(value: unknown): unknown {
   return renamed(value, (name) => name.replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase()))
 }
 
-/** A value with its members in OpenAI's spelling: `ToolCalls` → `tool_calls`. */
+/** A value with its fields in OpenAI's spelling: `ToolCalls` → `tool_calls`. */
 export function toSnake(value: unknown): unknown {
   return renamed(value, (name) =>
     name.replace(/[A-Z]/g, (letter, at: number) => (at > 0 ? '_' : '') + letter.toLowerCase()),

@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { toSnake } from './names.ts'
 
-/** A whole answer, which stands in `Response`, as a chat completion. */
+/** A whole answer, which is in `Response`, as a chat completion. */
 export function replyIn(wire: JsonObject): JsonObject {
   const answer = looseObject(wire['Response'])
   return completion(answer, (choice) => ({ message: messageIn(choice['Message']) }))
 }
 
-/** An event of a stream, which stands by itself, as a chunk. */
+/** An event of a stream, which has no wrapper, as a chunk. */
 export function chunkIn(event: JsonObject): JsonObject {
   return completion(event, (choice) => ({ delta: messageIn(choice['Delta']) }))
 }
@@ -26,7 +26,7 @@ function completion(answer: JsonObject, said: (choice: JsonObject) => JsonObject
   }
 }
 
-/** A message; calls of a stream are told apart by their ids. */
+/** A message; calls in a stream are distinguished by their ids. */
 function messageIn(message: unknown): JsonObject {
   const { Role, Content, ReasoningContent, ToolCalls } = looseObject(message)
   return {

@@ -4,7 +4,10 @@ import { textOf } from '../chat-based/plain-turns.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { toPascal } from './names.ts'
 
-/** A ChatCompletions request of Tencent's (Hunyuan API reference). Throws GatewayError (400) for what it cannot be asked. */
+/**
+ * A Tencent ChatCompletions request (Hunyuan API reference). Throws GatewayError (400) for anything that it does not
+ * support.
+ */
 export function requestOut(asked: ChatRequest): JsonObject {
   const stop = asked.takeStop()
   const seed = asked.takeNumber('seed')
@@ -15,14 +18,14 @@ export function requestOut(asked: ChatRequest): JsonObject {
     Temperature: asked.takeWithin('temperature', 0, 2),
     TopP: asked.takeWithin('top_p', 0, 1),
     ...(stop && { Stop: stop }),
-    // 0 is no seed there.
+    // 0 is not a valid seed there.
     ...(seed !== undefined && seed > 0 && { Seed: seed }),
     ...toolsOut(asked),
     ...(asked.take('web_search_options') !== undefined && { EnableEnhancement: true, ForceSearchEnhancement: true }),
   }
 }
 
-/** System messages stand at the start there, and only once. */
+/** Only one system message is allowed there, at the start. */
 function messagesOut(messages: readonly JsonObject[]): JsonObject[] {
   return messages.map((message, index) => {
     const { role, content } = message

@@ -5,7 +5,7 @@ import type { Failure } from '../neutral/reply.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
 
-/** Follows a stream that is passed on as it comes, by the decoder of its dialect. */
+/** Follows a stream that is passed on as it arrives, using the decoder of its dialect. */
 export class DecodingMeter extends EventMeter {
   readonly #decoder: ForgivingDecoder
   readonly #hasEndMark: boolean
@@ -14,7 +14,7 @@ export class DecodingMeter extends EventMeter {
   constructor(dialect: UpstreamDialect, idSeed: string) {
     super(new EventTally())
     this.#decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
-    // Without its last event an answer is broken off, whatever came before.
+    // Without its last event an answer is incomplete, whatever came before.
     this.#hasEndMark = !dialect.endsByReason
   }
 

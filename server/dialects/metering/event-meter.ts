@@ -3,7 +3,7 @@ import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import type { Failure } from '../neutral/reply.ts'
 import type { EventTally } from './event-tally.ts'
 
-/** What the events of a conversation have said, as the charge asks for it; whoever feeds it knows when they are at an end. */
+/** What the events of a conversation have reported, as the charge needs it; whoever feeds it knows when they end. */
 export abstract class EventMeter implements StreamMeter {
   readonly endMark = ''
   readonly usage: JsonObject | undefined = undefined

@@ -6,10 +6,10 @@ import { TextBuffer } from './text-buffer.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 
-/** What a stream of events has said so far, for its charge. */
+/** What a stream of events has contained so far, for its charge. */
 export class EventTally {
   usage: Usage | undefined
-  /** `usage` came with the answer's head: all of the prompt is in it, and next to nothing of what is generated. */
+  /** `usage` came with the start of the answer: it has the whole prompt, and almost nothing of the output. */
   isUsageEarly = false
   failure: Failure | undefined
   /** Events with content: each carries about a token or more. */
@@ -17,18 +17,18 @@ export class EventTally {
   characters = 0
   extraBytes = 0
   ended = false
-  /** The text or call that began last is whole: what is still to come is about the end of the answer. */
+  /** The last text or call is complete: the rest is only about the end of the answer. */
   answered = false
   readonly #media = new MediaCounter()
-  /** Parts that are sound: what comes to them is no text. */
+  /** Parts that are audio: their deltas are not text. */
   readonly #sounds = new Set<string>()
   #isAnswering = false
-  /** Answers that gave a reason to stop, and all that began. */
+  /** Answers that gave a stop reason, and all that have begun. */
   readonly #stopped = new Set<number>()
   readonly #begun = new Set<number>()
   readonly #said = new TextBuffer()
 
-  /** Every answer that began has given its reason to stop. */
+  /** True if every answer that has begun gave its stop reason. */
   get stopped(): boolean {
     return this.#stopped.size > 0 && this.#stopped.size >= this.#begun.size
   }
@@ -99,14 +99,14 @@ function placeOf({ choice, index }: { choice: number; index: number }): string {
   return `${choice} ${index}`
 }
 
-/** Adds a part that is an image or sound. */
+/** Adds a part that is an image or audio. */
 export function addMedia(part: ReplyPart, media: MediaCounter): void {
   if (part.type !== 'media') return
   if (part.media === 'image') media.addImage()
   if (part.media === 'audio' && part.source.kind === 'inline') media.addSound(part.source.data)
 }
 
-/** What a part says that would be charged. */
+/** The content of a part that would be charged. */
 export function textsOf(part: ReplyPart): string[] {
   switch (part.type) {
     case 'text':

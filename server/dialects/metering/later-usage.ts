@@ -2,8 +2,8 @@ import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * The usage that holds after a later report of the same answer. Counts only grow, so the last report holds; but some
- * services end with a report of zeros, and a zero after a real count says nothing.
+ * The usage that is valid after a later report for the same answer. Counts only grow, so the last report is valid; but
+ * some services end with a report of zeros, and a zero after a real count means nothing.
  */
 export function laterReport(before: Usage | undefined, later: Usage): Usage {
   if (!before) return later
@@ -20,7 +20,7 @@ export function laterReport(before: Usage | undefined, later: Usage): Usage {
   return { ...prompt, ...later, promptTokens: before.promptTokens }
 }
 
-/** The same for OpenAI's `usage` objects, unread. */
+/** The same for raw `usage` objects of OpenAI's. */
 export function laterRawReport(before: JsonObject | undefined, later: JsonObject): JsonObject {
   if (!before) return later
   const isZero = (names: readonly string[]) => names.every((name) => !later[name])

@@ -1,9 +1,9 @@
 import type { StreamSignal } from '../neutral/dialect.ts'
 import { EventMeter } from './event-meter.ts'
 
-/** Of events that the reader has tallied. */
+/** For events that the reader has tallied. */
 export class TalliedMeter extends EventMeter {
-  /** The upstream went without its dialect's end: a reason to stop alone does not make the answer whole. */
+  /** The upstream closed without its dialect's end: a stop reason alone does not make the answer complete. */
   isCut = false
   leftOut = 0
 

@@ -1,8 +1,8 @@
 const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
 
 /**
- * Text that grows by a word at a time, in one piece of memory. Kept as strings, each word would hold the whole block that
- * it was cut from, and thousands of open streams leave no time to collect those.
+ * Text that grows by a word at a time, in one block of memory. Kept as a string, each word would hold on to the whole
+ * chunk that it was cut from, and thousands of open streams leave no time to collect those.
  */
 export class TextBuffer {
   #units = new Uint16Array(128)
@@ -14,7 +14,10 @@ export class TextBuffer {
     return this.#length
   }
 
-  /** Bytes in UTF-8 beyond one for each character, about: what tells text in other scripts, of which a token holds less. */
+  /**
+   * Roughly the UTF-8 bytes beyond one for each character. It shows text in other scripts, whose tokens hold fewer
+   * characters.
+   */
   get extraBytes(): number {
     return this.#extraBytes
   }

@@ -199,7 +199,7 @@ describe('calls of hosted tools in an answer', () => {
     ])('%s', (_, event, counts) => expect(countOf(event)).toEqual(counts as never))
   })
 
-  test('cited pages say nothing where no search is on', () => {
+  test('cited pages do not count as a search if search is off', () => {
     expect(
       countsOf([{ choices: [{ message: { annotations: [{ type: 'url_citation' }] } }] }], ['file_search']),
     ).toEqual({})

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** Calls of hosted tools by kind, or by `kind:size` where the answer tells the size. */
+/** Calls of hosted tools by kind, or by `kind:size` if the answer reports the size. */
 export type ToolCounts = Readonly<Record<string, number>>
 
-/** More calls than any answer makes: what is beyond is a mistake of whoever counted. */
+/** More calls than any answer makes: a higher count is the upstream's mistake. */
 const mostCalls = 1000
 
-/** What an event may hold that counts, in any dialect; others need not be parsed. */
+/** Marks of events that may contain something to count, in any dialect; other events need not be parsed. */
 const marks =
   /search|code_interpreter|code_execution|image_generation|"container"|grounding|executed_tools|num_sources|annotations|server_/i
 
@@ -28,7 +28,7 @@ const blockKinds: Readonly<Record<string, string>> = {
   text_editor_code_execution: 'code_interpreter',
 }
 
-/** Kinds by the member of a usage object that counts them. */
+/** Kinds by the field of a usage object that counts them. */
 const usageKinds: Readonly<Record<string, string>> = {
   web_search_requests: 'web_search',
   web_search_calls: 'web_search',
@@ -42,11 +42,11 @@ const usageKinds: Readonly<Record<string, string>> = {
   image_generation_calls: 'image_generation',
 }
 
-/** Counts the calls of hosted tools in an answer, whatever dialect it is in: fed with the whole of it, or with its events. */
+/** Counts the calls of hosted tools in an answer of any dialect: it is fed the whole answer, or its events. */
 export class ToolCounter {
-  /** By the upstream's own count: totals that grow. */
+  /** The upstream's own counts: totals that grow. */
   readonly #told = new Map<string, number>()
-  /** By what stands in the answer: the names of the calls, or of what they asked for. */
+  /** Calls seen in the answer: their names, or the queries they made. */
   readonly #seen = new Map<string, Set<string>>()
   #searchSize = ''
   #isCited = false
@@ -79,13 +79,13 @@ export class ToolCounter {
   }
 
   /**
-   * The calls so far. `known`: kinds that the request has on; a search that is only cited counts where it is. `hasSearched`:
-   * the model has searched, even if nothing in the answer tells.
+   * The calls so far. `known`: kinds enabled in the request; a search that only shows in citations counts only if
+   * search is enabled. `hasSearched`: the model has searched, even if nothing in the answer says so.
    */
   counts(known: readonly string[], hasSearched = false): ToolCounts {
     const counts: Record<string, number> = {}
     for (const [kind, calls] of this.#seen) if (calls.size > 0) counts[kind] = calls.size
-    // The upstream's own count goes before ours, whatever sizes ours tells apart.
+    // The upstream's own count takes precedence over ours, even if ours distinguishes sizes.
     for (const kind of Object.keys(counts)) if (this.#told.has(kind.split(':')[0] ?? '')) delete counts[kind]
     for (const [kind, calls] of this.#told) if (calls > 0) counts[kind] = calls
     const isShown = this.#isCited && known.some((kind) => kind.startsWith('web_search'))
@@ -116,16 +116,16 @@ export class ToolCounter {
     const kind = itemKinds[looseText(item['type'])]
     if (kind === undefined || item['status'] === 'failed') return
     const id = nameAt(item['id'], at)
-    // Pages that are opened, and words that are looked for in them, are no searches.
+    // Opening a page, or finding words in it, is not a search.
     const action = looseText(looseObject(item['action'])['type'])
     if (kind === 'web_search' && action !== '' && action !== 'search') {
       this.#seen.get(kind)?.delete(id)
       return
     }
-    // A container that is not named is taken for the same one.
+    // Containers without an id are taken for the same one.
     const name = kind === 'code_interpreter' ? looseText(item['container_id']) : id
     const quality = kind === 'image_generation' ? looseText(item['quality']) : ''
-    // An image is begun before its quality is known.
+    // An image starts before its quality is known.
     if (quality) this.#seen.get(kind)?.delete(name)
     this.#see(quality && quality !== 'auto' ? `${kind}:${quality}` : kind, name)
   }
@@ -165,7 +165,7 @@ export class ToolCounter {
 
   #see(kind: string, name: string): void {
     const names = this.#seen.get(kind) ?? new Set<string>()
-    // The end of an answer has a place for what its events named in no way.
+    // The final answer has an index for calls whose events had neither id nor index.
     if (name.startsWith(placed)) names.delete('')
     if (names.size < mostCalls) names.add(name)
     this.#seen.set(kind, names)
@@ -174,7 +174,7 @@ export class ToolCounter {
 
 const placed = 'at '
 
-/** The id of a call, or its place in the answer, by which a call without one is known again; '' = it has neither. */
+/** The id of a call, or its position in the answer, to recognize a call without an id; '' = it has neither. */
 function nameAt(id: unknown, at: unknown): string {
   return looseText(id) || (typeof at === 'number' || typeof at === 'string' ? `${placed}${at}` : '')
 }

@@ -1,25 +1,27 @@
-/** What a model takes, as far as its name tells (Anthropic docs: "Adaptive thinking", model overviews and migration guides). */
+/**
+ * What a model supports, if its name tells (Anthropic docs: "Adaptive thinking", model overviews and migration guides).
+ */
 export interface ModelTraits {
   /** Can be asked to think. */
   readonly thinks: boolean
-  /** Thinks by `adaptive` and an effort; older ones by a budget of tokens. */
+  /** Thinks by `adaptive` and an effort; older models by a token budget. */
   readonly adaptive: boolean
-  /** Refuses a budget, and temperature, top_p and top_k that are not the default. */
+  /** Refuses a budget, and any temperature, top_p and top_k other than the default. */
   readonly fixedSampling: boolean
   /** Refuses temperature and top_p together. */
   readonly oneSampler: boolean
-  /** Takes system messages in the middle of a conversation. */
+  /** Accepts system messages in the middle of a conversation. */
   readonly midSystem: boolean
-  /** Refuses to be made to call a tool. */
+  /** Cannot be forced to call a tool. */
   readonly freeChoice: boolean
 }
 
-/** True for models of other makers that speak Claude's dialect; they take back their thoughts without a signature. */
+/** True for models of other makers that speak Claude's dialect; they accept their thoughts back without a signature. */
 export function isOfOtherMaker(model: string): boolean {
   return /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i.test(model)
 }
 
-/** Least budget of thought, in tokens, that a model which thinks by one takes. */
+/** The smallest thinking budget, in tokens, that a model accepts. */
 export const leastBudget = 1024
 
 /** Reads a Claude model's version from its name; other models are taken for old ones. */
@@ -35,7 +37,7 @@ export function modelTraits(model: string): ModelTraits {
   }
 }
 
-/** What the answer of a model may be long where nobody says: no more than each of its kind can make. */
+/** The default token limit of an answer: no more than any model of its kind can generate. */
 export function usualMaxTokens(model: string): number {
   const version = claudeVersion(model)
   if (version >= 3.7) return 32_000
@@ -44,7 +46,7 @@ export function usualMaxTokens(model: string): number {
 
 function claudeVersion(model: string): number {
   if (/claude-mythos-preview/.test(model)) return 4.7
-  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part of eight digits is a date.
+  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part with eight digits is a date.
   const match = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
   return match ? Number(`${match[1]}.${match[2] ?? 0}`) : 0
 }

@@ -1,6 +1,9 @@
 import type { Effort, ReasoningWish } from '../neutral/conversation.ts'
 
-/** Tokens of thought that stand for an effort, as Google's OpenAI layer has them (Gemini API, "OpenAI compatibility"). */
+/**
+ * The thinking budget, in tokens, for each effort, as in Google's OpenAI-compatible API (Gemini API, "OpenAI
+ * compatibility").
+ */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1024,
@@ -11,15 +14,15 @@ const budgets: Readonly<Record<Effort, number>> = {
   max: 32_768,
 }
 
-/** The tokens of thought asked for; undefined = left to the model. */
+/** The thinking budget requested, in tokens; undefined = the model decides. */
 export function budgetOf({ effort, budgetTokens }: ReasoningWish): number | undefined {
   return budgetTokens ?? (effort && budgets[effort])
 }
 
 /**
- * A budget of thought that stays below a limit which thought counts toward, so that what is sent never allows more than
- * was asked and held for: one that does not fit leaves a fifth of the limit for the answer. undefined = what is left for
- * thought is less than the service takes.
+ * A thinking budget below a limit that thinking counts toward, so that the request never allows more than the caller
+ * asked for and the hold covers. A budget that does not fit leaves a fifth of the limit for the answer. Undefined if
+ * the rest is less than the service accepts.
  */
 export function budgetWithin(limit: number | undefined, budget: number, least = 1): number | undefined {
   if (limit === undefined || budget < limit) return budget
@@ -27,7 +30,7 @@ export function budgetWithin(limit: number | undefined, budget: number, least = 
   return fitted >= least ? fitted : undefined
 }
 
-/** The effort asked for; undefined = left to the model. */
+/** The requested effort; undefined = the model decides. */
 export function effortOf({ effort, budgetTokens }: ReasoningWish): Effort | undefined {
   if (effort || budgetTokens === undefined) return effort
   // Negative means "as much as the model likes" (Gemini API, "thinking budgets").

@@ -4,15 +4,18 @@ import type { JsonObject } from '../../lib/json.ts'
 /** The wire formats that callers and upstreams speak. */
 export type DialectName = CallerDialect
 
-/** Members of a wire object that only its own dialect knows: that dialect writes them back, others name them as lost. */
+/**
+ * Fields of a wire object that only its own dialect knows: that dialect writes them back, others report them as
+ * dropped.
+ */
 export interface Native {
   readonly dialect: DialectName
   readonly fields: JsonObject
-  /** The same of objects that are members and whose other members are known. */
+  /** The same for nested objects whose other fields are known. */
   readonly inner?: Readonly<Record<string, Native>>
 }
 
-/** State that only the service which made it can read: a signature, encrypted reasoning. */
+/** State that only the service that made it can read: a signature, encrypted reasoning. */
 export interface Seal {
   readonly from: DialectName
   readonly value: string
@@ -27,57 +30,57 @@ export interface CacheMark {
 export interface Citation {
   readonly url?: string
   readonly title?: string
-  /** What the source says. */
+  /** The title or text of the source. */
   readonly quote?: string
-  /** A file known to the service, where the source is no address. */
+  /** A file known to the service, if the source has no URL. */
   readonly fileId?: string
-  /** The cited stretch of the part's text, in UTF-16 units; absent = the whole part. */
+  /** The cited range of the part's text, in UTF-16 code units; absent = the whole part. */
   readonly start?: number
   readonly end?: number
   readonly native?: Native
 }
 
-/** Text of either side. */
+/** Text from either side. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
   readonly cache?: CacheMark
   readonly citations?: readonly Citation[]
-  /** Of an answer: its tokens and how probable each was, in the words that OpenAI's two dialects have for it. */
+  /** Only in answers: the tokens and their log probabilities, in the form that OpenAI's two dialects share. */
   readonly logprobs?: readonly JsonObject[]
   readonly seal?: Seal
   readonly native?: Native
 }
 
-/** Where the bytes of a medium are. `data` is base64. */
+/** Where the bytes of a media part are. `data` is base64. */
 export type MediaSource =
   | { readonly kind: 'inline'; readonly data: string; readonly mediaType: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
   | { readonly kind: 'file'; readonly id: string }
 
-/** An image, sound, video or document. */
+/** An image, audio, video or document. */
 export interface MediaPart {
   readonly type: 'media'
   readonly media: 'image' | 'audio' | 'video' | 'document'
   readonly source: MediaSource
   readonly name?: string
-  /** How closely an image is looked at. */
+  /** The detail level at which the model looks at an image. */
   readonly detail?: string
-  /** The answer is to cite this document. */
+  /** The answer should cite this document. */
   readonly cite?: boolean
-  /** What is said in a sound that a model made. */
+  /** The transcript of audio that a model made. */
   readonly transcript?: string
   readonly cache?: CacheMark
   readonly seal?: Seal
   readonly native?: Native
 }
 
-/** The model calls a tool of the caller. */
+/** The model calls one of the caller's tools. */
 export interface ToolCallPart {
   readonly type: 'tool-call'
   readonly id: string
   readonly name: string
-  /** JSON text, or any text where the tool is freeform. */
+  /** JSON text, or any text if the tool is freeform. */
   readonly input: string
   readonly freeform?: boolean
   readonly cache?: CacheMark
@@ -85,7 +88,7 @@ export interface ToolCallPart {
   readonly native?: Native
 }
 
-/** What the caller's tool answered. */
+/** The result of the caller's tool. */
 export interface ToolResultPart {
   readonly type: 'tool-result'
   readonly callId: string
@@ -96,14 +99,14 @@ export interface ToolResultPart {
   readonly native?: Native
 }
 
-/** What the model thought: readable, sealed, or both. */
+/** A thought of the model: readable, encrypted or signed, or both. */
 export interface ReasoningPart {
   readonly type: 'reasoning'
-  /** '' when it is not shown. */
+  /** '' if it is not shown. */
   readonly text: string
-  /** The service hid the thought and shows only its sealed form. */
+  /** The service hid the thought and shows only its encrypted form. */
   readonly redacted?: boolean
-  /** The thought itself and not a summary of it. */
+  /** The thought itself, not a summary of it. */
   readonly full?: boolean
   readonly seal?: Seal
   readonly native?: Native
@@ -115,29 +118,32 @@ export interface RefusalPart {
   readonly text: string
 }
 
-/** Something that only one dialect has, as it came; others write its text, where it has one. */
+/** Something that only one dialect has, unchanged; other dialects write its text, if it has one. */
 export interface NativePart {
   readonly type: 'native'
   readonly dialect: DialectName
   readonly value: JsonObject
   readonly text?: string
-  /** What others are given in its place. */
+  /** The text for other dialects. */
   readonly parts?: readonly (TextPart | MediaPart)[]
 }
 
 /** A piece of a message. */
 export type Part = TextPart | MediaPart | ToolCallPart | ToolResultPart | ReasoningPart | RefusalPart | NativePart
 
-/** One turn. Tool results are parts of a user's turn. System messages here are those in the middle of a conversation. */
+/**
+ * One turn. Tool results are parts of a user's turn. System messages here are only those in the middle of a
+ * conversation.
+ */
 export interface Message {
   readonly role: 'user' | 'assistant' | 'system'
   readonly parts: readonly Part[]
-  /** Who of several speakers. */
+  /** The name of the speaker, if there are several. */
   readonly name?: string
   readonly native?: Native
 }
 
-/** A group of tools that only OpenAI knows, and the name that a tool has in it. */
+/** A group of tools that only OpenAI knows, and the tool's name in it. */
 export interface Namespace {
   readonly name: string
   readonly description?: string
@@ -152,13 +158,13 @@ export interface FunctionTool {
   /** JSON Schema of the input; absent = no input. */
   readonly schema?: JsonObject
   readonly strict?: boolean
-  /** Where it stands; `name` tells it apart from the tools of other namespaces. */
+  /** Its namespace; `name` is unique among the tools of all namespaces. */
   readonly within?: Namespace
   readonly cache?: CacheMark
   readonly native?: Native
 }
 
-/** A tool whose input is free text, perhaps of a grammar. */
+/** A tool whose input is free text, perhaps with a grammar. */
 export interface FreeformTool {
   readonly type: 'freeform'
   readonly name: string
@@ -168,21 +174,21 @@ export interface FreeformTool {
   readonly native?: Native
 }
 
-/** The service's own web search. */
+/** The service's built-in web search. */
 export interface SearchTool {
   readonly type: 'web-search'
   readonly maxUses?: number
   readonly allowedDomains?: readonly string[]
   readonly blockedDomains?: readonly string[]
-  /** How much of the findings the model reads: low, medium, high. */
+  /** How much of the search results the model reads: low, medium, high. */
   readonly contextSize?: string
-  /** Roughly where the user is: city, region, country, timezone. */
+  /** The user's approximate location: city, region, country, timezone. */
   readonly location?: JsonObject
   readonly cache?: CacheMark
   readonly native?: Native
 }
 
-/** A tool that only one dialect has, as it came. */
+/** A tool that only one dialect has, unchanged. */
 export interface NativeTool {
   readonly type: 'native'
   readonly dialect: DialectName
@@ -191,7 +197,7 @@ export interface NativeTool {
 
 export type Tool = FunctionTool | FreeformTool | SearchTool | NativeTool
 
-/** Names one of the tools: by its own name, or by its kind, in the words of the caller's dialect. */
+/** Names one of the tools: by its own name, or by its kind in the caller's dialect. */
 export type ToolReference =
   | { readonly type: 'named'; readonly name: string; readonly freeform?: boolean }
   | { readonly type: 'web-search'; readonly value?: JsonObject }
@@ -203,7 +209,7 @@ export type ToolChoice =
   | { readonly mode: 'tool'; readonly tool: ToolReference }
   | { readonly mode: 'allowed'; readonly tools: readonly ToolReference[]; readonly required: boolean }
 
-/** The form of the answer's text. */
+/** The format of the answer's text. */
 export type ResponseFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json' }
@@ -218,35 +224,35 @@ export type ResponseFormat =
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
-/** How much the model is to think, and whether the caller wants to see it. */
+/** How much the model should think, and whether the caller wants to see the thoughts. */
 export interface ReasoningWish {
   readonly effort?: Effort
   readonly budgetTokens?: number
   /** The model decides how much. */
   readonly adaptive?: boolean
   readonly visible?: boolean
-  /** How long the shown summary is: auto, concise, detailed. */
+  /** How detailed the shown summary is: auto, concise, detailed. */
   readonly summary?: string
 }
 
-/** Sound, images or text. */
+/** Audio, images or text. */
 export interface OutputWish {
   readonly modalities: readonly string[]
   readonly voice?: string
   readonly soundFormat?: string
 }
 
-/** A request in no dialect: what any of them can say, and what only its own can, kept apart. */
+/** A request independent of dialects: what every dialect can express is kept apart from what only its own can. */
 export interface Conversation {
   readonly from: DialectName
   readonly model: string
   readonly stream: boolean
-  /** The caller asked for usage in the stream; only OpenAI's chat can leave it out. */
+  /** The caller asked for usage in the stream; only in OpenAI's chat is it optional. */
   readonly wantsStreamUsage: boolean
   readonly system: readonly TextPart[]
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
-  /** The caller speaks of functions, as OpenAI's chat did before it had tools, and is answered so. */
+  /** The caller uses functions, as OpenAI's chat did before it had tools, and gets answers in that form. */
   readonly oldFunctions?: boolean
   readonly toolChoice?: ToolChoice
   readonly parallelTools?: boolean
@@ -261,23 +267,23 @@ export interface Conversation {
   readonly presencePenalty?: number
   readonly seed?: number
   readonly stop?: readonly string[]
-  /** How many answers. */
+  /** The number of answers. */
   readonly choices?: number
   readonly logprobs?: boolean
   readonly topLogprobs?: number
   readonly verbosity?: string
-  /** Who the caller's user is, for the service's protection against abuse. */
+  /** The caller's end user, for the service's abuse detection. */
   readonly userId?: string
   readonly metadata?: JsonObject
   readonly serviceTier?: 'auto' | 'standard' | 'flex' | 'priority'
   readonly cacheKey?: string
   readonly cacheRetention?: string
-  /** The service itself finds the end of what is worth caching. */
+  /** The service decides which part of the prompt to cache. */
   readonly cache?: CacheMark
   readonly native?: Native
   /**
-   * Places of members that nobody read: those that their own dialect writes back, and those that nobody does. Sought when
-   * somebody asks, since a request that is passed on needs none of it.
+   * Paths of fields that were not read: those that their own dialect writes back, and those that nobody writes.
+   * Computed on demand, since a request that is passed on needs none of it.
    */
   readonly unread?: () => { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
 }

@@ -1,6 +1,6 @@
 import type { Reply, StreamEvent } from './reply.ts'
 
-/** A whole answer as the events of a stream, for callers who asked for one where the service has none. */
+/** A whole answer as the events of a stream, for callers who asked for a stream from a service that has none. */
 export function replyEvents(reply: Reply): StreamEvent[] {
   const { id, model, createdAtSeconds, usage } = reply
   const events: StreamEvent[] = [

@@ -12,7 +12,10 @@ import {
 } from './prompt-estimate.ts'
 import { choicesLimit, maxTokensLimit, modelLimit } from './request-limits.ts'
 
-/** What the gateway must know of a conversation, whatever dialect it came in. Throws GatewayError for what nobody serves. */
+/**
+ * What the gateway must know about a conversation in any dialect. Throws GatewayError for requests that no service can
+ * answer.
+ */
 export function factsOf(conversation: Conversation): RequestFacts {
   const { model, stream, wantsStreamUsage, maxTokens = 0, choices = 1 } = conversation
   if (model.length > modelLimit) throw wrongField('model', `no longer than ${modelLimit} characters`)
@@ -57,7 +60,7 @@ function promptOf(conversation: Conversation): PromptText {
   }
 }
 
-/** Fields that stand for something said before, which the service keeps. */
+/** Fields that refer to an earlier conversation, which the service keeps. */
 const keptPrompts = ['previous_response_id', 'conversation', 'prompt', 'cachedContent'] as const
 
 function goesOn({ native, messages }: Conversation): boolean {
@@ -65,7 +68,7 @@ function goesOn({ native, messages }: Conversation): boolean {
   return isKept || isContinued(native?.fields['thread']) || messages.some(({ parts }) => parts.some(isReference))
 }
 
-/** A thread of Anthropic's that goes on: what was said before is kept there. */
+/** An Anthropic thread that continues: the service keeps its earlier turns. */
 function isContinued(thread: unknown): boolean {
   return isObject(thread) && thread['type'] === 'continue'
 }
@@ -74,12 +77,12 @@ function isThere(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** An item of an answer that the Responses API kept, by its id. */
+/** An item of an answer that the Responses API stored, by its id. */
 function isReference(part: Part): boolean {
   return part.type === 'native' && part.dialect === 'openai-responses' && part.value['type'] === 'item_reference'
 }
 
-/** Images are of bounded size, whatever their address; of all else nobody knows how long it is. */
+/** The size of images is bounded, whatever their URL; the length of anything else is unknown. */
 function namesMedia({ messages }: Conversation): boolean {
   const isNamed = (part: Part): boolean =>
     part.type === 'tool-result'
@@ -88,7 +91,7 @@ function namesMedia({ messages }: Conversation): boolean {
   return messages.some(({ parts }) => parts.some(isNamed))
 }
 
-/** Adds what a part says; returns the tokens of what is not text. */
+/** Adds the content of a part; returns the tokens of everything that is not text. */
 function addPart(part: Part, texts: string[]): number {
   switch (part.type) {
     case 'text':

@@ -2,7 +2,7 @@ import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Failure, FailureKind, StreamEvent } from './reply.ts'
 
-/** What an HTTP status alone says. */
+/** The failure that an HTTP status alone indicates. */
 export function kindOfStatus(status: number): FailureKind {
   switch (status) {
     case 401:
@@ -30,7 +30,7 @@ export function kindOfStatus(status: number): FailureKind {
 
 /** A failure of the gateway's own, for a caller of any dialect. */
 export function failureOf(error: GatewayError): Failure {
-  // Where the status says that the token is refused, so does the kind: programs look at both.
+  // If the status says that the token is refused, so does the kind: client programs look at both.
   const isQuota = /quota|budget|exhausted/.test(error.code) && error.status !== 401
   return {
     status: error.status,
@@ -43,7 +43,7 @@ export function failureOf(error: GatewayError): Failure {
   }
 }
 
-/** The text of an upstream's error, wherever it stands; a page of HTML is not passed on. */
+/** The text of an upstream's error, in whatever field it is; an HTML page is not passed on. */
 export function messageOf(body: unknown, status: number): string {
   const object: unknown = Array.isArray(body) ? body[0] : body
   if (isObject(object)) {
@@ -55,7 +55,7 @@ export function messageOf(body: unknown, status: number): string {
   return status > 0 ? `bad response status code ${status}` : 'the upstream reported an error'
 }
 
-/** The end of a stream that is none. */
+/** The failure of a stream that ends without a proper end. */
 export const brokenOff: Failure = {
   status: 502,
   kind: 'server',
@@ -64,7 +64,7 @@ export const brokenOff: Failure = {
   type: 'upstream_error',
 }
 
-/** An event of a stream that nobody can read. */
+/** An event of a stream that could not be read. */
 export const unreadable: Failure = {
   status: 502,
   kind: 'server',
@@ -73,10 +73,10 @@ export const unreadable: Failure = {
   type: 'upstream_error',
 }
 
-/** What decoders say of it; whether the answer may go on is for others to decide. */
+/** The event that decoders return for it; whether the answer may continue is decided elsewhere. */
 export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable }
 
-/** The input of a call came in pieces, and then whole, as another one: nobody can know which of them is meant. */
+/** The input of a call came in pieces, and then whole but different: nobody can know which one is meant. */
 export const contradictory: Failure = {
   status: 502,
   kind: 'server',

@@ -3,37 +3,37 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Conversation, DialectName, Native } from './conversation.ts'
 import { maxTokensLimit } from './request-limits.ts'
 
-/** A field that is not what it must be: 400, with the field's place as `param`. */
+/** A field with an invalid value: 400, with the field's path as `param`. */
 export function wrongField(path: string, expected: string): GatewayError {
   return new GatewayError('invalid_field_value', `${path} must be ${expected}`, { param: path })
 }
 
-/** A field that must be there and is not: 400, with the field's place as `param`. */
+/** A required field that is missing: 400, with the field's path as `param`. */
 export function missingField(path: string): GatewayError {
   return new GatewayError('required_field_missing', `${path} is required`, { param: path })
 }
 
 /**
- * Reads one object of a caller's request strictly: null counts as absent, and a value of another type is refused by its
- * place. It remembers which members were asked for, its own and those of the objects within it, so that what nobody read
- * is known without a list: `native` hands it over with the object it stands in, and all of it is named by its place.
+ * Reads one object of a caller's request strictly: null counts as absent, and a value of the wrong type is refused with
+ * its path. It tracks which of its fields, and of the objects within it, were read. Unread fields are therefore known
+ * without a list: `native` returns them with their object, and all of them can be listed by path.
  */
 export class Fields {
   readonly path: string
   readonly #object: JsonObject
-  /** Members that are there and were asked for. Few, so that a list is faster than a set; a request has many objects. */
+  /** Fields that exist and were read. There are few, so a list is faster than a set; a request has many objects. */
   readonly #asked: string[] = []
-  /** Objects that are members, by name, and objects in lists; made when there are some, like all that follows. */
+  /** Nested objects by field name, and objects in lists; created on demand, like everything below. */
   #members: Map<string, Fields> | undefined
   #lists: Map<string, Fields[]> | undefined
   #others: Fields[] | undefined
-  /** Members that are named although such a name mostly says nothing. */
+  /** Fields that are listed although their name is usually harmless. */
   #decisive: Set<string> | undefined
-  /** What was not asked for is known to whoever has the object. */
+  /** The unread fields were handed over with the object. */
   #isKept = false
-  /** So is all within it. */
+  /** So were those of all objects within it. */
   #isKeptWhole = false
-  /** Nothing of it is left over. */
+  /** All of it was taken: no field counts as unread. */
   #isWhole = false
 
   constructor(value: unknown, path: string) {
@@ -42,12 +42,12 @@ export class Fields {
     this.#object = value
   }
 
-  /** The place of a member. */
+  /** The path of a field. */
   at(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`
   }
 
-  /** The value as it is; undefined for null. */
+  /** The value unchanged; undefined for null. */
   raw(name: string): unknown {
     const value = this.#object[name] ?? undefined
     if (value !== undefined) this.#asked.push(name)
@@ -72,7 +72,7 @@ export class Fields {
     throw wrongField(this.at(name), 'a number')
   }
 
-  /** A whole number that is not negative. */
+  /** A non-negative integer. */
   count(name: string): number | undefined {
     const value = this.number(name)
     if (value === undefined || (Number.isInteger(value) && value >= 0 && value < maxTokensLimit)) return value
@@ -95,7 +95,7 @@ export class Fields {
     return this.member(name, (value) => new Fields(value, this.at(name)))
   }
 
-  /** A member that is an object, read in a way of its own. */
+  /** A nested object, read by a function. */
   member(name: string, read: (value: JsonObject) => Fields): Fields | undefined {
     const known = this.#members?.get(name)
     if (known) return known
@@ -108,7 +108,7 @@ export class Fields {
     return fields
   }
 
-  /** An object within this one that is no member of it, such as one in a list of texts and objects. */
+  /** An object within this one that is not a field of it, such as one in a list of texts and objects. */
   within(fields: Fields): Fields {
     this.#others ??= []
     this.#others.push(fields)
@@ -128,12 +128,12 @@ export class Fields {
     })
   }
 
-  /** The objects of a list, each to be read in turn. */
+  /** The objects of a list, for reading one by one. */
   each(name: string): Fields[] | undefined {
     return this.listed(name, this.list(name), (value, place) => new Fields(value, place))
   }
 
-  /** The objects of a list, read in a way of their own. */
+  /** The objects of a list, each read by a function. */
   listed(
     name: string,
     list: readonly unknown[] | undefined,
@@ -147,7 +147,7 @@ export class Fields {
     return all
   }
 
-  /** One of several words; undefined for another one, which is left to the caller's own dialect. */
+  /** One of several words; undefined for any other, which is left to the caller's own dialect. */
   knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.#object[name]
     const found = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
@@ -167,18 +167,18 @@ export class Fields {
     throw wrongField(this.at(name), `one of ${words.join(', ')}`)
   }
 
-  /** The object as it came, to look at; what is seen so does not count as asked for. */
+  /** The raw object, for inspection; this does not count as reading its fields. */
   get value(): JsonObject {
     return this.#object
   }
 
-  /** The whole object for its own dialect; others are given what was asked for. */
+  /** The whole object for its own dialect; other dialects get the fields that were read. */
   keep(): JsonObject {
     this.#isKeptWhole = true
     return this.#object
   }
 
-  /** The whole object, as it came: nothing of it is left over. */
+  /** The whole object, unchanged: no field of it counts as unread. */
   whole(): JsonObject {
     this.#isWhole = true
     this.#members = undefined
@@ -187,14 +187,14 @@ export class Fields {
     return this.#object
   }
 
-  /** The members that were not asked for. */
+  /** The fields that were not read. */
   native(dialect: DialectName): { native?: Native } {
     this.#isKept = true
     const rest = this.#rest()
     return rest.length > 0 ? { native: { dialect, fields: Object.fromEntries(rest) } } : {}
   }
 
-  /** The same with those of the objects that are members, however deep. */
+  /** The same, including those of nested objects at any depth. */
   deepNative(dialect: DialectName): { native?: Native } {
     const inner: Record<string, Native> = {}
     for (const [name, fields] of this.#members ?? []) {
@@ -206,7 +206,7 @@ export class Fields {
     return { native: { dialect, fields: native?.fields ?? {}, inner } }
   }
 
-  /** Sorts the places of all members that nobody asked for, in this object and those within it. */
+  /** Sorts the paths of all fields that were not read, in this object and those within it. */
   addUnread(unread: Unread, isWithinKept = false): void {
     const isKept = isWithinKept || this.#isKeptWhole
     const found = isKept || this.#isKept ? unread.kept : unread.lost
@@ -229,13 +229,13 @@ export class Fields {
   }
 }
 
-/** Places of members that nobody asked for: those that their own dialect writes back, and those that nobody does. */
+/** Paths of fields that were not read: those that their own dialect writes back, and those that nobody writes. */
 export interface Unread {
   readonly kept: Set<string>
   readonly lost: Set<string>
 }
 
-/** What is left of a request when all has been read. */
+/** The unread fields of a request, once everything has been read. */
 export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, 'native' | 'unread'> {
   const unread = () => {
     const all: Unread = { kept: new Set(), lost: new Set() }
@@ -245,12 +245,12 @@ export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, '
   return { ...body.deepNative(dialect), unread }
 }
 
-/** A place without the numbers of what stands in lists. */
+/** A path without list indexes. */
 function plainPlace(path: string): string {
   return path.replace(/\[\d+\]/g, '')
 }
 
-/** Said of the dialect's own surroundings; nothing of the meaning goes with them. */
+/** Fields that only matter within their own dialect; dropping them does not change the meaning. */
 const harmless: ReadonlySet<string> = new Set([
   'store',
   'include',
@@ -265,22 +265,22 @@ const harmless: ReadonlySet<string> = new Set([
   'phase',
 ])
 
-/** What an upstream sent where a text is expected; '' for anything else. */
+/** A text from an upstream; '' for any other value. */
 export function looseText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What an upstream sent where an object is expected; empty for anything else. */
+/** An object from an upstream; empty for any other value. */
 export function looseObject(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The objects of what an upstream sent where a list is expected. */
+/** The objects of a list from an upstream. */
 export function looseList(value: unknown): JsonObject[] {
   return Array.isArray(value) ? (value as unknown[]).filter(isObject) : []
 }
 
-/** What an upstream sent where a count is expected; 0 for anything else. */
+/** A count from an upstream; 0 for any other value. */
 export function looseCount(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
 }

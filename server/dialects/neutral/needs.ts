@@ -1,6 +1,6 @@
 import type { Conversation, MediaPart, Part } from './conversation.ts'
 
-/** Things that some services cannot do, in words for an error message. */
+/** Features that some services lack, worded for an error message. */
 export type Feature =
   | 'tools'
   | 'images'
@@ -11,7 +11,9 @@ export type Feature =
   | 'logprobs'
   | 'streaming'
 
-/** What a service must be able to do to answer a conversation; streaming apart, which can be made up for. */
+/**
+ * The features that a service needs to answer a conversation. Streaming is not included, since we can make up for it.
+ */
 export function needsOf(conversation: Conversation): ReadonlySet<Feature> {
   const needs = new Set<Feature>()
   const { tools, toolChoice, format, choices = 1, logprobs, output } = conversation

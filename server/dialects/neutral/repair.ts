@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What is known of the service that a request is passed on to. */
+/** Facts about the service that a request is passed on to. */
 export interface RepairOptions {
-  /** The model as the service is asked for it. */
+  /** The name under which the service knows the model. */
   readonly model: string
-  /** The service takes back thoughts without a signature. */
+  /** The service accepts thoughts back without a signature. */
   readonly takesUnsigned?: boolean
-  /** The service has refused the state of thought in this request: none of it goes. */
+  /** The service has refused the thinking state in this request: none of it is sent. */
   readonly withoutThoughts?: boolean
 }
 
-/** Members of a request to set, and what was left out of it, by the caller's names. */
+/** Fields of a request to set, and what was dropped from it, by the caller's names. */
 export interface Repair {
   readonly edits: JsonObject
   readonly dropped: readonly string[]

@@ -12,7 +12,7 @@ import type {
   ToolCallPart,
 } from './conversation.ts'
 
-/** What an answer consists of. */
+/** The parts that an answer consists of. */
 export type ReplyPart = TextPart | MediaPart | ToolCallPart | ReasoningPart | RefusalPart | NativePart
 
 /** Why an answer ended. */
@@ -31,21 +31,21 @@ export type StopReason =
 /** The end of one answer. */
 export interface Stop {
   readonly reason: StopReason
-  /** The stop sequence that was met. */
+  /** The stop sequence that was reached. */
   readonly sequence?: string
-  /** The service's own word for it, and what it says besides. */
+  /** The service's own word for it, and any details. */
   readonly raw?: { readonly dialect: DialectName; readonly reason: string; readonly message?: string }
 }
 
-/** One of the answers asked for. */
+/** One of the requested answers. */
 export interface Choice {
   readonly parts: readonly ReplyPart[]
   readonly stop: Stop
 }
 
-/** A whole answer in no dialect. */
+/** A whole answer, independent of dialects. */
 export interface Reply {
-  /** The upstream's names for answer and model. */
+  /** The upstream's id of the answer and name of the model. */
   readonly id?: string
   readonly model?: string
   readonly createdAtSeconds?: number
@@ -53,7 +53,7 @@ export interface Reply {
   readonly usage?: Usage
 }
 
-/** Kinds of failure that a caller's program tells apart. */
+/** Kinds of failure that a caller's program distinguishes. */
 export type FailureKind =
   | 'invalid'
   | 'authentication'
@@ -61,7 +61,7 @@ export type FailureKind =
   | 'permission'
   | 'not-found'
   | 'too-large'
-  /** Prompt and answer do not fit the model's context. */
+  /** Prompt and answer exceed the model's context. */
   | 'context-length'
   | 'rate-limit'
   | 'quota'
@@ -69,33 +69,33 @@ export type FailureKind =
   | 'overloaded'
   | 'server'
 
-/** What is known of the sizes where the context is too long, in tokens. */
+/** The known sizes, in tokens, if the context is too long. */
 export interface ContextSizes {
   readonly limit?: number
   readonly prompt?: number
-  /** Room asked for the answer. */
+  /** Tokens requested for the answer. */
   readonly output?: number
 }
 
-/** An error in no dialect. */
+/** An error, independent of dialects. */
 export interface Failure {
   readonly status: number
   readonly kind: FailureKind
   readonly message: string
-  /** The maker's own code and type, for callers who match on them. */
+  /** The service's own code and type, for callers who match on them. */
   readonly code?: string
   readonly type?: string
-  /** Whose code and type these are; absent = the gateway's own. */
+  /** The dialect of this code and type; absent = the gateway's own. */
   readonly dialect?: DialectName
   readonly param?: string
-  /** What Anthropic's programs are told beside the text. */
+  /** Extra details for Anthropic's client programs. */
   readonly details?: JsonObject
   readonly context?: ContextSizes
-  /** When the maker says a retry makes sense, where it says so within the error. */
+  /** When the service says a retry makes sense, if the error itself says so. */
   readonly retryAfterSeconds?: number
 }
 
-/** One event of a streamed answer. Parts are numbered per choice, in the order of their starts. */
+/** One event of a streamed answer. Parts are numbered per choice, in the order they start. */
 export type StreamEvent =
   | {
       readonly type: 'start'
@@ -104,24 +104,24 @@ export type StreamEvent =
       readonly createdAtSeconds?: number
       readonly usage?: Usage
     }
-  /** A part begins, with what is known of it from the start; text and input may follow as deltas. */
+  /** A part begins, with the details known at its start; text and input may follow as deltas. */
   | { readonly type: 'part'; readonly choice: number; readonly index: number; readonly part: ReplyPart }
   /** More of a part's text, input, transcript or data. */
   | { readonly type: 'delta'; readonly choice: number; readonly index: number; readonly text: string }
-  /** What became known of a part meanwhile. */
+  /** New details of a part. */
   | { readonly type: 'detail'; readonly choice: number; readonly index: number; readonly detail: PartDetail }
   | { readonly type: 'part-end'; readonly choice: number; readonly index: number }
   | { readonly type: 'stop'; readonly choice: number; readonly stop: Stop }
-  /** All that is known of it so far; a later one takes its place. */
+  /** All usage known so far; a later report replaces it. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly failure: Failure }
-  /** The formal end: without it the answer is not complete. */
+  /** The formal end: without it the answer is incomplete. */
   | { readonly type: 'end' }
 
 /**
- * Seals and citations come after the text they belong to, logprobs after each piece of it; `transcript` grows. `isWhole`:
- * no more of its text or input comes, though the part's end may be still to come.
+ * Signatures and citations come after the text they belong to, logprobs after each piece of it; `transcript` grows.
+ * `isWhole`: its text or input is complete, though the part's end may still follow.
  */
 export interface PartDetail {
   readonly logprobs?: readonly JsonObject[]

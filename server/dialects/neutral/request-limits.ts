@@ -1,9 +1,9 @@
-/** Largest limit of an answer that is believed; one-api's bound. */
+/** The largest answer limit that is accepted; one-api's bound. */
 export const maxTokensLimit = 2 ** 30
-/** Most answers to one request. */
+/** The most answers to one request. */
 export const choicesLimit = 128
-/** Longest name of a model. */
+/** The longest model name. */
 export const modelLimit = 256
 
-/** A longer result of a tool stays the text that it is where a dialect has objects in its place. */
+/** A longer tool result stays text, even if a dialect uses objects for results. */
 export const longestParsedResult = 32 * 1024

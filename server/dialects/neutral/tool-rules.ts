@@ -1,33 +1,35 @@
 import { textHash } from '../../lib/text-hash.ts'
 
-/** What a service takes as the id of a call, or as the name of a tool. */
+/** The rules of a service for a call id or for a tool name. */
 export interface WordRule {
   readonly fits: RegExp
   readonly longest: number
-  /** Signs that may stand in it, where it is made of a word that does not fit. */
+  /** Characters that are allowed when an invalid name is rewritten. */
   readonly other: RegExp
-  /** The word begins with a letter or `_`. */
+  /** The name must begin with a letter or `_`. */
   readonly beginsWithLetter?: true
-  /** No words but such of nine letters and digits. */
+  /** Only names of exactly nine letters and digits. */
   readonly nine?: true
 }
 
-/** What a service takes of both. */
+/** The rules of a service for both. */
 export interface ToolRules {
   readonly ids: WordRule
   readonly names: WordRule
-  /** Every call of a conversation must have an id of its own. */
+  /** Every call of a conversation must have a unique id. */
   readonly uniqueIds?: true
 }
 
 const plain = /[^a-zA-Z0-9_-]/g
 
-/** Any text of a length. */
+/** Any text up to a length. */
 const upTo = (longest: number): WordRule => ({ fits: /^[\s\S]+$/, longest, other: plain })
 /** Letters, digits, `_` and `-`. */
 const plainUpTo = (longest: number): WordRule => ({ fits: /^[a-zA-Z0-9_-]+$/, longest, other: plain })
 
-/** OpenAI's chat: the limits are those of its refusals ("string too long. Expected a string with maximum length 40"). */
+/**
+ * OpenAI's chat: the limits come from its error messages ("string too long. Expected a string with maximum length 40").
+ */
 export const chatRules: ToolRules = { ids: upTo(40), names: plainUpTo(64) }
 
 /** OpenAI's Responses API. */
@@ -36,7 +38,7 @@ export const responsesRules: ToolRules = { ids: upTo(64), names: plainUpTo(64) }
 /** Anthropic's Messages API (API reference, "Create a Message": `tools.name`, `tool_use.id`). */
 export const messagesRules: ToolRules = { ids: plainUpTo(256), names: plainUpTo(128), uniqueIds: true }
 
-/** Google's generateContent (Gemini API, "FunctionDeclaration"); it looks at no ids. */
+/** Google's generateContent (Gemini API, "FunctionDeclaration"); it does not check ids. */
 export const geminiRules: ToolRules = {
   ids: upTo(256),
   names: { fits: /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, longest: 64, other: plain, beginsWithLetter: true },
@@ -51,17 +53,17 @@ export const mistralRules: ToolRules = {
   names: plainUpTo(64),
 }
 
-/** True for a word that goes as it is. */
+/** True for a name that is valid as it is. */
 export function fits(word: string, { fits: pattern, longest }: WordRule): boolean {
   return word.length <= longest && pattern.test(word)
 }
 
-/** Letters of a hash behind a word that was made fit. */
+/** Length of the hash at the end of a name that was rewritten. */
 const marked = 8
 
 /**
- * A word that fits, made of one that does not: as much of it as can be, and a hash of the whole. `attempt` tells apart
- * what would be the same by an accident of the hash.
+ * A valid name made from an invalid one: as much of it as possible, and a hash of the whole. `attempt` distinguishes
+ * names whose hashes collide.
  */
 export function made(word: string, rule: WordRule, attempt: number): string {
   const hash = textHash(`${attempt} ${word}`)

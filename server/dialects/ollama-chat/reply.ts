@@ -3,7 +3,10 @@ import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Reply, ReplyPart, Stop } from '../neutral/reply.ts'
 
-/** A chat response of Ollama's (API reference); without a message it holds no answer. Calls without an id get one made of `idSeed`. */
+/**
+ * An Ollama chat response (API reference); without a message it holds no answer. Calls without an id get one derived
+ * from `idSeed`.
+ */
 export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   const message = looseObject(wire['message'])
   const { thinking, content } = message
@@ -48,7 +51,7 @@ export function callsIn(
   })
 }
 
-/** `done_reason` → Stop. Ollama says "stop" of a call, too, and older versions nothing. */
+/** `done_reason` → Stop. Ollama says "stop" for a call, too, and older versions say nothing. */
 export function stopIn(reason: unknown, hasCalls: boolean): Stop {
   const said = looseText(reason)
   if (said === 'length') return { reason: 'length' }
@@ -56,7 +59,7 @@ export function stopIn(reason: unknown, hasCalls: boolean): Stop {
   return { reason: 'other' }
 }
 
-/** The counts of the last message. Undefined where a count is missing, as for a prompt that was in memory still. */
+/** The counts of the last message. Undefined if a count is missing, as for a prompt that was still in memory. */
 export function usageIn(wire: JsonObject): Usage | undefined {
   const { prompt_eval_count: prompt, eval_count: completion = 0 } = wire
   return isCount(prompt) && isCount(completion) ? { promptTokens: prompt, completionTokens: completion } : undefined

@@ -8,14 +8,17 @@ import { plainTools } from '../wire/plain-tools.ts'
 import { spelledOut } from '../wire/spelled-out.ts'
 import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
 
-/** A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for what cannot be said. */
+/**
+ * A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for anything that cannot be
+ * expressed.
+ */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, 'ollama-chat')
   const losses = new DroppedFields(conversation, 'ollama-chat', (place) => ownNames.includes(place))
   const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
   const offer = plainTools(conversation, losses)
-  // It has no choice among tools: those that must not be called are not offered.
+  // It has no tool choice: tools that must not be called are not sent.
   const tools = offer.choice?.mode === 'none' ? [] : offer.tools
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
@@ -25,7 +28,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
   const body: JsonObject = {
     model: conversation.model,
     messages,
-    // Streaming is what the service does unless told not to.
+    // The service streams by default.
     stream: conversation.stream,
     ...(tools.length > 0 && { tools }),
     ...(format && format.type !== 'text' && { format: format.type === 'schema' ? format.schema : 'json' }),
@@ -57,7 +60,7 @@ function optionsOut(conversation: Conversation): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-/** Whether the model is to think; OpenAI's open models think by a level and cannot be told not to. */
+/** Whether the model should think; OpenAI's open models think by a level and cannot turn it off. */
 function thinkOut({ reasoning, model }: Conversation): boolean | string {
   const effort = reasoning && effortOf(reasoning)
   if (!model.includes('gpt-oss')) return effort !== 'none'
@@ -108,7 +111,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
   ]
 }
 
-/** Text and images of a message: the service has one text, and the images beside it. */
+/** Text and images of a message: the service has one text, with the images in a separate field. */
 function saidOf(parts: readonly Part[], losses: DroppedFields): { content: string; images?: string[] } {
   const texts: string[] = []
   const images: string[] = []

@@ -6,7 +6,7 @@ import { wrapFreeform } from '../wire/tool-input.ts'
 import { cacheOut, contentOut } from './parts-out.ts'
 import { detailsOut, sealOut } from './reasoning.ts'
 
-/** All messages of a request, the system's first. Throws GatewayError for a part that the dialect cannot say. */
+/** All messages of a request, the system's first. Throws GatewayError for a part that the dialect cannot express. */
 export function messagesOut(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   return [
     ...systemOut(conversation, losses, options),
@@ -14,7 +14,7 @@ export function messagesOut(conversation: Conversation, losses: DroppedFields, o
   ]
 }
 
-/** One system message: several, and lists of parts, are not taken by every service. */
+/** One system message: some services do not accept several, or lists of parts. */
 function systemOut({ system }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   if (system.length === 0) return []
   const hasMarks = options.cacheControl && system.some(({ cache }) => cache)
@@ -33,7 +33,7 @@ function messageOut(message: Message, losses: DroppedFields, options: EncodeOpti
   const results = message.parts.filter((part) => part.type === 'tool-result')
   const others = message.parts.filter((part) => part.type !== 'tool-result')
   const out = results.map((result) => resultOut(result, losses, options))
-  // Answers of tools are text only; what else they gave follows as the user's.
+  // Tool results are text only; other parts of them follow as a message of the user.
   const shown = [...results.flatMap(attachments), ...others]
   if (shown.length > 0 || results.length === 0)
     out.push({ role: 'user', content: contentOut(shown, losses, options), ...rest })
@@ -72,7 +72,7 @@ function assistantOut(parts: readonly Part[], losses: DroppedFields, options: En
   }
 }
 
-/** What a model said in pieces is one text. */
+/** Several texts of a model become one. */
 function joinedTexts(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   const list = content as JsonObject[]
@@ -95,7 +95,7 @@ function callOut(part: ToolCallPart, losses: DroppedFields, options: EncodeOptio
   }
 }
 
-/** What was thought before, in the form that the service takes it back in. */
+/** Earlier thoughts, in the form in which the service accepts them back. */
 function thoughtsOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
   const thoughts = parts.filter((part) => part.type === 'reasoning')
   if (thoughts.length === 0) return {}

@@ -8,7 +8,7 @@ import { detailsIn } from './reasoning.ts'
 
 const dialect = 'openai-chat'
 
-/** `content` of a message: text, or parts. Throws GatewayError with the place of a part at fault. */
+/** `content` of a message: text, or parts. Throws GatewayError with the path of the part at fault. */
 export function contentIn(message: Fields): Part[] {
   const content = message.raw('content')
   if (content === undefined || content === '') return []
@@ -37,7 +37,7 @@ function partIn(part: Fields): Part {
     }
     case 'file':
       return fileIn(part)
-    // Kinds that other services have besides.
+    // Kinds that only other services have.
     case 'video_url':
     case 'file_url': {
       const url = part.raw(type)
@@ -45,7 +45,7 @@ function partIn(part: Fields): Part {
       const media = type === 'video_url' ? 'video' : 'document'
       return { type: 'media', media, source: sourceOf(address), ...part.native(dialect) }
     }
-    // What Mistral's models think comes back as a part of the content.
+    // Mistral's models show their thoughts as part of the content.
     case 'thinking':
       return thinkingIn(part)
     default:
@@ -60,7 +60,7 @@ function need(part: Fields, name: string): Fields {
 }
 
 function imageIn(part: Fields): MediaPart {
-  // Many services take the bare address, too.
+  // Many services accept the URL without an object, too.
   const bare = part.raw('image_url')
   const image = typeof bare === 'string' ? undefined : need(part, 'image_url')
   const detail = image?.text('detail')
@@ -84,7 +84,7 @@ function fileIn(part: Fields): MediaPart {
   return {
     type: 'media',
     media: 'document',
-    // Data without a type is a PDF, the one kind of file that the dialect began with.
+    // Data without a type is a PDF, the only kind of file that the dialect had at first.
     source: id !== undefined ? { kind: 'file', id } : fileSource(data ?? ''),
     ...(name && { name }),
     ...cacheIn(part),
@@ -104,13 +104,13 @@ function thinkingIn(part: Fields): ReasoningPart {
   return { type: 'reasoning', text: texts.join('') }
 }
 
-/** The media type of a sound format's name. */
+/** The media type for the name of an audio format. */
 export function soundType(format: string): string {
   if (format.includes('/')) return format
   return { mp3: 'audio/mpeg', pcm16: 'audio/pcm', m4a: 'audio/mp4' }[format] ?? `audio/${format}`
 }
 
-/** All parts of an assistant's message: what it thought, said and called, in the order a model does that. */
+/** All parts of an assistant's message: thoughts, text and calls, in the order in which a model produces them. */
 export function assistantParts(message: Fields, callId: () => string): Part[] {
   const refusal = message.text('refusal')
   const details = detailsIn(message)
@@ -157,7 +157,9 @@ function callIn(call: Fields, seals: ReadonlyMap<string, TextPart['seal']>): Too
   }
 }
 
-/** Where Google's own OpenAI layer puts the signature of a call (Gemini API, "Thought signatures"). */
+/**
+ * The field in which Google's OpenAI-compatible API puts the signature of a call (Gemini API, "Thought signatures").
+ */
 function googleSeal(call: Fields): TextPart['seal'] {
   const value = call.fields('extra_content')?.fields('google')?.text('thought_signature')
   return value === undefined ? undefined : { from: 'gemini', value }

@@ -6,7 +6,7 @@ import { addressOf, before, fromBase64 } from '../wire/media.ts'
 
 const dialect = 'openai-chat'
 
-/** Parts as the `content` of a message: a text where one is enough, since not every service takes lists. */
+/** Parts as the `content` of a message: a plain text where that is enough, since not every service accepts lists. */
 export function contentOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): unknown {
   const list = parts.flatMap((part) => partOut(part, losses, options))
   const isPlain = list.every((part) => part['type'] === 'text' && Object.keys(part).length === 2)
@@ -47,7 +47,7 @@ function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): Jso
   }
 }
 
-/** A cache mark, for services that take Anthropic's; OpenAI caches by itself. */
+/** A cache mark, for services that accept Anthropic's; OpenAI caches automatically. */
 export function cacheOut(mark: CacheMark | undefined, losses: DroppedFields, options: EncodeOptions): JsonObject {
   if (!mark) return {}
   if (options.cacheControl) return { cache_control: { type: 'ephemeral', ...(mark.ttl && { ttl: mark.ttl }) } }
@@ -66,12 +66,12 @@ function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   if (media === 'image')
     return { type: 'image_url', image_url: { url: address, ...(part.detail && { detail: part.detail }) } }
   if (media === 'video') return { type: 'video_url', video_url: { url: address } }
-  // OpenAI itself takes no addresses here; some services that took over its dialect do.
+  // OpenAI itself accepts no URLs here; some services that adopted its dialect do.
   if (source.kind === 'url' && !losses.isForeign) return { type: 'file_url', file_url: { url: address } }
   if (source.kind === 'url') losses.refuse(part, 'a document or sound by its address')
   if (media === 'audio')
     return { type: 'input_audio', input_audio: { data: source.data, format: soundFormat(source.mediaType) } }
-  // The dialect takes PDF as files; what is text can be read as such.
+  // The dialect accepts PDF as files; a text document is sent as text.
   if (/^(?:text\/|application\/json)/.test(source.mediaType))
     return { type: 'text', text: [part.name, fromBase64(source.data)].filter(Boolean).join('\n\n') }
   return { type: 'file', file: { filename: part.name ?? 'document.pdf', file_data: address } }

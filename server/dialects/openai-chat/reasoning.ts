@@ -4,9 +4,10 @@ import type { DialectName, ReasoningPart, Seal } from '../neutral/conversation.t
 import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
- * OpenAI's chat has no place for what a model thought. Services that show it use `reasoning_content` (DeepSeek) or
- * `reasoning` for the text, and `reasoning_details` (OpenRouter's docs, "Preserving reasoning") for what must come back
- * as it was: entries of type reasoning.text, reasoning.summary and reasoning.encrypted, each with the form it is of.
+ * OpenAI's chat has no field for a model's thoughts. Services that show them use `reasoning_content` (DeepSeek) or
+ * `reasoning` for the text. State that must come back unchanged is in `reasoning_details` (OpenRouter's docs,
+ * "Preserving reasoning"): entries of type reasoning.text, reasoning.summary and reasoning.encrypted, each with its
+ * format.
  */
 const formats: Readonly<Record<string, DialectName>> = {
   'anthropic-claude-v1': 'anthropic-messages',
@@ -25,13 +26,13 @@ const formatOf: Readonly<Record<DialectName, string>> = {
 
 interface Details {
   parts: ReasoningPart[]
-  /** Seals that belong to calls, by the call's id. */
+  /** Signatures that belong to calls, by call id. */
   callSeals: Map<string, Seal>
-  /** A seal that belongs to the answer's text. */
+  /** A signature that belongs to the answer's text. */
   textSeal: Seal | undefined
 }
 
-/** What a message says of its thoughts. */
+/** The thoughts in a message. */
 export function detailsIn(message: Fields): Details {
   const text = message.text('reasoning_content') ?? message.text('reasoning') ?? ''
   message.raw('reasoning')
@@ -40,7 +41,7 @@ export function detailsIn(message: Fields): Details {
   return isTold || text === '' ? details : { ...details, parts: [{ type: 'reasoning', text }, ...details.parts] }
 }
 
-/** `reasoning_details` as parts; entries of one thought become one part. */
+/** `reasoning_details` as parts; entries of the same thought become one part. */
 export function readDetails(list: unknown): Details {
   const parts: ReasoningPart[] = []
   const callSeals = new Map<string, Seal>()
@@ -69,7 +70,7 @@ export function readDetails(list: unknown): Details {
 export function detailsOut(part: ReasoningPart, index: number): JsonObject[] {
   const { text, seal } = part
   const format = seal ? formatOf[seal.from] : 'unknown'
-  // Anthropic's signature belongs to its text; a thought that is hidden, and OpenAI's, are data of their own.
+  // Anthropic's signature belongs to its text. A hidden thought, or one of OpenAI's, is a data entry of its own.
   if (seal && !part.redacted && seal.from !== 'openai-responses')
     return [{ type: 'reasoning.text', text, signature: seal.value, format, index }]
   const shown = {
@@ -82,13 +83,13 @@ export function detailsOut(part: ReasoningPart, index: number): JsonObject[] {
   return [...(text === '' ? [] : [shown]), ...(sealed ? [sealed] : [])]
 }
 
-/** A seal of a call, or of the text where there is no call, as an entry. */
+/** The signature of a call, or of the text if there is no call, as an entry. */
 export function sealOut(seal: Seal, callId: string | undefined, index: number): JsonObject {
   const entry = { type: 'reasoning.encrypted', data: seal.value, format: formatOf[seal.from], index }
   return callId === undefined ? entry : { ...entry, id: callId }
 }
 
-/** The text of what a model thinks, in whatever field a service has for it; undefined when there is none. */
+/** The text of a model's thoughts, in whatever field a service uses; undefined if there is none. */
 export function thoughtOf(message: JsonObject): string | undefined {
   const text = message['reasoning_content'] ?? message['reasoning']
   if (typeof text === 'string') return text

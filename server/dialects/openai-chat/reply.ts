@@ -37,23 +37,23 @@ function choiceIn(choice: JsonObject, idSeed: string): Choice {
   return { parts, stop: stopOf(choice, parts) }
 }
 
-/** The probabilities that a choice, whole or in a chunk, tells of its text. */
+/** The log probabilities of a choice's text, whole or in a chunk. */
 export function logprobsIn(choice: JsonObject): readonly JsonObject[] {
   return looseList(looseObject(choice['logprobs'])['content'])
 }
 
-/** They are of all of the text, which is one here. */
+/** They cover all of the text, which is one part here. */
 function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): ReplyPart[] {
   const at = parts.findIndex(({ type }) => type === 'text')
   if (logprobs.length === 0) return parts
   return parts.map((part, index) => (index === at && part.type === 'text' ? { ...part, logprobs } : part))
 }
 
-/** Some services say "stop" of calls, too; and a model that declines does not say so here. */
+/** Some services say "stop" for calls, too, and this dialect has no word for a model's refusal. */
 export function stopOf(choice: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const stop = stopIn(looseText(choice['finish_reason']) || 'stop')
   if (stop.reason !== 'stop') return stop
-  // The stop sequence that was met, as vLLM and SGLang tell it; a number is a token of the model's own.
+  // The stop sequence that was reached, as vLLM and SGLang report it; a number is a token of the model's own.
   const sequence = looseText(choice['stop_reason']) || looseText(choice['matched_stop'])
   if (sequence !== '') return { ...stop, reason: 'stop-sequence', sequence }
   if (parts.some(({ type }) => type === 'tool-call')) return { ...stop, reason: 'tool-calls' }
@@ -68,7 +68,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
     callIn(call, `${idSeed}_${index}`, details.callSeals),
   )
   const old = message['function_call']
-  // Some services fill in every member, with nothing in it.
+  // Some services send every field, even empty ones.
   if (isObject(old) && looseText(old['name'])) {
     const input = looseText(old['arguments'])
     calls.push({ type: 'tool-call', id: `call_${idSeed}`, name: looseText(old['name']), input })
@@ -84,7 +84,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
   ]
 }
 
-/** The content: a text, or a list of texts and thoughts as Mistral has it. */
+/** The content: a text, or a list of texts and thoughts as in Mistral's API. */
 function said(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
   const rest = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) }
   if (typeof content === 'string') return content === '' && !seal ? [] : [{ type: 'text', text: content, ...rest }]
@@ -122,7 +122,7 @@ function media(message: JsonObject): ReplyPart[] {
   return [...images, sound]
 }
 
-/** A call of an answer; `seed` names one without an id. */
+/** A call of an answer; `seed` makes an id for one that has none. */
 function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>): ToolCallPart {
   const id = looseText(call['id']) || `call_${seed}`
   const seal = seals.get(id) ?? googleSeal(call)
@@ -135,13 +135,15 @@ function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>
   return { type: 'tool-call', id, name: looseText(called['name']), input, ...(seal && { seal }) }
 }
 
-/** What a call of a tool with free input says of it. Some services send the empty form of one with each function. */
+/**
+ * The custom part of a call of a tool with free-text input. Some services send an empty one with each function call.
+ */
 export function freeformIn(call: JsonObject): JsonObject | undefined {
   const custom = call['custom']
   return isObject(custom) && !isObject(call['function']) ? custom : undefined
 }
 
-/** The signature of a call in Google's own OpenAI layer. */
+/** The signature of a call in Google's OpenAI-compatible API. */
 export function googleSeal(call: JsonObject): Seal | undefined {
   const value = looseText(looseObject(looseObject(call['extra_content'])['google'])['thought_signature'])
   return value ? { from: 'gemini', value } : undefined
@@ -166,12 +168,12 @@ export function encodeReply(reply: Reply, frame: Frame): WireCompletion {
   }
 }
 
-/** Probabilities as a choice tells them; null where there are none. */
+/** Log probabilities in a choice's form; null if there are none. */
 export function logprobsOut(logprobs: readonly JsonObject[]): WireLogprobs | null {
   return logprobs.length > 0 ? { content: logprobs.map(wholeLogprob), refusal: null } : null
 }
 
-/** An answer's name as OpenAI would form it. */
+/** An answer's id, in the form of OpenAI's ids. */
 export function completionId(id: string): string {
   return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`
 }
@@ -195,7 +197,7 @@ function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, 
   }
 }
 
-/** The one call that could be made before there were tools. */
+/** The single call that could be made before there were tools. */
 function oldCall([first]: readonly WireCall[]): Pick<WireMessage, 'function_call'> {
   return first?.type === 'function' ? { function_call: first.function } : {}
 }
@@ -204,7 +206,7 @@ function joined(parts: readonly ReplyPart[], type: 'text' | 'refusal' | 'reasoni
   return parts.map((part) => (part.type === type ? part.text : '')).join('')
 }
 
-/** The call as a caller gets it; what stood for free text is that again. */
+/** The call as a caller gets it; input that was free text becomes free text again. */
 export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): WireCall {
   const { id, name, input, seal } = part
   if (part.freeform || freeform.has(name))
@@ -213,7 +215,7 @@ export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): Wire
   return { id, type: 'function', function: { name, arguments: input || '{}' }, ...google }
 }
 
-/** What a caller must bring back unread for the thoughts to go on; nothing where nothing is sealed. */
+/** State that a caller must send back unread for the thinking to continue; nothing if there is no signature. */
 export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] {
   const isSealed = parts.some((part) => 'seal' in part && part.seal)
   if (!isSealed) return []
@@ -226,7 +228,7 @@ export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] 
   })
 }
 
-/** All citations, counted in the whole text of the answer. */
+/** All citations, with positions in the whole text of the answer. */
 export function annotationsOf(parts: readonly ReplyPart[]): WireAnnotation[] {
   const annotations: WireAnnotation[] = []
   let before = 0

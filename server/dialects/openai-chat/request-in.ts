@@ -75,7 +75,7 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   const system: TextPart[] = []
   const messages: Message[] = []
   const old: string[] = []
-  // Results of calls at once are one turn: the list of the last message, while that holds nothing else.
+  // Results of parallel calls are one turn: the list of the last message, as long as it holds nothing else.
   let results: Part[] | undefined
   const newCall = () => {
     old.push(`call_${old.length + 1}`)
@@ -84,7 +84,7 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   for (const message of list) {
     const role = message.needText('role')
     if ((role === 'system' || role === 'developer') && messages.length === 0) {
-      // One by one: a call does not take as many arguments as a caller may send parts.
+      // Added one by one: a function call cannot take as many arguments as a caller may send parts.
       for (const part of systemIn(message)) system.push(part)
     } else if (role === 'tool' || role === 'function') {
       if (!results) {
@@ -125,7 +125,7 @@ function messageIn(message: Fields, role: string, newCall: () => string): Messag
   }
 }
 
-/** A mark of the whole message is one behind its last part. */
+/** A mark on the whole message is a mark after its last part. */
 function marked(parts: readonly Part[], cache: CacheMark): Part[] {
   const last = parts.at(-1)
   const canBe = last?.type === 'text' || last?.type === 'media' || last?.type === 'tool-call'
@@ -223,7 +223,7 @@ function formatIn(format: Fields | undefined): ResponseFormat | undefined {
   }
 }
 
-/** OpenAI's field, OpenRouter's object, and the switch that Anthropic's followers have. */
+/** OpenAI's field, OpenRouter's object, and the switch of services that follow Anthropic. */
 function reasoningIn(body: Fields): ReasoningWish | undefined {
   const effort = effortIn(body, 'reasoning_effort')
   const router = body.fields('reasoning')

@@ -13,7 +13,10 @@ import { cacheOut } from './parts-out.ts'
 
 const dialect = 'openai-chat'
 
-/** A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for what cannot be said. */
+/**
+ * A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for anything that
+ * cannot be expressed.
+ */
 export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const conversation = spelledOut(given, dialect)
   const losses = new DroppedFields(conversation, dialect)
@@ -43,7 +46,7 @@ export function encodeRequest(given: Conversation, options: EncodeOptions = {}):
     web_search_options: search,
     ...commonOut(conversation, losses),
   }
-  // Nothing is asked to be kept in another dialect's name.
+  // Nothing is stored for a caller of another dialect.
   if (losses.isForeign && options.refusesMetadata) {
     losses.lose('metadata', body['metadata'])
     delete body['metadata']
@@ -51,7 +54,7 @@ export function encodeRequest(given: Conversation, options: EncodeOptions = {}):
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
-/** Services that are not OpenAI's may not know the newer name. */
+/** Services other than OpenAI may not know the newer name. */
 function limitOut({ maxTokens, model }: Conversation): JsonObject {
   if (maxTokens === undefined) return {}
   return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
@@ -66,7 +69,7 @@ function penaltiesOut(conversation: Conversation, losses: DroppedFields): JsonOb
   return {}
 }
 
-/** Models that refuse to be told how much to think, as far as their names tell (model pages of OpenAI, xAI and Groq). */
+/** Models that refuse a thinking effort, if their names tell (model pages of OpenAI, xAI and Groq). */
 const thoughtless = /^(?:.*\/)?(?:gpt-[34]|chatgpt-4|grok-(?:2|3(?!-mini)|4(?![.\d]))|llama|mixtral|gemma)/
 
 function reasoningOut({ reasoning, model }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject {
@@ -115,14 +118,14 @@ interface ChatOffer extends Offer {
   readonly search: JsonObject | undefined
 }
 
-/** The search stands beside the tools here: where it alone is allowed or demanded, the model calls none of them. */
+/** Search is separate from the tools here: if only search is allowed or required, the model calls none of the tools. */
 function offered(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): ChatOffer {
   const meant = meantTools(conversation)
   const { mode } = conversation.toolChoice ?? {}
   const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
   const search = mayLook ? searchIn(conversation, losses, options) : undefined
   const write = (tool: Tool) => toolOut(tool, losses, options)
-  // Services that are not OpenAI's may not know a list of allowed tools.
+  // Services other than OpenAI may not know a list of allowed tools.
   const hasList = options.freeformTools || !losses.isForeign
   const isSayable = meant.some(({ type }) => type === 'function' || type === 'freeform')
   if (mode === 'allowed' && hasList && isSayable)
@@ -133,7 +136,7 @@ function offered(conversation: Conversation, losses: DroppedFields, options: Enc
   return { ...offerOf(conversation, losses, write), search }
 }
 
-/** Models that search; all others of OpenAI's, and strict services, refuse the field. */
+/** Models that search; all other OpenAI models, and strict services, refuse the field. */
 const searching = /search|sonar|compound|online/
 
 function searchIn(

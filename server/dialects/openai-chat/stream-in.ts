@@ -18,43 +18,43 @@ import { readDetails, thoughtOf } from './reasoning.ts'
 import { freeformIn, googleSeal, logprobsIn, stopOf } from './reply.ts'
 import { laterMessage, restOf, type ToldCall } from './stream-rest.ts'
 
-/** A call that has begun: its part, the id it began with, and whether its signature came then. */
+/** A call that has begun: its part, its first id, and whether its signature came at the start. */
 interface OpenCall extends ToldCall {
   readonly index: number
   readonly isSealed: boolean
 }
 
-/** A call of which something came before its name. */
+/** A call whose first pieces came before its name. */
 interface NamelessCall {
   /** The first piece of it. */
   readonly head: JsonObject
   input: string
 }
 
-/** One choice as far as it came. */
+/** One choice so far. */
 interface ChoiceState {
   parts: number
-  /** The part that the next piece of its kind goes on with. */
+  /** The part that the next piece of its kind continues. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
-  /** Calls by their places; they end together, since services may go back to an earlier one. */
+  /** Calls by index; they end together, since services may return to an earlier one. */
   readonly begun: Map<number, OpenCall>
-  /** Calls whose name has not come yet, by their places. */
+  /** Calls whose name has not arrived, by index. */
   readonly nameless: Map<number, NamelessCall>
   places: CallPlaces
-  /** The first of them with each id. */
+  /** The first call with each id. */
   readonly begunById: Map<string, OpenCall>
   sound: number | undefined
-  /** Text of the thought that was begun last. */
+  /** The text of the last thought that began. */
   thought: string
-  /** The text that was last written to, for what comes to it later. */
+  /** The text that was last written to, for details that arrive later. */
   lastText: number | undefined
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
-  /** What was told by kind, and whether sources and media were. */
+  /** Text passed on so far, by kind, and whether sources and media have been. */
   readonly told: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
   hasCitations: boolean
   hasMedia: boolean
-  /** The whole message, where the service tells it in place of deltas or besides. */
+  /** The whole message, if the service sends it instead of deltas or in addition to them. */
   message: JsonObject | undefined
 }
 
@@ -64,9 +64,9 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #idSeed: string
   #started = false
   #ended = false
-  /** Something came that could not be read. */
+  /** Something arrived that could not be read. */
   #hasGap = false
-  /** The last usage that was told. */
+  /** The last usage that was reported. */
   #usage: Usage | undefined
 
   constructor(idSeed: string) {
@@ -93,19 +93,22 @@ export class ChunkStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Many services leave the end mark out: an answer whose choices all gave a reason to stop is complete. */
+  /** Many services omit the end mark: an answer is complete when all of its choices have given a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const choices = [...this.#choices.values()]
     const isWhole = choices.length > 0 && choices.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may go on after its reason to stop.
+    // A service may continue after its finish reason.
     for (const [choice, state] of this.#choices) this.#closeAll(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }
 
-  /** The end mark ends an answer even where the service named no reason, unless that may have been in what could not be read. */
+  /**
+   * The end mark completes an answer even if the service named no finish reason, unless an unreadable event may have
+   * held it.
+   */
   #done(): StreamEvent[] {
     if (this.#hasGap && [...this.#choices.values()].some(({ stopped }) => !stopped)) return this.#end([unreadableEvent])
     const events: StreamEvent[] = []
@@ -119,7 +122,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   #start(chunk: JsonObject): StreamEvent[] {
-    // Azure's first chunk has no names, only what its filters say of the prompt.
+    // Azure's first chunk has no ids, only its filter results for the prompt.
     if (this.#started || looseList(chunk['choices']).length === 0) return []
     this.#started = true
     const id = looseText(chunk['id'])
@@ -179,7 +182,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #delta(choice: number, state: ChoiceState, delta: JsonObject, events: StreamEvent[]): void {
     const details = readDetails(delta['reasoning_details'])
     const told = details.parts.map(({ text }) => text).join('')
-    // A signature comes with the whole of the text that it is of, after that came in pieces.
+    // A signature comes together with the whole text that it covers, after that text came in pieces.
     const isRepeated = state.open?.type === 'reasoning' && told === state.thought
     const thought = thoughtOf(delta) ?? (isRepeated ? '' : told)
     this.#text(choice, state, 'reasoning', thought, events)
@@ -207,7 +210,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** The content: a text, or a list of texts and thoughts as Mistral has it. */
+  /** The content: a text, or a list of texts and thoughts as in Mistral's API. */
   #content(choice: number, state: ChoiceState, content: unknown, events: StreamEvent[]): void {
     if (typeof content === 'string') this.#text(choice, state, 'text', content, events)
     for (const part of looseList(content)) {
@@ -262,7 +265,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (!known) {
       const name = looseText(called['name'])
       const waiting = state.nameless.get(place)
-      // Behind what could not be read it is the rest of a call whose beginning was in that.
+      // After an unreadable event this is the rest of a call whose start was in that event.
       if (name === '' && !this.#hasGap) {
         if (waiting) waiting.input += text
         else state.nameless.set(place, { head: call, input: text })

@@ -11,17 +11,17 @@ import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireChunk, WireLogprobs } from './wire.ts'
 
-/** A part as far as it was written, and the number of a call among the calls. */
+/** A part as written so far, and the index of a call among the calls. */
 interface WrittenPart {
   part: ReplyPart
   call: number | undefined
-  /** Text or input that came since, not yet in the part. */
+  /** Newer text or input that is not in the part yet. */
   more: string
-  /** The part's own list of citations, once some came after its beginning. */
+  /** The part's own list of citations, once some arrived after its start. */
   cited?: Citation[]
 }
 
-/** One choice as far as it was written; text is remembered only as far as what follows needs it. */
+/** One choice as written so far; text is only kept if later events need it. */
 interface ChoiceState {
   readonly parts: Map<number, WrittenPart>
   calls: number
@@ -34,7 +34,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #choices = new Map<number, ChoiceState>()
   #names: Omit<WireChunk, 'choices'>
-  /** What stands before and after the text in a chunk of the first choice that holds nothing else. */
+  /** The text before and after the content in a chunk of the first choice that holds nothing else. */
   #around: readonly [string, string] | undefined
   #usage: Usage | undefined
 
@@ -91,7 +91,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return state
   }
 
-  /** The first chunk of a choice says whose it is. */
+  /** The first chunk of a choice names the role. */
   #open(choice: number): string {
     if (this.#choices.has(choice)) return ''
     this.#state(choice)
@@ -120,14 +120,14 @@ export class ChunkStreamEncoder implements StreamEncoder {
     }
     const call = state.calls++
     state.parts.set(index, { part, call, more: '' })
-    // Free text that comes as JSON is read when it is whole.
+    // Free text that arrives as JSON is decoded when it is complete.
     if (!part.freeform && this.#freeform.has(part.name)) return opened
     return opened + this.#call(choice, call, part)
   }
 
   #call(choice: number, call: number, part: ReplyPart & { type: 'tool-call' }): string {
     const made = callOut(part, this.#freeform)
-    // The input follows in pieces; an empty one is written at the end.
+    // The input follows in pieces; if there is none, it is written at the end.
     const fn = made.type === 'function' ? { function: { name: part.name, arguments: part.input } } : {}
     if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: fn.function })
     return this.#chunk(choice, { tool_calls: [{ index: call, ...made, ...fn }] })
@@ -159,13 +159,13 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return type === 'reasoning' ? this.#chunk(choice, { reasoning_content: text }) : ''
   }
 
-  /** The chunk that most of a stream consists of, with only its text written anew. */
+  /** The most common chunk of a stream, with only its text replaced. */
   #plainText(text: string): string {
     this.#around ??= aroundText(this.#chunk(0, { content: '' }))
     return this.#around[0] + JSON.stringify(text) + this.#around[1]
   }
 
-  /** Probabilities of the text that was written last. */
+  /** Log probabilities of the text that was written last. */
   #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
     return logprobs.length > 0 ? this.#chunk(choice, {}, null, logprobsOut(logprobs)) : ''
   }
@@ -201,7 +201,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
   }
 
-  /** What a caller must bring back unread, once it is whole. */
+  /** State that a caller must send back unread, once it is complete. */
   #seal(choice: number, index: number, part: ReplyPart): string {
     const details = detailsOf([part], index)
     return details.length > 0 ? this.#chunk(choice, { reasoning_details: details }) : ''
@@ -209,7 +209,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
 
   #callEnd(choice: number, known: WrittenPart, part: ReplyPart & { type: 'tool-call' }, call: number): string {
     if (!part.freeform && this.#freeform.has(part.name)) return this.#call(choice, call, part)
-    // A call without input has an empty object as its input.
+    // A call without input gets an empty object as its input.
     if (part.input !== '' || part.freeform) return ''
     known.part = { ...part, input: '{}' }
     const delta = { arguments: '{}' }
@@ -217,7 +217,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#chunk(choice, { tool_calls: [{ index: call, function: delta }] })
   }
 
-  /** The last chunk of each choice, with the citations, whose places are only known when all of the text is. */
+  /** The last chunk of each choice, with the citations: their positions are only known when the text is complete. */
   #end(): string {
     const opened = this.#choices.size === 0 ? this.#open(0) : ''
     const last = [...this.#choices].map(([choice, { parts, stop }]) => {
@@ -242,7 +242,7 @@ function sent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`
 }
 
-/** A part with what came since. */
+/** A part with the newer text or input added. */
 function whole(known: WrittenPart): ReplyPart {
   const { part, more } = known
   if (more === '') return part
@@ -252,7 +252,7 @@ function whole(known: WrittenPart): ReplyPart {
   return known.part
 }
 
-/** Cuts a chunk with an empty text at that text. */
+/** Splits a chunk that has an empty text at that text. */
 function aroundText(chunk: string): readonly [string, string] {
   const mark = '"delta":{"content":""'
   const at = chunk.indexOf(mark) + mark.length

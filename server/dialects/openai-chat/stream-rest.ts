@@ -3,17 +3,17 @@ import type { TextBuffer } from '../metering/text-buffer.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { thoughtOf } from './reasoning.ts'
 
-/** A call as far as its caller knows it. */
+/** A call as its caller knows it so far. */
 export interface ToldCall {
-  /** As the service numbers it; undefined = it does not. */
+  /** The service's index; undefined = it has none. */
   readonly number: number | undefined
   readonly id: string
-  /** The same as the service gave it; '' = it gave none. */
+  /** The id as the service sent it; '' = it sent none. */
   readonly givenId: string
   readonly input: TextBuffer
 }
 
-/** What was told of one choice. */
+/** What has been passed on of one choice. */
 export interface Told {
   readonly text: TextBuffer
   readonly reasoning: TextBuffer
@@ -24,8 +24,8 @@ export interface Told {
 }
 
 /**
- * The message of a choice as chunks have told it so far. Some services repeat all of it in each of them, some have it in
- * the last one alone, and some make a message of every piece.
+ * The message of a choice as chunks have told it so far. Some services repeat all of it in each chunk, some send it
+ * only in the last one, and some make a message of every piece.
  */
 export function laterMessage(before: JsonObject | undefined, message: JsonObject): JsonObject {
   const said = looseText(before?.['content'])
@@ -34,7 +34,10 @@ export function laterMessage(before: JsonObject | undefined, message: JsonObject
   return { ...before, ...message, content: said + text }
 }
 
-/** What of a whole message no delta told, as a delta; what was told in other words stays as it was told. */
+/**
+ * The parts of a whole message that no delta contained, as a delta; parts that differ from their deltas stay as they
+ * were sent.
+ */
 export function restOf(message: JsonObject, told: Told): JsonObject {
   const content = textIn(message['content'])
   const calls = restOfCalls(looseList(message['tool_calls']), told.calls)

@@ -5,7 +5,7 @@ import type { Always, Plain } from '../neutral/always.ts'
 type Sdk = OpenAI.Chat.ChatCompletion
 type SdkChunk = OpenAI.Chat.ChatCompletionChunk
 
-/** A chat completion as programs read it, with what other services have besides. */
+/** A chat completion as client programs read it, with the additions of other services. */
 export type WireCompletion = Omit<Sdk, 'choices' | 'service_tier' | 'usage'> & {
   choices: WireChoice[]
   usage?: WireUsage

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
 import { errorEvent, errorObject, readErrorBody } from './errors.ts'
 
-test('a failure becomes an object with code, type and the id of its request', () => {
+test('a failure becomes an object with code, type and request id', () => {
   const error = new GatewayError('required_field_missing', 'model is required', { param: 'model' })
   const object = {
     message: 'model is required (request id: 42)',
@@ -14,7 +14,7 @@ test('a failure becomes an object with code, type and the id of its request', ()
   expect(errorEvent(error, '42')).toBe(`data: ${JSON.stringify({ error: object })}\n\n`)
 })
 
-test('an error event stays one event whatever its message holds', () => {
+test('an error event stays one event, whatever its message contains', () => {
   const event = errorEvent(new GatewayError('internal_error', 'a\n\ndata: [DONE]\r\n'), '42')
   expect(event.indexOf('\n\n')).toBe(event.length - 2)
 })
@@ -47,7 +47,7 @@ describe('the message of an upstream is found in', () => {
     })
   }
 
-  test('no page of HTML and no broken JSON', () => {
+  test('HTML pages and broken JSON are not messages', () => {
     for (const text of ['<html>10.0.0.1</html>', '{"error":{"message":"cut', '']) {
       expect(readErrorBody(text, 502)).toEqual({ message: 'bad response status code 502', shaped: undefined })
     }

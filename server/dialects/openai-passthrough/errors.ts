@@ -9,7 +9,7 @@ export interface OpenAiError {
   code: string | number | null
 }
 
-/** GatewayError → the caller's error object; the request id lets a person find the call in the logs. */
+/** GatewayError → the caller's error object; with the request id a person can find the call in the logs. */
 export function errorObject(error: GatewayError, requestId: string): OpenAiError {
   return {
     message: `${error.message} (request id: ${requestId})`,
@@ -24,15 +24,15 @@ export function errorEvent(error: GatewayError, requestId: string): string {
   return `data: ${JSON.stringify({ error: errorObject(error, requestId) })}\n\n`
 }
 
-/** What an upstream's error body says. `shaped` is its own error object when it has OpenAI's shape. */
+/** The content of an upstream's error body. `shaped` is its own error object if it has OpenAI's shape. */
 export interface UpstreamErrorBody {
   message: string
   shaped: JsonObject | undefined
 }
 
 /**
- * Finds the message in an upstream's error body, in one-api's order of fields. Text that is not JSON (an HTML page of
- * a proxy, say) is not passed on: it helps nobody and may name internals.
+ * Finds the message in an upstream's error body, in one-api's order of fields. Text that is not JSON (for example an
+ * HTML page from a proxy) is not passed on: it helps nobody and may name internals.
  */
 export function readErrorBody(text: string, status: number): UpstreamErrorBody {
   const fallback = `bad response status code ${status}`

@@ -14,7 +14,7 @@ const perName = 1
 /** An image at low detail (OpenAI's vision guide). */
 const lowDetailImage = 85
 
-/** Members of a request that a model reads as they are, beside the messages or the prompt. */
+/** Fields of a request that a model reads as they are, besides the messages or the prompt. */
 const readFields = new Set([
   'tools',
   'functions',
@@ -25,23 +25,23 @@ const readFields = new Set([
   'instruction',
   'query',
 ])
-/** Where services have what a model thought: OpenRouter and vLLM, DeepSeek, Ollama, OpenRouter. */
+/** Fields for a model's thoughts: OpenRouter and vLLM, DeepSeek, Ollama, OpenRouter. */
 const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
 /**
- * Of members that nobody knows no one can say whether a model reads them. What is long is counted by its size: too
- * little for an upstream that reads it, yet near enough for its usage to be believed.
+ * Nobody can say whether a model reads an unknown field. A long one is counted by its size: too few tokens for an
+ * upstream that reads it, yet close enough for its usage to be accepted.
  */
 const bytesPerUnknownToken = 8
-/** Ids, marks and the like. */
+/** Ids, markers and the like. */
 const shortBytes = 4000
 
-/** What a request says, as far as it has been read. */
+/** The content of a request as read so far. */
 interface Said {
   readonly texts: string[]
   fixedTokens: number
   mediaTokens: number
   isOpenEnded: boolean
-  /** Bytes of members that nobody knows, and of what is sealed. */
+  /** Bytes of unknown fields and of encrypted data. */
   unknownBytes: number
 }
 
@@ -107,11 +107,11 @@ function addMessage(message: JsonObject, said: Said): void {
   if (thinks) addThought(message, said)
 }
 
-/** Members of the request but the one that has been read. */
+/** All fields of the request except the one that has been read. */
 function addRest(body: JsonObject, read: string, said: Said): void {
   for (const field in body) {
     const value = body[field]
-    // Most members are numbers and flags.
+    // Most fields are numbers and flags.
     if ((typeof value !== 'string' && typeof value !== 'object') || field === read || isUnread(field)) continue
     if (readFields.has(field)) {
       addText(value, field, said)
@@ -120,24 +120,24 @@ function addRest(body: JsonObject, read: string, said: Said): void {
     const before = said.unknownBytes
     addSize(value, said)
     if (!mediaKinds.test(field) || said.unknownBytes - before <= shortBytes) continue
-    // A medium in a form that nobody knows; what is short tells how one is to be made.
+    // Media in an unknown form; short values are options for making media.
     said.unknownBytes = before
     addMedia(value, said)
   }
 }
 
-/** Members that most requests have and no model reads. */
+/** Fields that most requests have and no model reads. */
 function isUnread(field: string): boolean {
   return field === 'model' || field === 'stream_options'
 }
 
-/** A text, or an object or list as it is written. */
+/** A text, or the JSON of an object or list. */
 function addText(value: unknown, field: string, said: Said): void {
   if (typeof value === 'string') said.texts.push(value)
   else if (typeof value === 'object' && value !== null) said.texts.push(written(value, field))
 }
 
-/** Gateways write a thought in several places, for the programs of several services: it is counted once. */
+/** Gateways put a thought into several fields, for the client programs of several services: it is counted once. */
 function addThought(message: JsonObject, said: Said): void {
   let longest = ''
   for (const field of thoughtFields) {
@@ -147,7 +147,7 @@ function addThought(message: JsonObject, said: Said): void {
   said.texts.push(longest)
 }
 
-/** A thought: a text, or a list of entries that have one. */
+/** A thought: a text, or a list of entries with texts. */
 function thoughtIn(value: unknown, said: Said): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return isObject(value) ? written(value, 'messages') : ''
@@ -158,7 +158,7 @@ function thoughtIn(value: unknown, said: Said): string {
     for (const field in entry) {
       const member = entry[field]
       if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
-      // The size of what is sealed tells how much was thought.
+      // The size of encrypted data shows how much the model thought.
       else if (!isMark(field)) addSize(member, said)
     }
   }
@@ -169,7 +169,7 @@ function sentText(value: unknown): string {
   return typeof value === 'object' && value !== null ? written(value, 'messages') : ''
 }
 
-/** A member that says of which kind its owner is. */
+/** A field that says what kind of object this is. */
 function isMark(field: string): boolean {
   return field === 'type' || field === 'format' || field === 'cache_control'
 }
@@ -179,7 +179,7 @@ function addUnknown(field: string, value: unknown, said: Said): void {
   else addSize(value, said)
 }
 
-/** Numbers, flags and short texts tell something of a medium: its name, its id, that there is one. */
+/** Numbers, flags and short texts only describe media: its name, its id, that there is one. */
 function isMedium(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortBytes || /^(?:data|https?):/i.test(value)
   return typeof value === 'object' && value !== null
@@ -190,8 +190,8 @@ function addMedia(value: unknown, said: Said): void {
 }
 
 /**
- * The size of the texts in a value that may be anything, however deeply nested; what is a medium by its type counts as
- * one. Each value is looked at once, and nothing is built for it: there may be hundreds of thousands.
+ * The size of the texts in any value, however deeply nested; an object with a media type counts as one media part. Each
+ * value is visited once, and nothing is built for it: there may be hundreds of thousands.
  */
 function addSize(value: unknown, said: Said): void {
   const open: unknown[] = []
@@ -211,7 +211,7 @@ function addMembers(object: JsonObject, said: Said, open: unknown[]): void {
   }
 }
 
-/** Adds a text; puts a list or an object aside. */
+/** Adds a text; queues a list or an object. */
 function addSized(value: unknown, said: Said, open: unknown[]): void {
   if (typeof value === 'object' && value !== null) open.push(value)
   else if (typeof value !== 'string' || value === '') return
@@ -219,7 +219,7 @@ function addSized(value: unknown, said: Said, open: unknown[]): void {
   else said.unknownBytes += Buffer.byteLength(value)
 }
 
-/** How Anthropic, Google and LangChain say what the bytes beside it are. */
+/** The fields in which Anthropic, Google and LangChain put the media type of the bytes. */
 const mediaTypes = ['media_type', 'mime_type', 'mimeType']
 
 function isTypedMedium(value: JsonObject): boolean {
@@ -250,7 +250,7 @@ function addContent(content: unknown, said: Said): void {
 }
 
 function addPart(part: JsonObject, said: Said): void {
-  // A medium stays one with a text beside it, be it an empty one.
+  // A media part with a text next to it, even an empty one, is still media.
   const mediaTokens = mediaTokensOf(part)
   if (mediaTokens > 0) {
     for (const field in part) if (field !== 'text' && field !== 'type') refuseSchemes(part[field])
@@ -266,16 +266,16 @@ function addPart(part: JsonObject, said: Said): void {
   }
 }
 
-/** An address stands in a member of the part, or in one of an object there, by many names. */
+/** A URL is in a field of the part, or of an object in it; the names vary. */
 function refuseSchemes(value: unknown): void {
   refuseScheme(value)
   if (isObject(value)) for (const name in value) if (name !== 'filename') refuseScheme(value[name])
 }
 
-/** Kinds that some services have besides: video_url, document_url, pdf_url, … */
+/** Kinds that only some services have: video_url, document_url, pdf_url, … */
 const mediaKinds = /image|audio|video|file|document|pdf/
 
-/** Tokens of a part that is not text; 0 for parts that are no media either (thinking, tool results). */
+/** Tokens of a part that is not text; 0 for parts that are not media either (thinking, tool results). */
 function mediaTokensOf(part: JsonObject): number {
   if (part['type'] === 'image_url') return shownTokens(part['image_url'])
   if (isObject(part['input_audio'])) return sized(part['input_audio']['data'], charactersPerAudioToken)
@@ -284,7 +284,7 @@ function mediaTokensOf(part: JsonObject): number {
   return typeof type === 'string' && mediaKinds.test(type) ? imageTokens : 0
 }
 
-/** True for a file, sound or video that is not in the request itself. Images are of bounded size. */
+/** True for a file, audio or video that is not in the request itself. The size of images is bounded. */
 function isNamed(part: JsonObject): boolean {
   if (isObject(part['input_audio'])) return isAddress(part['input_audio']['data'])
   if (isObject(part['file'])) return isAddress(part['file']['file_data'])
@@ -292,7 +292,7 @@ function isNamed(part: JsonObject): boolean {
   return typeof type === 'string' && /audio|video|file|document|pdf/.test(type) && !type.startsWith('image')
 }
 
-/** In the place of the bytes: an address, or nothing. */
+/** A URL instead of the bytes, or nothing. */
 function isAddress(data: unknown): boolean {
   return typeof data !== 'string' || /^(https?|gs|s3|oss|file):/i.test(data)
 }
@@ -306,8 +306,7 @@ function sized(data: unknown, charactersPerToken: number): number {
 }
 
 /**
- * A request whose prompt stands in one field: a string, a list of strings, token ids, lists of token ids, or content
- * parts.
+ * A request whose prompt is one field: a string, a list of strings, token ids, lists of token ids, or content parts.
  */
 export function fieldPrompt(value: unknown, field: string, body: JsonObject): PromptText {
   const said = nothingSaid()
@@ -331,7 +330,7 @@ function addItems(value: unknown, field: string, said: Said): void {
   }
 }
 
-/** A question and the documents that are to be ordered by it: texts, or objects with a text. */
+/** A query and the documents to rank by it: texts, or objects with a text. */
 export function rerankPrompt(query: unknown, documents: unknown, body: JsonObject): PromptText {
   if (typeof query !== 'string') throw wrong('query', 'a string')
   if (!Array.isArray(documents)) throw wrong('documents', 'a list')
@@ -346,7 +345,7 @@ export function rerankPrompt(query: unknown, documents: unknown, body: JsonObjec
   return promptText(said)
 }
 
-/** What stands beside the text of a document is about it, whatever its name. */
+/** Any field next to a document's text describes the document, whatever its name. */
 function addDocument(document: JsonObject, said: Said): void {
   for (const field in document) {
     if (field === 'text') said.texts.push(document['text'] as string)

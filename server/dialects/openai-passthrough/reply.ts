@@ -6,14 +6,14 @@ import { MediaCounter } from '../metering/media-tokens.ts'
 import type { MediaTokens } from '../neutral/dialect.ts'
 import { usageOf } from './usage.ts'
 
-/** What a whole JSON reply says that matters for charging. */
+/** The parts of a whole JSON reply that matter for charging. */
 export interface ReplyFacts {
   usage: JsonObject | undefined
-  /** Generated text, for counting when there is no usage. */
+  /** Generated text, for counting if there is no usage. */
   output: string
-  /** Sound and images of a chat completion, likewise. */
+  /** Audio and images of a chat completion, for the same purpose. */
   media?: MediaTokens | undefined
-  /** Present when the reply is an error in spite of its status. */
+  /** Present if the reply is an error in spite of its status. */
   error: JsonObject | undefined
 }
 
@@ -46,14 +46,14 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   }
 }
 
-/** Services without usage for transcriptions tell the length of the sound where verbose_json is asked for. */
+/** Services without usage for transcriptions report the length of the audio if verbose_json is requested. */
 function soundLength(body: JsonObject): JsonObject | undefined {
   return typeof body['duration'] === 'number' ? { type: 'duration', seconds: body['duration'] } : undefined
 }
 
 /**
- * Embeddings and ranks have nothing but a prompt: some services (Voyage, say) report only the total, and what a total has
- * more (images, with Jina and Voyage) is prompt, too.
+ * Embeddings and reranking only have a prompt. Some services (for example Voyage) report only the total; anything more
+ * in a total (images, with Jina and Voyage) is prompt, too.
  */
 function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   if (!usage) return undefined
@@ -64,7 +64,7 @@ function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   return (prompt !== undefined && isWhole) || tellsCompletion ? usage : { ...usage, prompt_tokens: total ?? prompt }
 }
 
-/** A reply that carries an answer beside an `error` field (some services always send one) is an answer. */
+/** A reply with an answer and an `error` field (which some services always send) is an answer. */
 function hasAnswer(body: JsonObject): boolean {
   return Array.isArray(body['choices']) || Array.isArray(body['data']) || Array.isArray(body['results'])
 }

@@ -7,7 +7,7 @@ import { choicesLimit, maxTokensLimit, modelLimit } from '../neutral/request-lim
 import { askedTier } from '../wire/service-tier.ts'
 import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 
-/** Model used when the request names none, as one-api and OpenAI have it. */
+/** The model used if the request names none, as in one-api and at OpenAI. */
 const defaultModels: Partial<Record<RelayMode, string>> = {
   moderations: 'text-moderation-latest',
   images: 'dall-e-2',
@@ -18,8 +18,8 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Reads what the gateway must know of a JSON request and refuses what no upstream could serve. Everything else passes
- * on unchecked: upstreams know their own fields better. Throws GatewayError with the field's name as `param`.
+ * Reads what the gateway must know about a JSON request and refuses what no upstream could serve. Everything else is
+ * passed on unchecked: upstreams know their own fields better. Throws GatewayError with the field's name as `param`.
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)
@@ -40,7 +40,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
   }
 }
 
-/** Where images that are to be changed, or to go by, stand in JSON. */
+/** JSON fields for images to edit or to use as a reference. */
 const imageFields = ['image', 'images', 'image_url', 'mask', 'reference_images']
 
 function refuseSchemesIn(value: unknown): void {
@@ -64,7 +64,7 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
 
 function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
   if (mode !== 'chat' && mode !== 'completions') return undefined
-  // Services differ in which of the two counts when both are sent, so the larger is held for.
+  // Services differ in which of the two counts if both are sent, so the hold uses the larger.
   let most = 0
   for (const field of ['max_completion_tokens', 'max_tokens']) {
     const value = body[field]
@@ -97,7 +97,7 @@ function readChoices(mode: RelayMode, body: JsonObject): number {
   return choices * Math.max(1, prompts)
 }
 
-/** OpenAI's field, and those of OpenRouter and of services that took over Anthropic's. */
+/** OpenAI's field, and those of OpenRouter and of services that adopted Anthropic's. */
 function asksToReason(body: JsonObject): boolean {
   const { reasoning_effort: effort, reasoning, thinking } = body
   // Most calls.
@@ -123,7 +123,7 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     case 'speech': {
       const input = required(body, 'input')
       if (typeof input !== 'string') throw wrongType('input', 'a string')
-      // How it is to be spoken is read, too, and by some services spoken.
+      // Instructions on how to speak are read, too, and some services speak them.
       const { instructions } = body
       return { texts: typeof instructions === 'string' ? [input, instructions] : [input], fixedTokens: 0 }
     }

@@ -57,7 +57,7 @@ describe('a chat stream', () => {
     expect(meter.pieces).toBe(9)
   })
 
-  test('keeps the last usage, wherever it stands', () => {
+  test('keeps the last usage, wherever it is', () => {
     expect(
       fed([
         { ...delta('a'), usage: { prompt_tokens: 1 } },
@@ -70,7 +70,7 @@ describe('a chat stream', () => {
     expect(fed([{ choices: [{ usage: { prompt_tokens: 4 } }] }]).usage).toEqual({ prompt_tokens: 4 })
   })
 
-  test('is finished when every answer asked for has its reason', () => {
+  test('is finished when every requested answer has its finish reason', () => {
     const end = (index: number) => ({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })
     expect(fed([]).finished).toBe(false)
     expect(fed([delta('a')]).finished).toBe(false)
@@ -80,7 +80,7 @@ describe('a chat stream', () => {
     expect(fed([delta('a'), end(0), end(0)], 2).finished).toBe(false)
     expect(fed([delta('a'), end(0), end(1)], 2).finished).toBe(true)
     expect(fed([{ choices: [{ index: 1, delta: {} }] }, end(0)]).finished).toBe(false)
-    // Some services send one more empty delta after the reason.
+    // Some services send one more empty delta after the finish reason.
     expect(fed([end(0), delta('')]).finished).toBe(true)
   })
 })
@@ -89,7 +89,7 @@ describe('a stream that is skimmed', () => {
   const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
   const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
 
-  /** What a meter makes of a block, skimming where it may. */
+  /** What a meter reads from a block if it may skim. */
   function skimmed(block: string): { meter: OpenAiStreamMeter; fedCount: number; signals: string[] } {
     const meter = new OpenAiStreamMeter()
     const signals: string[] = []
@@ -101,7 +101,7 @@ describe('a stream that is skimmed', () => {
     return { meter, fedCount: signals.length, signals }
   }
 
-  test('reads one plain event and takes the others like it as they are', () => {
+  test('reads one plain event and skims the similar ones after it', () => {
     const words = Array.from({ length: 50 }, (_, index) => ` word ${index} é東🚀`)
     const { meter, fedCount } = skimmed(words.map((word) => plain(word)).join(''))
     expect(fedCount).toBe(1)
@@ -129,7 +129,7 @@ describe('a stream that is skimmed', () => {
     ['a comment', ': hello\n\n'],
   ]
   for (const [name, other] of others) {
-    test(`says the same as one that is read throughout when among plain events stands ${name}`, () => {
+    test(`gives the same result as reading everything if the plain events include ${name}`, () => {
       for (const events of [
         [plain('a'), plain('b'), other, plain('c'), plain('d')],
         [other, plain('a'), plain('b'), other],

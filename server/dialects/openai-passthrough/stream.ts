@@ -10,7 +10,7 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { CallPlaces, repairCall, unnamedCall } from '../wire/call-places.ts'
 import { usageOf } from './usage.ts'
 
-/** After so many events in a row that are each written in their own way, no more are learned from. */
+/** After this many events in a row that all differ in form, the meter stops learning. */
 const mostLessons = 32
 
 /** Follows a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
@@ -23,7 +23,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #said = new TextBuffer()
   readonly #media = new MediaCounter()
   readonly #unreadable = new UnreadableEvents()
-  /** How the last plain event was written before and behind what it said; '' = none was seen. */
+  /** The text of the last plain event before and after its content; '' = none was seen. */
   #before = ''
   #behind = ''
   #lessons = 0
@@ -32,16 +32,16 @@ export class OpenAiStreamMeter implements StreamMeter {
   #endedCount = 0
   readonly #choices: number
   readonly #idSeed: string
-  /** Which calls have come, by choice, and what of their inputs; most answers have none. */
+  /** The calls received, by choice, and the state of their inputs; most answers have none. */
   #places: Map<number, CallPlaces> | undefined
   #inputs: CallInputs | undefined
   #hasSpoken = false
-  /** The usage was told with a reason to stop or behind one. */
+  /** The usage came with a finish reason or after one. */
   #hasLateUsage = false
-  /** The last chunk that said something was a piece of a call. */
+  /** The last chunk with content was a piece of a call. */
   #isCalling = false
 
-  /** `choices`: how many answers were asked for; `idSeed` makes ids of calls where the answer has no id. */
+  /** `choices`: how many answers were requested; `idSeed` makes ids for calls if the answer has no id. */
   constructor(choices = 1, idSeed = '') {
     this.#choices = choices
     this.#idSeed = idSeed
@@ -52,12 +52,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#hasEnded
   }
 
-  /** Every answer has given its reason to stop. */
+  /** Every answer has given its finish reason. */
   get #hasEnded(): boolean {
     return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
   }
 
-  /** The role alone, empty texts and what filters found say nothing; what nobody knows does. */
+  /** The role alone, empty texts and filter results are not content; unknown fields are. */
   get speaks(): boolean {
     return this.#hasSpoken || this.characters > 0 || this.media !== undefined || this.#endedCount > 0
   }
@@ -90,7 +90,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     while (text.startsWith(before, at)) {
       const start = at + before.length
       const end = text.indexOf('"', start)
-      // Text without escapes on one line, and the same words behind it: nothing else can be different.
+      // Text without escapes on one line, and the same text after it: nothing else can be different.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
       this.#said.add(text, start, end)
@@ -104,7 +104,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     return at
   }
 
-  /** Remembers how a plain event is written around what it says, so that the next ones like it need not be parsed. */
+  /** Remembers the text around a plain event's content, so that the next events like it need not be parsed. */
   #learn(data: string, choice: JsonObject, characters: number): void {
     const delta = choice['delta']
     if (characters === 0 || choice['finish_reason'] || !isObject(delta) || ++this.#lessons > mostLessons) return
@@ -148,7 +148,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       if (!isObject(choice)) continue
       this.#choice(choice)
       const repair = this.#repairCalls(choice, chunk)
-      // A call that has no beginning: it was in what was left out.
+      // A call without a start: the start was in a skipped event.
       if (repair === 'headless') return 'garbage'
       if (repair === 'repaired') isRepaired = true
     }
@@ -168,7 +168,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     return true
   }
 
-  /** The end mark ends no answer whose reason to stop or usage may have been in what was left out. */
+  /** The end mark does not complete an answer whose finish reason or usage may have been in a skipped event. */
   #done(): StreamSignal {
     this.#unreadable.noteRead()
     return this.leftOut > 0 && !this.finished ? 'garbage' : 'done'
@@ -182,7 +182,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#add(choice['text'])
     if (choice['finish_reason'] && isObject(choice['message'])) this.#whole(choice['message'])
     if (this.characters > before) this.pieces++
-    // Some services send an empty reason with every chunk.
+    // Some services send an empty finish reason with every chunk.
     const hasEnded = this.#ended.get(index)
     if (choice['finish_reason']) {
       if (!hasEnded) this.#endedCount++
@@ -193,8 +193,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   /**
-   * Gives the calls of a chunk the numbers and ids by which programs put their pieces together, where they have others. What
-   * programs can read is left as it came.
+   * Corrects the indexes and ids of calls in a chunk where client programs could not join the pieces by them.
+   * Everything that they can read is left unchanged.
    */
   #repairCalls(choice: JsonObject, chunk: JsonObject): 'repaired' | 'headless' | undefined {
     const { delta } = choice
@@ -233,7 +233,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs.add(key, isObject(input) ? (tryStringify(input) ?? '') : looseText(input))
   }
 
-  /** A call in the form before `tool_calls`, of which an answer has one. */
+  /** A call in the form before `tool_calls`; an answer has at most one. */
   #oldCall(choice: number, { name, arguments: input }: JsonObject): void {
     this.#isCalling = true
     this.#inputs ??= new CallInputs()
@@ -242,11 +242,11 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs.add(key, looseText(input))
   }
 
-  /** A message that stands whole in the last chunk, of which no delta or only a part came. */
+  /** A whole message in the last chunk, if no deltas came or only some. */
   #whole(message: JsonObject): void {
     if (this.characters === 0) this.#delta(message)
     const { content } = message
-    // Of several answers nobody counts apart what each has said.
+    // With several answers, the text of each is not counted separately.
     if (this.#choices > 1 || typeof content !== 'string' || content.length <= this.characters) return
     this.#said.add(content, this.characters)
   }
@@ -272,7 +272,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (!isObject(call)) return
     this.#add(call['name'])
     this.#add(call['arguments'])
-    // Calls of custom tools have words in place of arguments.
+    // Calls of custom tools have free text instead of arguments.
     this.#add(call['input'])
   }
 
@@ -292,7 +292,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 }
 
-/** Members of an event that tell of the answer and are no part of it. */
+/** Fields of an event that describe the answer and are not part of it. */
 const aboutTheAnswer: ReadonlySet<string> = new Set([
   'id',
   'object',

@@ -1,15 +1,15 @@
-/** What a transcript with time stamps says. */
+/** The content of a transcript with time stamps. */
 export interface Subtitles {
-  /** Where the last cue ends, in seconds; undefined when no stamp can be read. */
+  /** Where the last cue ends, in seconds; undefined if no time stamp can be read. */
   seconds: number | undefined
-  /** The words without the stamps. */
+  /** The words without the time stamps. */
   said: string
 }
 
 const stamp = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`
 const cue = new RegExp(String.raw`-->[ \t]*${stamp}(?=\s|$)`)
 
-/** Reads a transcript as SubRip or WebVTT; undefined for plain text, which nobody hears an arrow in. */
+/** Reads a transcript as SubRip or WebVTT; undefined for plain text, since no transcribed speech contains an arrow. */
 export function readSubtitles(text: string): Subtitles | undefined {
   if (!text.includes('-->') && !text.startsWith('WEBVTT')) return undefined
   const said: string[] = []

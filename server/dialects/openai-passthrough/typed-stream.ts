@@ -6,9 +6,9 @@ import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 
 /**
  * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
- * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event carries
- * the usage; some services send `[DONE]` after it. At OpenAI each image has a `completed` of its own; at Volcengine it has a
- * `partial_succeeded`, and one `completed` without an image ends them all.
+ * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event
+ * carries the usage; some services send `[DONE]` after it. At OpenAI each image has its own `completed`. At Volcengine
+ * each has a `partial_succeeded`, and one `completed` without an image ends the stream.
  */
 export class TypedEventMeter implements StreamMeter {
   readonly endMark = ''
@@ -61,7 +61,7 @@ export class TypedEventMeter implements StreamMeter {
     if (isImage) this.images++
     if (isLast && (!isImage || this.images >= this.#imagesAsked)) this.finished = true
     this.#add(event['delta'])
-    // The last event repeats the whole text, which may be all that came of it.
+    // The last event repeats the whole text, which may be the only one.
     if (isLast && typeof event['text'] === 'string') this.#add(event['text'].slice(this.characters))
     return 'content'
   }
@@ -75,7 +75,7 @@ export class TypedEventMeter implements StreamMeter {
   }
 }
 
-/** The names of events that are parts of an answer have a dot. */
+/** Events that are parts of an answer have a dot in their name. */
 function errorIn(event: JsonObject, type: string): JsonObject | undefined {
   if (type.includes('.')) return undefined
   const { error } = event

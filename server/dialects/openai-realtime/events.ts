@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 
-/** The type where it stands first, or after the event's id: what OpenAI's servers and clients write. */
+/** The type if it comes first, or after the event's id, as OpenAI's servers and clients write it. */
 const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
 
 const typeMember = Buffer.from('"type"')
-/** Longer events are not parsed only to find their type: of many small values that could take seconds. */
+/** Longer events are not parsed just to find their type: with many small values that could take seconds. */
 const parsedCharacters = 4_000
 
-/** The type of an event; '' where it has none. Only a short one in an unusual form is parsed. */
+/** The type of an event; '' if it has none. Only a short event in an unusual form is parsed. */
 export function eventType(text: string): string {
   const found = typeAtStart.exec(text.length > 400 ? text.slice(0, 400) : text)?.[1]
   if (found !== undefined) return found
@@ -25,7 +25,7 @@ function scannedType(text: string): string {
   return typeof type === 'string' ? type : ''
 }
 
-/** Deltas of what a model says, by event type: those that carry text, and those that carry sound in base64. */
+/** Deltas of a model's speech, by event type: those that carry text, and those that carry audio in base64. */
 const textDeltas: ReadonlySet<string> = new Set([
   'response.text.delta',
   'response.output_text.delta',
@@ -42,12 +42,14 @@ export function deltaKind(type: string): 'text' | 'sound' | undefined {
   return soundDeltas.has(type) ? 'sound' : undefined
 }
 
-/** The response that a delta belongs to; '' where it does not say. */
+/** The response that a delta belongs to; '' if it does not say. */
 export function responseIdOf(text: string): string {
   return /"response_id"\s*:\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? ''
 }
 
-/** The string of a field of an event as it is written, with its escapes; '' where there is none. Skips what is long without reading it. */
+/**
+ * The raw string of an event's field, with its escapes; '' if there is none. Skips long values without reading them.
+ */
 export function writtenField(text: string, name: string): string {
   const start = new RegExp(`"${name}"\\s*:\\s*"`).exec(text)
   if (!start) return ''
@@ -61,18 +63,18 @@ export function writtenField(text: string, name: string): string {
   }
 }
 
-/** A written string as what it says. */
+/** Decodes a raw string. */
 export function readWritten(written: string): string {
   const read = tryParse(`"${written}"`)
   return typeof read === 'string' ? read : written
 }
 
-/** Bytes that base64 of this length stands for. */
+/** Bytes that base64 of this length decodes to. */
 export function bytesOfBase64(written: string): number {
   return Math.floor((written.length * 3) / 4)
 }
 
-/** Sound, as bytes per second. */
+/** Audio formats, in bytes per second. */
 export interface SoundFormats {
   readonly input: number
   readonly output: number
@@ -81,10 +83,10 @@ export interface SoundFormats {
 const pcm = 48_000
 const telephone = 8_000
 
-/** Before a session says otherwise: 16 bits at 24 kHz. */
+/** The default of a session: 16 bits at 24 kHz. */
 export const usualSound: SoundFormats = { input: pcm, output: pcm }
 
-/** The formats that a session has, in the form of either version of the API; those it does not name stay. */
+/** The audio formats of a session, in the form of either version of the API; those it does not name stay. */
 export function soundFormats(session: unknown, before: SoundFormats): SoundFormats {
   if (!isObject(session)) return before
   const audio = isObject(session['audio']) ? session['audio'] : {}
@@ -95,7 +97,7 @@ export function soundFormats(session: unknown, before: SoundFormats): SoundForma
   }
 }
 
-/** The model that writes down what the caller says, in the form of either version of the API. */
+/** The model that transcribes the caller's speech, in the form of either version of the API. */
 export function transcriptionModel(session: unknown): string | undefined {
   if (!isObject(session)) return undefined
   const audio = isObject(session['audio']) ? session['audio'] : {}
@@ -110,7 +112,7 @@ function bytesPerSecond(format: unknown): number | undefined {
   return /g711|pcmu|pcma/.test(name) ? telephone : pcm
 }
 
-/** What an event of the caller adds to the prompt: its texts, and how many images. */
+/** What a caller's event adds to the prompt: its texts, and the number of images. */
 export function saidIn(text: string): { texts: string[]; images: number } {
   const found = { texts: [] as string[], images: 0 }
   const event = tryParse(text)
@@ -120,7 +122,7 @@ export function saidIn(text: string): { texts: string[]; images: number } {
 
 /** Fields with text that the model reads. */
 const readFields = ['text', 'transcript', 'instructions', 'arguments', 'output', 'description', 'name'] as const
-/** Items stand in parts of items in an event; what is nested deeper is no part of any. */
+/** In an event, items are nested in parts of items; anything nested deeper is not an item. */
 const deepest = 8
 
 function collect(value: unknown, found: { texts: string[]; images: number }, depth: number): void {
@@ -137,5 +139,5 @@ export function errorEvent(eventId: string, error: JsonObject): string {
   return JSON.stringify({ type: 'error', event_id: eventId, error: { ...error, event_id: null } })
 }
 
-/** Asks the upstream to stop what it is saying. */
+/** Asks the upstream to stop speaking. */
 export const cancelEvent = JSON.stringify({ type: 'response.cancel' })

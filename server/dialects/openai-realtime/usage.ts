@@ -2,9 +2,9 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * The usage of one response (OpenAI Realtime API reference, "response.done") → Usage. Undefined when a total is missing,
- * negative or fractional: then nothing of it is believed. A part that cannot belong to its total is left out, so that
- * what it is about costs the plain price.
+ * The usage of one response (OpenAI Realtime API reference, "response.done") → Usage. Undefined if a total is missing,
+ * negative or fractional: then none of it is trusted. A part that cannot belong to its total is dropped, so its tokens
+ * cost the plain price.
  */
 export function readRealtimeUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined
@@ -23,7 +23,7 @@ export function readRealtimeUsage(raw: unknown): Usage | undefined {
 function promptParts(found: JsonObject, total: number): Partial<Usage> {
   const ofCached = details(found, 'cached_tokens_details')
   const sound = atMost(total, found['audio_tokens'])
-  // Beside sound that fits, images are cut to the room that is left.
+  // If the audio fits, images are reduced to the rest of the total.
   const images = Math.min(atMost(total, found['image_tokens']), total - sound)
   const cached = count(found['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
@@ -40,13 +40,13 @@ function promptParts(found: JsonObject, total: number): Partial<Usage> {
   }
 }
 
-/** A count that can belong to the total; 0 = there is none, or it cannot. */
+/** A count that can be part of the total; 0 = there is none, or it cannot be. */
 function atMost(total: number, value: unknown): number {
   const tokens = count(value) ?? 0
   return tokens <= total ? tokens : 0
 }
 
-/** Sound and reasoning of the completion. What is larger than it can only be beside it. */
+/** Audio and reasoning of the completion. Reasoning larger than the completion must have been counted separately. */
 function completionParts(found: JsonObject, total: number): Partial<Usage> {
   const sound = count(found['audio_tokens']) ?? 0
   const reasoning = count(found['reasoning_tokens']) ?? 0
@@ -68,7 +68,7 @@ const classes = [
   'audioCompletionTokens',
 ] as const
 
-/** The usage of several responses together. */
+/** The sum of the usage of several responses. */
 export function sumOf(usages: readonly Usage[]): Usage {
   const sum = (name: keyof Omit<Usage, 'tier' | 'doubt'>) =>
     usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)

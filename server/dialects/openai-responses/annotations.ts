@@ -10,7 +10,7 @@ export function citationsIn(annotations: unknown): Citation[] {
   return looseList(annotations).map(citationIn)
 }
 
-/** One annotation; all of it is kept, for its own dialect. */
+/** One annotation; all of it is kept, for use in the same dialect. */
 export function citationIn(annotation: JsonObject): Citation {
   const { start_index: start, end_index: end } = annotation
   const url = looseText(annotation['url'])
@@ -26,7 +26,7 @@ export function citationIn(annotation: JsonObject): Citation {
   }
 }
 
-/** A citation as an annotation; undefined for one that names no address. */
+/** A citation as an annotation; undefined if it has no URL. */
 function annotationOut(citation: Citation, length: number): JsonObject | undefined {
   if (citation.native?.dialect === dialect) return citation.native.fields
   if (!citation.url) return undefined
@@ -39,7 +39,7 @@ function annotationOut(citation: Citation, length: number): JsonObject | undefin
   } satisfies WireCitation
 }
 
-/** Citations as annotations, without those that name no address. */
+/** Citations as annotations, without those that have no URL. */
 export function annotationsOut(citations: readonly Citation[], length: number): JsonObject[] {
   return citations.map((each) => annotationOut(each, length)).filter((each) => each !== undefined)
 }

@@ -4,8 +4,8 @@ import type { Failure } from '../neutral/reply.ts'
 import { failedOut } from './reply.ts'
 
 /**
- * The events by which a stream that came from the service itself ends, where it breaks off: the one that some programs
- * raise, and the end that others wait for. `head`: names of the answer; `sequence`: the number of the next event.
+ * The events that end a stream of the service itself when it is cut off: the error that some programs raise, and the
+ * end that others wait for. `head`: ids of the answer; `sequence`: the number of the next event.
  */
 export function failedEvents(failure: Failure, requestId: string, head: JsonObject, sequence: number): string {
   const error = errorOut(failure, requestId)

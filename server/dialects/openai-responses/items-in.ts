@@ -9,7 +9,10 @@ import type { FlatNames } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
-/** `input`: a text, or items, of which those of one side become one turn. Throws GatewayError with an item's place. */
+/**
+ * `input`: a text, or items; consecutive items of one side become one turn. Throws GatewayError with the path of an
+ * item.
+ */
 export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; messages: Message[] } {
   const input = body.raw('input')
   if (input === undefined) throw missingField('input')
@@ -21,12 +24,12 @@ export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; m
   for (const item of body.each('input') ?? []) {
     const { role, parts, isMessage } = itemIn(item, names)
     if (role === 'system' && turns.length === 0) {
-      // One by one: a call does not take as many arguments as a caller may send parts.
+      // Added one by one: a function call cannot take as many arguments as a caller may send parts.
       for (const part of textsOnly(parts, item)) system.push(part)
       continue
     }
     const last = turns.at(-1)
-    // What the model did between two turns of the user is one turn; results of calls at once are one, too.
+    // Everything the model did between two user turns is one turn; so are the results of parallel calls.
     const goesOn = last?.role === role && (role === 'assistant' || (!isMessage && !last.isMessage))
     if (last && goesOn) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts, isMessage })
@@ -38,7 +41,7 @@ export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; m
 interface Turn {
   role: Message['role']
   parts: (Part | LooseSeal)[]
-  /** Written by somebody, not the outcome of a tool. */
+  /** Written by somebody, not the output of a tool. */
   isMessage: boolean
 }
 
@@ -63,7 +66,7 @@ function itemIn(item: Fields, names: FlatNames): Turn {
     case 'reasoning':
       return { role: 'assistant', parts: [reasoningIn(item)], isMessage: false }
     default: {
-      // What the caller's side answers to a call is named so.
+      // All results that the caller's side sends have names of this form.
       const role = /_output$|_response$/.test(type) ? 'user' : 'assistant'
       return { role, parts: [{ type: 'native', dialect, value: item.whole() }], isMessage: false }
     }
@@ -74,7 +77,7 @@ function messageIn(item: Fields): Turn {
   const role = item.word('role', ['user', 'assistant', 'system', 'developer'])
   if (!role) throw missingField(item.at('role'))
   const content = contentIn(item, 'content')
-  // Names of a message's own (its id, its phase) stay with its first text.
+  // A message's own ids (its id, its phase) stay with its first text.
   const { native } = item.native(dialect)
   const parts = native ? content.map((part, index) => (index === 0 ? withNative(part, native.fields) : part)) : content
   return { role: role === 'developer' ? 'system' : role, parts, isMessage: true }

@@ -15,7 +15,7 @@ import { type Namespaces, spaceOut } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
-/** The messages of a conversation as items of `input`. Throws GatewayError for a part that no item can say. */
+/** The messages of a conversation as items of `input`. Throws GatewayError for a part that no item can express. */
 export function itemsOut(messages: readonly Message[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
   return messages.flatMap((message) => {
     losses.lose('speaker', message.name)
@@ -42,7 +42,7 @@ function messageItem(role: string, parts: readonly Part[], content: JsonObject[]
   return { type: 'message', role, content: isPlain ? first['text'] : content, ...ownMessage(parts) }
 }
 
-/** Names that a message came with. */
+/** Ids that a message arrived with. */
 function ownMessage(parts: readonly Part[]): JsonObject {
   const [first] = parts
   const message =
@@ -71,7 +71,7 @@ function nativeOut(part: Part & { type: 'text' }, losses: DroppedFields): JsonOb
   return rest
 }
 
-/** OpenAI caches by itself; its own mark goes back to it only. */
+/** OpenAI caches automatically; its own cache mark is only sent back to it. */
 function markOut(mark: CacheMark | undefined, losses: DroppedFields): JsonObject {
   if (!mark) return {}
   if (!losses.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }
@@ -108,7 +108,7 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   }
 }
 
-/** A model's turn: what it said between two thoughts or calls is one message. */
+/** A model's turn: text between two thoughts or calls is one message. */
 function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let said: Part[] = []

@@ -3,8 +3,8 @@ import type { Namespace, Tool } from '../neutral/conversation.ts'
 import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
- * Names of tools that stand in namespaces (OpenAI API reference, "namespace"), as one name each: other services know no
- * namespaces. No two tools of a request get the same.
+ * The names of tools in namespaces (OpenAI API reference, "namespace"), each as one flat name, since other services
+ * have no namespaces. No two tools of a request get the same name.
  */
 export class FlatNames {
   readonly #flat = new Map<string, string>()
@@ -25,12 +25,12 @@ export class FlatNames {
     this.#flat.set(keyOf(space, name), flat)
   }
 
-  /** The one name of a tool; its own where it stands in no namespace that is declared. */
+  /** The flat name of a tool; its own name if it is in no declared namespace. */
   of(space: string | undefined, name: string): string {
     return (space === undefined ? undefined : this.#flat.get(keyOf(space, name))) ?? name
   }
 
-  /** The one name of the tool that an object speaks of. A namespace that is not declared is left to its own dialect. */
+  /** The flat name of the tool that an object refers to. An undeclared namespace is left to its own dialect. */
   in(owner: Fields): string {
     const name = owner.needText('name')
     const space = looseText(owner.value['namespace'])
@@ -42,7 +42,7 @@ function keyOf(space: string, name: string): string {
   return JSON.stringify([space, name])
 }
 
-/** The tools of a namespace, each with its one name. */
+/** The tools of a namespace, each with its flat name. */
 export function spaceIn(space: Fields, names: FlatNames, toolIn: (tool: Fields) => Tool): Tool[] {
   const name = space.needText('name')
   const description = space.text('description')
@@ -54,22 +54,22 @@ export function spaceIn(space: Fields, names: FlatNames, toolIn: (tool: Fields) 
   })
 }
 
-/** The namespaces of tools by the tools' one name. */
+/** The namespaces of tools by flat name. */
 export type Namespaces = ReadonlyMap<string, Namespace>
 
-/** A call's own name and its namespace, as members to spread. */
+/** A call's own name and its namespace, as fields to spread. */
 export function spaceOut(space: Namespace | undefined): { name?: string; namespace?: string } {
   return space ? { name: space.own, namespace: space.name } : {}
 }
 
-/** Finds them. */
+/** Collects the namespaces. */
 export function namespacesOf(tools: readonly Tool[]): Namespaces {
   const found = new Map<string, Namespace>()
   for (const tool of tools) if ('within' in tool && tool.within) found.set(tool.name, tool.within)
   return found
 }
 
-/** Tools for this dialect, those of a namespace within it again. */
+/** Tools for this dialect, with those of a namespace put back into it. */
 export function inSpaces(tools: readonly (readonly [Tool, Record<string, unknown>])[]): Record<string, unknown>[] {
   const out: Record<string, unknown>[] = []
   for (const [tool, wire] of tools) {

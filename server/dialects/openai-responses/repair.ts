@@ -6,10 +6,10 @@ import { ownState } from '../wire/thought-signature.ts'
 import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'openai-responses'
-/** Ids of thoughts that were written here: no service knows them. */
+/** Ids of thoughts that we made up: no service knows them. */
 const ownId = /^rs_\d{31}_\d+$/
 
-/** A request of the Responses API with thoughts that its service knows, and ids of calls that it takes. */
+/** A Responses API request with only thoughts that its service knows, and call ids that it accepts. */
 export function repairItems(body: JsonObject, text: string, options: RepairOptions): Repair {
   const { edits, dropped } = withKnownThoughts(body, text, options)
   const input = edits['input'] ?? body['input']
@@ -18,7 +18,7 @@ export function repairItems(body: JsonObject, text: string, options: RepairOptio
   return { edits: fit ? { ...edits, input: fit } : edits, dropped }
 }
 
-/** Items that are calls or what they gave. */
+/** Items that are calls or their results. */
 const callsIn: CallPlaces = {
   member: (item) =>
     typeof item['call_id'] === 'string' && /_call(?:_output)?$/.test(looseText(item['type'])) ? 'call_id' : undefined,
@@ -26,8 +26,8 @@ const callsIn: CallPlaces = {
 }
 
 /**
- * The request without thoughts that the service cannot know: those that another one encrypted, and
- * those that it can find neither by a content nor by an id.
+ * The request without thoughts that the service cannot know: those that another service encrypted, and those that it
+ * can find neither by content nor by id.
  */
 function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
   const { input } = body
@@ -41,7 +41,7 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
       return own ? [own] : []
     }
     if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
-    // What followed a thought is refused without it where the service finds it by its id.
+    // If the service finds a thought by its id, it refuses the item after it without that thought.
     const { id: _id, ...rest } = item
     return [rest]
   })
@@ -54,7 +54,7 @@ function isThought({ type, id }: JsonObject): boolean {
   return type === 'reasoning' || (type === 'item_reference' && looseText(id).startsWith('rs_'))
 }
 
-/** A thought as the service knows it; undefined where it does not. */
+/** A thought as the service knows it; undefined if it does not. */
 function knownThought(item: JsonObject): JsonObject | undefined {
   const sealed = item['encrypted_content']
   const id = looseText(item['id'])

@@ -42,7 +42,7 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
-/** The service has only taken the request, and works on. */
+/** The service has only accepted the request and is still working on it. */
 function isToCome({ status }: JsonObject, parts: readonly ReplyPart[]): boolean {
   return parts.length === 0 && (status === 'queued' || status === 'in_progress')
 }
@@ -87,7 +87,7 @@ export function contentIn(content: JsonObject): ReplyPart {
   }
 }
 
-/** A call; its input may be still to come. */
+/** A call; its input may still follow. */
 export function callIn(item: JsonObject): ReplyPart & { type: 'tool-call' } {
   const isFreeform = item['type'] === 'custom_tool_call'
   return {
@@ -112,7 +112,7 @@ function reasoningIn(item: JsonObject): ReasoningPart {
   }
 }
 
-/** A whole answer for a caller of the Responses API: the first choice, which is all that the dialect knows. */
+/** A whole answer for a caller of the Responses API: only the first choice, since the dialect knows no others. */
 export function encodeReply(reply: Reply, frame: Frame): WireResponse {
   const [choice] = reply.choices
   const freeform = freeformNames(frame.request)
@@ -122,9 +122,9 @@ export function encodeReply(reply: Reply, frame: Frame): WireResponse {
   return finished(response, stopOut(choice?.stop ?? { reason: 'stop' }), reply, frame)
 }
 
-/** Gives every item of an answer a name of its own. */
+/** Gives every item of an answer a unique id. */
 export class ItemNames {
-  /** Thoughts have a sealed form, whoever made them. */
+  /** Thoughts have an encrypted form, whoever made them. */
   readonly sealsThoughts: boolean
   readonly #id: string
   readonly #spaces: Namespaces
@@ -136,7 +136,7 @@ export class ItemNames {
     this.#spaces = namespacesOf(request.tools)
   }
 
-  /** The namespace of a tool by its one name. */
+  /** The namespace of a tool by its flat name. */
   space(name: string): ReturnType<Namespaces['get']> {
     return this.#spaces.get(name)
   }
@@ -146,7 +146,7 @@ export class ItemNames {
   }
 }
 
-/** The items of one part; none for what the dialect cannot show. */
+/** The items of one part; none if the dialect cannot show it. */
 export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<string>): JsonObject[] {
   switch (part.type) {
     case 'text':
@@ -172,10 +172,10 @@ export function messageItem(id: string, content: WireContent, phase: Phase = {})
   return { id, type: 'message', status: 'completed', role: 'assistant', content: [content], ...phase }
 }
 
-/** Whether a message was said on the way or as the answer, where its maker tells that. */
+/** Whether a message is commentary or the final answer, if its service says so. */
 export type Phase = Pick<WireMessage, 'phase'>
 
-/** The phase of the message that a text came in. */
+/** The phase of the message that a text came from. */
 export function phaseOf({ native }: Omit<TextPart, 'type'>): Phase {
   const phase = native?.dialect === dialect ? native.fields['phase'] : undefined
   return phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
@@ -192,10 +192,10 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
-/** What stands in the sealed form of a thought that its maker has not sealed: nothing but whose it is. */
+/** The encrypted form of a thought that its service did not encrypt: it only names the service. */
 const unsealed: Seal = { from: 'openai-chat', value: '' }
 
-/** True where the caller asked for the sealed form of thoughts, and goes on only with items that have one. */
+/** True if the caller requested the encrypted form of thoughts, and only continues with items that have one. */
 function wantsSealed({ native }: Conversation): boolean {
   const include = native?.dialect === dialect ? native.fields['include'] : undefined
   return Array.isArray(include) && include.includes('reasoning.encrypted_content')
@@ -214,7 +214,7 @@ export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean):
   }
 }
 
-/** Another service's state goes in an item of its own beside its part: callers bring such items back unread. */
+/** Another service's state goes in its own item next to its part: callers send such items back unread. */
 export function sealItems(
   seal: Seal | undefined,
   names: ItemNames,
@@ -224,7 +224,7 @@ export function sealItems(
   return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, owner) }]
 }
 
-/** A call as an item; what stood for free text is that again. */
+/** A call as an item; input that was free text becomes free text again. */
 export function replyCall(
   part: Part & { type: 'tool-call' },
   names: ItemNames,
@@ -246,7 +246,7 @@ export function replyCall(
 
 function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObject[] {
   if (part.source.kind !== 'inline') return []
-  // What a model says aloud can at least be read.
+  // The transcript of the model's speech can at least be read.
   if (part.media === 'audio' && part.transcript)
     return [messageItem(names.next('msg'), textContent({ text: part.transcript }))]
   if (part.media !== 'image') return []
@@ -259,7 +259,7 @@ function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObjec
   return [image]
 }
 
-/** The end of an answer that failed midway. */
+/** The end of an answer that failed partway. */
 export function failedOut(failure: Failure): Pick<WireResponse, 'error'> & { status: 'failed' } {
   return { status: 'failed', error: { code: failure.code ?? 'server_error', message: failure.message } }
 }

@@ -54,7 +54,7 @@ export function decodeRequest(wire: JsonObject): Conversation {
   }
 }
 
-/** Probabilities are asked for among what an answer is to include, or by how many of them. */
+/** Log probabilities are requested in the `include` list, or by their number. */
 function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return Number(top_logprobs) > 0 || (Array.isArray(include) && include.includes(logprobsInclude))
 }
@@ -85,7 +85,7 @@ function toolIn(tool: Fields): Tool {
   }
 }
 
-/** Images are made by a tool here. */
+/** Images are made with a tool here. */
 function outputIn(tools: readonly Tool[]): OutputWish | undefined {
   const makesImages = tools.some((tool) => tool.type === 'native' && tool.value['type'] === 'image_generation')
   return makesImages ? { modalities: ['text', 'image'] } : undefined
@@ -105,7 +105,7 @@ function choiceIn(body: Fields, names: FlatNames): ToolChoice | undefined {
   return { mode: 'tool', tool: referenceIn(fields, names) }
 }
 
-/** A namespace on the list allows all its tools. */
+/** A namespace in the list allows all of its tools. */
 function allowedIn(tool: Fields, body: Fields, names: FlatNames): ToolReference[] {
   if (tool.text('type') !== 'namespace') return [referenceIn(tool, names)]
   const space = tool.needText('name')

@@ -11,7 +11,7 @@ import { inSpaces, namespacesOf } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
-/** What the Responses API has a field for. */
+/** The settings that the Responses API has a field for. */
 const said = [
   'logprobs',
   'verbosity',
@@ -24,7 +24,10 @@ const said = [
   'summary',
 ] as const
 
-/** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for what cannot be said. */
+/**
+ * A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for anything
+ * that cannot be expressed.
+ */
 export function encodeRequest(given: Conversation): EncodedRequest {
   const conversation = spelledOut(given, dialect)
   const losses = new DroppedFields(conversation, dialect)
@@ -42,7 +45,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
     stream: stream || undefined,
     ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, losses.isForeign) }),
     max_output_tokens: conversation.maxTokens,
-    // Nothing of a call that came in another dialect can be asked for by its id later.
+    // A call from another dialect cannot be retrieved by its id later.
     ...(losses.isForeign && { store: false, include: includes(conversation) }),
     ...commonOut(conversation, losses),
     ...(!losses.isForeign && {
@@ -60,12 +63,12 @@ export function encodeRequest(given: Conversation): EncodedRequest {
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
-/** An object; none where it would be empty. */
+/** An object, or undefined if it would be empty. */
 function filled(object: JsonObject): JsonObject | undefined {
   return Object.values(object).some((value) => value !== undefined) ? object : undefined
 }
 
-/** What must be asked for to come: sealed thoughts, for the next turn, and probabilities. */
+/** Output that must be requested explicitly: encrypted thoughts, for the next turn, and log probabilities. */
 function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
   const names = [
     ...(reasoning ? ['reasoning.encrypted_content'] : []),
@@ -74,7 +77,7 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
   return names.length > 0 ? names : undefined
 }
 
-/** This dialect has a list of allowed tools; only what it has none of is left out of it. */
+/** This dialect has a list of allowed tools; only tools that it does not have are left off the list. */
 function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const write = (tool: Tool) => toolOut(tool, losses)
   const choice = conversation.toolChoice
@@ -85,7 +88,7 @@ function offered(conversation: Conversation, losses: DroppedFields): Offer {
   return { tools: written(conversation.tools, losses), choice: { ...choice, tools } }
 }
 
-/** In its own dialect each tool goes back into its namespace, whatever the choice among them. */
+/** In its own dialect each tool goes back into its namespace, whatever the tool choice. */
 function inOwnSpaces({ tools }: Conversation, offer: Offer, losses: DroppedFields): Offer {
   return losses.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, losses) }
 }
@@ -99,7 +102,7 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
     case 'function': {
       losses.lose('cacheMark', tool.cache)
       const { name, description, schema } = tool
-      // What is left out counts as strict here, and as not strict elsewhere.
+      // The default is strict here, and not strict elsewhere.
       const strict = tool.strict ?? (losses.isForeign ? false : undefined)
       const native = losses.native(tool.native)
       return [

@@ -8,7 +8,7 @@ import type { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireResponse } from './wire.ts'
 
-/** What a response repeats of its request, and what it has besides from the start. */
+/** The fields that a response repeats from its request, and those that it has from the start. */
 export function skeleton(
   frame: Frame,
   id = frame.id,
@@ -30,7 +30,7 @@ export function skeleton(
     incomplete_details: null,
     instructions: asked['instructions'] ?? null,
     max_output_tokens: request.maxTokens ?? null,
-    // No channel of another dialect keeps to such a limit.
+    // No channel of another dialect supports such a limit.
     max_tool_calls: null,
     metadata: (request.metadata ?? {}) as WireResponse['metadata'],
     model,
@@ -43,9 +43,9 @@ export function skeleton(
     reasoning: wholeReasoning(asked['reasoning']),
     safety_identifier: request.userId ?? null,
     service_tier: typeof asked['service_tier'] === 'string' ? asked['service_tier'] : 'auto',
-    // Nothing is kept that could be asked for by the answer's id.
+    // Nothing is stored that could be retrieved by the answer's id.
     store: false,
-    // What the service tells of a request that names no value.
+    // The service's defaults for a request that names no value.
     temperature: request.temperature ?? 1,
     text: wholeText(asked['text']),
     tool_choice: asked['tool_choice'] ?? 'auto',
@@ -70,11 +70,11 @@ function wholeText(asked: unknown): WireResponse['text'] {
   return { ...text, format: { ...format, description, strict } }
 }
 
-/** A tool of the request with the members that the service adds. */
+/** A tool of the request with the fields that the service adds. */
 function wholeTool(tool: JsonObject): JsonObject {
   switch (tool['type']) {
     case 'function':
-      // A schema that the caller did not call strict is not enforced by other services.
+      // A schema that the caller did not mark as strict is not enforced by other services.
       return { ...tool, description: tool['description'] ?? null, strict: tool['strict'] ?? false }
     case 'custom':
       return { ...tool, format: tool['format'] ?? { type: 'text' } }
@@ -85,7 +85,7 @@ function wholeTool(tool: JsonObject): JsonObject {
   }
 }
 
-/** A response with its end. */
+/** A response that has ended. */
 export function finished(
   response: WireResponse,
   { status, incomplete_details }: ReturnType<typeof stopOut>,
@@ -100,7 +100,7 @@ export function finished(
   }
 }
 
-/** A response with what it used; the tier stands beside that. */
+/** A response with its usage; the service tier is a separate field. */
 export function counted(response: WireResponse, usage: Reply['usage']): WireResponse {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return { ...response, usage: usage ? usageOut(usage) : null, service_tier: tier ?? 'default' }

@@ -13,20 +13,20 @@ import { type StreamItem, StreamItems } from './stream-items.ts'
 import { StreamTeller } from './stream-teller.ts'
 
 /**
- * Follows a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every event of an
- * end repeats what came before it: whatever no delta told is told then, once.
+ * Follows a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every end event
+ * repeats the content before it: whatever no delta contained is passed on then, once.
  */
 export class ResponseStreamDecoder implements StreamDecoder {
   readonly #items = new StreamItems()
   readonly #teller = new StreamTeller()
   #started = false
   #ended = false
-  /** Names of the answer, and the highest number of its events. */
+  /** Ids of the answer, and its highest event number. */
   #head: JsonObject = {}
   #sequence = -1
-  /** Something came that could not be read. */
+  /** Something arrived that could not be read. */
   #hasGap = false
-  /** The beginning of what goes on, or the end of what should have ended, was in that. */
+  /** The start of something that continues, or the end of something that should have ended, was unreadable. */
   #isTorn = false
 
   push(data: string): StreamEvent[] {
@@ -50,7 +50,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#fail(event)
       default:
-        // Servers behind other software answer with an error of chat's form.
+        // Servers behind other software answer with an error in the form of OpenAI's chat.
         if (type === '' && isObject(event['error'])) return this.#fail(event)
         this.#within(type, event)
         return this.#told()
@@ -70,7 +70,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** What the last event made known; nobody could act on a call whose input contradicts itself. */
+  /** What the last event revealed; nobody could act on a call whose input contradicts itself. */
   #told(): StreamEvent[] {
     const events = this.#teller.take()
     if (this.#isTorn) return this.#end([{ type: 'error', failure: unreadable }])
@@ -119,18 +119,18 @@ export class ResponseStreamDecoder implements StreamDecoder {
     const response = looseObject(event['response'])
     const usage = readUsage(usageOf(response))
     const error = isObject(response['error']) ? response['error'] : isObject(event['error']) ? event['error'] : event
-    // A bare event's own type says "error", which is no kind of one.
+    // The type of a bare event is "error", which is not a kind of error.
     const { type, ...rest } = error
     const failure = decodeFailure(0, { error: type === 'error' ? rest : error })
     return this.#end([...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'error', failure }])
   }
 
-  /** The item that an event within one belongs to. */
+  /** The item that an event within an item belongs to. */
   #item(event: JsonObject, type: string): StreamItem {
     return this.#expected(this.#items.within(event, type))
   }
 
-  /** Behind what could not be read no item and no content part goes on whose beginning was not told. */
+  /** After an unreadable event, an item or content part whose start has not been seen cannot continue. */
   #expected(item: StreamItem, content?: string): StreamItem {
     const hasBegun = item.hasBegun && (content === undefined || item.begunContents.has(content))
     this.#isTorn ||= this.#hasGap && !hasBegun
@@ -178,7 +178,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     this.#teller.content(known, contentKey(event), contentIn(part))
   }
 
-  /** Text of one piece: more of it, or the whole of it. */
+  /** Text of one piece: more of it, or all of it. */
   #piece(type: string, event: JsonObject): void {
     const delta = looseText(event['delta'])
     const content = contentKey(event)
@@ -233,7 +233,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 }
 
-/** The one piece of a call. */
+/** The only piece of a call. */
 const inputKey = 'input'
 
 function contentKey(event: JsonObject): string {

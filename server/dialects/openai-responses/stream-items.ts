@@ -8,40 +8,40 @@ export interface StreamPart {
   readonly index: number
   readonly type: ReplyPart['type']
   isEnded: boolean
-  /** How many citations and token probabilities were told, and whether the seal was. */
+  /** How many citations and log probabilities were passed on, and whether the signature was. */
   citations: number
   logprobs: number
   isSealed: boolean
 }
 
-/** A stretch of text that the service counts by itself: a content part, a summary part, the input of a call. */
+/** A text that the service numbers separately: a content part, a summary part, the input of a call. */
 export interface StreamPiece {
-  /** What the caller was told of it. */
+  /** The text passed on so far. */
   readonly told: TextBuffer
   part: StreamPart
-  /** Came with the start of a call: a placeholder where deltas follow, the input where none do. */
+  /** Input that came with the start of a call: a placeholder if deltas follow, else the whole input. */
   held: string
 }
 
-/** One item of the output as far as it came. */
+/** One item of the output so far. */
 export interface StreamItem {
   readonly type: string
   callId: string
   readonly pieces: Map<string, StreamPiece>
-  /** Input of a call whose name has not come yet. */
+  /** Input of a call whose name has not arrived. */
   early: string
-  /** Its start was told, not only deltas of it. */
+  /** Its start event was seen, not only deltas. */
   hasBegun: boolean
-  /** Content parts whose start was told, by number. */
+  /** Content parts whose start event was seen, by number. */
   readonly begunContents: Set<string>
   isDone: boolean
-  /** It was found in the output that the last event repeats. */
+  /** It was matched with an item in the output that the last event repeats. */
   isClaimed: boolean
 }
 
 /**
- * Finds the item that an event speaks of. Services disagree: some leave out the place or the id, some number all items
- * alike, some name an item differently in every event.
+ * Finds the item that an event refers to. Services disagree: some omit the index or the id, some give all items the
+ * same index, some give an item a different id in every event.
  */
 export class StreamItems {
   readonly #all: StreamItem[] = []
@@ -60,7 +60,7 @@ export class StreamItems {
     return known?.type === type ? known : this.#new(type, id, '', place)
   }
 
-  /** The item that begins. */
+  /** The item that starts here. */
   begun(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
@@ -72,7 +72,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item that is told whole at its own end. */
+  /** The item that its own end event repeats as a whole. */
   done(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
@@ -84,7 +84,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item that stands at `place` in the output of the last event. `isTold`: its text was told, as far as can be seen. */
+  /** The item at `place` in the output of the last event. `isTold`: as far as can be seen, its text was passed on. */
   claimed(item: JsonObject, place: number, isTold: (known: StreamItem) => boolean): StreamItem {
     const type = looseText(item['type'])
     const isFree = (known: StreamItem | undefined): known is StreamItem =>
@@ -101,7 +101,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item of this place and type that has not come to its end; the last one where the place is not told. */
+  /** The item with this index and type that has not ended; without an index, the last one of the type. */
   #open(place: number | undefined, type: string): StreamItem | undefined {
     if (place === undefined) return this.#all.findLast((item) => item.type === type && !item.isDone)
     const known = this.#byPlace.get(place)
@@ -141,7 +141,7 @@ function hasCallId(known: StreamItem, item: JsonObject): boolean {
   return known.callId !== '' && known.callId === item['call_id']
 }
 
-/** Two calls with names of their own are two, whatever their place. */
+/** Two calls with different ids are two calls, whatever their index. */
 function isSameCall(known: StreamItem, item: JsonObject): boolean {
   const callId = looseText(item['call_id'])
   return known.callId === '' || callId === '' || known.callId === callId

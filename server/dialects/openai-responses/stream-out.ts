@@ -44,7 +44,7 @@ interface OpenItem {
   annotations: number
   /** Citations of its text so far. */
   readonly citations: Citation[]
-  /** Probabilities of its text so far. */
+  /** Log probabilities of its text so far. */
   readonly logprobs: JsonObject[]
 }
 
@@ -54,7 +54,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #names: ItemNames
   readonly #open = new Map<number, OpenItem>()
-  /** Parts that are sound. */
+  /** Parts that are audio. */
   readonly #sounds = new Set<number>()
   readonly #output: JsonObject[] = []
   #response: WireResponse | undefined
@@ -76,7 +76,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'part':
         return event.choice > 0 ? '' : this.#start() + this.#begin(event.index, event.part)
       case 'delta':
-        // Sound that can be read by its transcript is no text itself.
+        // Audio with a readable transcript is not text itself.
         return event.choice > 0 || this.#sounds.has(event.index) ? '' : this.#delta(event.index, event.text)
       case 'detail':
         return event.choice > 0 ? '' : this.#detail(event.index, event.detail)
@@ -109,7 +109,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return this.#written('response.created', rest) + this.#written('response.in_progress', rest)
   }
 
-  /** An item that comes whole. */
+  /** An item that is written as a whole. */
   #whole(item: JsonObject): string {
     const at = this.#output.push(item) - 1
     const rest = { output_index: at, item }
@@ -127,7 +127,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
           .join('')
       )
     if (part.type === 'media') this.#sounds.add(index)
-    // The place is taken now; the item stands there when it is whole.
+    // The index is reserved now; the item is put there when it is complete.
     const at = this.#output.push({}) - 1
     const item = this.#item(part)
     const open: OpenItem = {
@@ -148,7 +148,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return before + added + this.#delta(index, first) + this.#detail(index, { ...detail, ...sealed })
   }
 
-  /** The item as it begins. */
+  /** The item as it is at its start. */
   #item(part: ReplyPart): WireItem {
     if (part.type === 'tool-call') {
       const item = replyCall(part, this.#names, this.#freeform)
@@ -169,7 +169,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'tool-call': {
         open.part = { ...part, input: part.input + text }
         if (part.freeform) return this.#written('response.custom_tool_call_input.delta', { ...at, delta: text })
-        // Free text that comes as JSON is read when it is whole.
+        // Free text that arrives as JSON is decoded when it is complete.
         if (this.#freeform.has(part.name)) return ''
         return this.#written('response.function_call_arguments.delta', { ...at, delta: text })
       }
@@ -217,7 +217,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (!open) return ''
     const { part } = open
     if (transcript) {
-      // What a model says aloud can at least be read.
+      // The transcript of the model's speech can at least be read.
       open.part = { type: 'text', text: part.type === 'text' ? part.text : '' }
       open.citations.length = 0
       return this.#delta(index, transcript)
@@ -228,7 +228,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return this.#logprobs(open, logprobs) + this.#cited(open, open.part, citations)
   }
 
-  /** Probabilities of the text that was written last. */
+  /** Log probabilities of the text that was written last. */
   #logprobs(open: OpenItem, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length === 0) return ''
     for (const each of logprobs) open.logprobs.push(each)
@@ -263,12 +263,12 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const item = this.#closed(open)
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
-    // A seal that comes after its text stands behind it.
+    // A signature that comes after its text goes after it.
     const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names, 'before') : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
 
-  /** The whole item, under the name it was begun with. */
+  /** The complete item, under the id with which it started. */
   #closed(open: OpenItem): WireItem {
     const { id, part } = open
     if (part.type === 'tool-call') return this.#call(id, part)
@@ -282,7 +282,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
   }
 
-  /** The events that repeat what came in pieces. */
+  /** The events that repeat the content that came in pieces. */
   #closing(open: OpenItem): string {
     const { part } = open
     if (part.type === 'tool-call') return this.#callDone(open, part)
@@ -299,7 +299,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     }
     const late =
       part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
-    // The name is in no schema; the service's own events have it.
+    // The name is in no schema, but the service's own events have it.
     const rest = { ...at, arguments: item.arguments, name: item.name }
     return late + this.#written('response.function_call_arguments.done', rest)
   }
@@ -332,7 +332,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return begun + done + this.#written('response.content_part.done', { ...own, part })
   }
 
-  /** The response with all items that are whole. */
+  /** The response with all items that are complete. */
   #final(): WireResponse {
     const output = this.#output.filter((item) => Object.keys(item).length > 0)
     return { ...(this.#response ?? skeleton(this.#frame)), output }
@@ -347,7 +347,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Both forms that programs know: the event that some raise, and the end that others wait for. */
+  /** Both forms that client programs know: the event that some raise, and the end that others wait for. */
   #fail(failure: Failure): string {
     const error = errorOut(failure, this.#frame.id)
     const { code, message, param } = error
@@ -358,7 +358,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 }
 
-/** A message's content as far as it came. */
+/** A message's content so far. */
 function contentOf({ part, citations, logprobs }: OpenItem): WireContent {
   if (part.type === 'refusal') return refusalContent(part.text)
   return textContent({ text: part.type === 'text' ? part.text : '', citations, logprobs })
@@ -368,7 +368,7 @@ function phaseIn(part: ReplyPart): Phase {
   return part.type === 'text' ? phaseOf(part) : {}
 }
 
-/** The part without what is written as its first piece, and before it. */
+/** The part as it starts, without the text that is written as its first delta. */
 function emptied(part: ReplyPart): ReplyPart {
   if (part.type === 'tool-call') return { ...part, input: '', seal: undefined }
   if (part.type === 'text') return { type: 'text', text: '', ...(part.native && { native: part.native }) }

@@ -9,31 +9,31 @@ import type { StreamItem, StreamPart, StreamPiece } from './stream-items.ts'
 
 type Call = ReplyPart & { type: 'tool-call' }
 
-/** What separates the paragraphs of a thought's summary. */
+/** The separator between the paragraphs of a thought's summary. */
 const gap = '\n\n'
 
 /**
- * Tells the parts of items as events, each stretch of them once: what comes a second time, whole, adds only what is new.
- * What was told stays told; where the whole is another text, nothing is added to it.
+ * Reports the parts of items as events, each text once: a repeated, whole text adds only what is new. Reported text
+ * stays; if the whole text is different, nothing is added.
  */
 export class StreamTeller {
   /** Kinds of the parts so far. */
   readonly kinds = new Set<ReplyPart['type']>()
-  /** Part of a call's input was told, and the whole turned out to be another one. */
+  /** Part of a call's input was reported, and the complete input turned out to be different. */
   isContradictory = false
   #events: StreamEvent[] = []
   #parts = 0
-  /** The item that was whole last, whose parts have not ended yet. */
+  /** The last item that was complete; its parts have not ended yet. */
   #closing: StreamItem | undefined
 
-  /** The events since the last time. */
+  /** The events since the last call. */
   take(): StreamEvent[] {
     const events = this.#events
     this.#events = []
     return events
   }
 
-  /** A call begins; its input may be still to come. */
+  /** A call begins; its input may still follow. */
   call(item: StreamItem, call: Call): void {
     if (item.pieces.has('input')) return
     const piece = this.#begin(item, 'input', { ...call, input: '' })
@@ -49,7 +49,7 @@ export class StreamTeller {
     return known?.part ?? this.#begin(item, 'thought', part).part
   }
 
-  /** A content part of a message, as its start or its end tells it. */
+  /** A content part of a message, from its start or end event. */
   content(item: StreamItem, key: string, part: ReplyPart): void {
     const known = item.pieces.get(key)
     if (!known) {
@@ -63,7 +63,7 @@ export class StreamTeller {
     this.probable(item, key, (part.logprobs ?? []).slice(known.part.logprobs))
   }
 
-  /** More of a piece, which begins with it where the service left its start out. */
+  /** More of a piece. If the service skipped the start of the piece, this begins it. */
   more(item: StreamItem, key: string, text: string, type: 'text' | 'refusal' = 'text'): void {
     const piece = this.#piece(item, key, type)
     if (!piece) {
@@ -71,13 +71,13 @@ export class StreamTeller {
       return
     }
     if (text === '') return
-    // A whole input at the start is a placeholder where pieces follow.
+    // A whole input at the start is a placeholder if pieces follow.
     if (piece.held !== '' && !isObject(tryParse(piece.held))) this.#say(piece, piece.held)
     piece.held = ''
     this.#say(piece, text)
   }
 
-  /** A piece is told whole, and nothing more of it comes. */
+  /** A piece is repeated as a whole, and no more of it follows. */
   repeated(item: StreamItem, key: string, whole: string, type: 'text' | 'refusal' = 'text'): void {
     const piece = whole === '' ? item.pieces.get(key) : this.#piece(item, key, type)
     if (!piece) {
@@ -97,7 +97,7 @@ export class StreamTeller {
     this.#detail(part, { citations })
   }
 
-  /** Probabilities that are new. */
+  /** Log probabilities that are new. */
   probable(item: StreamItem, key: string, logprobs: readonly JsonObject[]): void {
     const part = item.pieces.get(key)?.part
     if (!part || logprobs.length === 0) return
@@ -105,7 +105,7 @@ export class StreamTeller {
     this.#detail(part, { logprobs })
   }
 
-  /** An item as the event of its end, or of the answer's end, tells it. */
+  /** An item as its own end event, or the answer's, repeats it. */
   whole(item: StreamItem, wire: JsonObject): void {
     const parts = outputIn(wire)
     if (wire['type'] === 'message') {
@@ -118,14 +118,14 @@ export class StreamTeller {
     else if (first && item.pieces.size === 0) this.#end(this.#begin(item, 'whole', first).part)
   }
 
-  /** The item is whole; its parts end with the next one's beginning, since the answer's end may know more of them. */
+  /** The item is complete. Its parts end when the next item begins, since the answer's end may add to them. */
   done(item: StreamItem): void {
     item.isDone = true
     if (item.type === 'message' || item.type === 'reasoning') this.#closing = item
     else this.close(item)
   }
 
-  /** No more comes of the item. */
+  /** No more of the item follows. */
   close(item: StreamItem): void {
     item.isDone = true
     for (const piece of item.pieces.values()) {
@@ -135,7 +135,7 @@ export class StreamTeller {
     }
   }
 
-  /** What was told of an item is the beginning of what a whole one says, or all of it. */
+  /** True if the reported text of an item is a prefix of a whole item's text, or all of it. */
   hasTold(item: StreamItem, wire: JsonObject): boolean {
     const wholes = outputIn(wire).map((part) =>
       part.type === 'tool-call' ? part.input : 'text' in part ? part.text : '',
@@ -162,7 +162,7 @@ export class StreamTeller {
     this.#detail(part, { seal: readSeal(seal, 'openai-responses') })
   }
 
-  /** The piece of this key, begun if it can be; a call cannot before its name is known. */
+  /** The piece with this key, begun if possible; a call cannot begin before its name is known. */
   #piece(item: StreamItem, key: string, type: 'text' | 'refusal'): StreamPiece | undefined {
     const known = item.pieces.get(key)
     if (known) return known
@@ -203,7 +203,7 @@ export class StreamTeller {
     }
   }
 
-  /** What of a whole text was not told yet. */
+  /** Reports the part of a whole text that was not reported yet. */
   #rest(piece: StreamPiece, whole: string): void {
     const { told } = piece
     if (whole.length <= told.length || !whole.startsWith(told.toString())) return
@@ -212,7 +212,7 @@ export class StreamTeller {
     this.#say(piece, rest)
   }
 
-  /** More of a piece; where its part has ended, text goes on in another part. */
+  /** More of a piece; if its part has ended, the text continues in a new part. */
   #say(piece: StreamPiece, text: string): void {
     const { part } = piece
     if (part.isEnded) {
@@ -234,7 +234,7 @@ export class StreamTeller {
   }
 }
 
-/** The input that was told is no whole one, and not the one that was meant. */
+/** True if the reported input is not complete JSON and differs from the whole input. */
 function isOther(told: string, whole: string): boolean {
   return whole !== '' && told !== whole && !isObject(tryParse(told))
 }

@@ -4,7 +4,7 @@ import type { Always, Plain } from '../neutral/always.ts'
 
 type Sdk = OpenAI.Responses.Response
 
-/** Members that OpenAI's SDK may do without, and the service and its published schema do not. */
+/** Fields that are optional in OpenAI's SDK, but required by the service and its published schema. */
 type Told =
   | 'background'
   | 'completed_at'
@@ -18,10 +18,13 @@ type Told =
   | 'top_logprobs'
   | 'truncation'
 
-/** Members that repeat the request, which is not checked again. */
+/** Fields that repeat the request; they are not checked again. */
 type Repeated = 'instructions' | 'reasoning' | 'service_tier' | 'text' | 'tool_choice' | 'tools'
 
-/** A response as programs for the Responses API read it. Its items are built one by one, or come from the service itself. */
+/**
+ * A response as client programs of the Responses API read it. Its items are built one by one, or come from the service
+ * itself.
+ */
 export type WireResponse = Always<
   Omit<Sdk, Repeated | 'error' | 'incomplete_details' | 'output' | 'output_text' | 'usage'>,
   Told
@@ -57,12 +60,15 @@ export type WireCitation = Plain<OpenAI.Responses.ResponseOutputText.URLCitation
 
 type Event = OpenAI.Responses.ResponseStreamEvent
 
-/** Members of events that are built and checked by themselves. */
+/** Fields of events that are built and checked separately. */
 type Built = 'annotation' | 'item' | 'part' | 'response'
 
 export type WireEventType = Event['type']
 
-/** What an event holds besides its type and number. The Open Responses specification has an error within the error event. */
+/**
+ * The fields of an event besides its type and number. In the Open Responses specification, the error event contains an
+ * error object.
+ */
 export type WireEvent<T extends WireEventType> = Omit<Extract<Event, { type: T }>, 'type' | 'sequence_number' | Built> &
   Pick<Parts, Built & keyof Extract<Event, { type: T }>> &
   (T extends 'error' ? { error: JsonObject } : unknown)

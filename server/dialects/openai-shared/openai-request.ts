@@ -5,7 +5,7 @@ import { efforts } from '../neutral/conversation.ts'
 import type { Fields } from '../neutral/fields.ts'
 import type { DroppedFields } from '../wire/dropped-fields.ts'
 
-/** What OpenAI's two dialects ask for in the same words. */
+/** The settings that OpenAI's two dialects express in the same words. */
 export function commonIn(body: Fields): Partial<Conversation> {
   // `user` is the older name, and the one that other services know.
   const userId = body.text('user') ?? body.text('safety_identifier')
@@ -26,7 +26,7 @@ export function commonIn(body: Fields): Partial<Conversation> {
   }
 }
 
-/** A tier that has a name in other dialects, too; another one is left to the caller's own. */
+/** A tier that other dialects also have; any other tier is left to the caller's own dialect. */
 function tierIn(body: Fields): Conversation['serviceTier'] {
   const known = body.knownWord('service_tier', ['auto', 'default', 'standard', 'flex', 'priority'])
   return known === 'default' ? 'standard' : known
@@ -49,7 +49,10 @@ export function commonOut(conversation: Conversation, losses: DroppedFields): Js
   }
 }
 
-/** Callers of other dialects do not know which models take a temperature; those of OpenAI's are told by OpenAI. */
+/**
+ * Callers of other dialects do not know which models accept a temperature; callers of OpenAI's dialects get OpenAI's
+ * own error.
+ */
 function samplingOut(conversation: Conversation, losses: DroppedFields): JsonObject {
   const { temperature, topP } = conversation
   if (!losses.isForeign || !isFixed(conversation)) return { temperature, top_p: topP }
@@ -58,18 +61,18 @@ function samplingOut(conversation: Conversation, losses: DroppedFields): JsonObj
   return {}
 }
 
-/** True where the model thinks and takes no temperature, top_p or penalties then. */
+/** True if the model thinks and then accepts no temperature, top_p or penalties. */
 export function isFixed({ model, reasoning }: Conversation): boolean {
   return fixesSampling(model) && reasoning?.effort !== 'none'
 }
 
-/** The effort a field names; null and "auto" leave it to the model. */
+/** The effort in a field; null and "auto" leave it to the model. */
 export function effortIn(owner: Fields, name: string): Effort | undefined {
   const word = owner.word(name, [...efforts, 'auto'] as const)
   return word === 'auto' ? undefined : word
 }
 
-/** A cache mark: OpenAI's own, or the one of services that took over Anthropic's. */
+/** A cache mark: OpenAI's own, or that of services that adopted Anthropic's. */
 export function cacheIn(owner: Fields): { cache?: CacheMark } {
   const own = owner.object('prompt_cache_breakpoint')
   const theirs = owner.fields('cache_control')
@@ -77,14 +80,14 @@ export function cacheIn(owner: Fields): { cache?: CacheMark } {
   return own ? { cache: { ttl: '' } } : {}
 }
 
-/** The options of OpenAI's web search, which stand beside the tools in one dialect and among them in the other. */
+/** The options of OpenAI's web search: a field next to the tools in one dialect, one of the tools in the other. */
 export function searchIn(options: Fields, dialect: DialectName): SearchTool {
   const contextSize = options.text('search_context_size')
   const location = options.object('user_location')
   const filters = options.fields('filters')
   const allowed = filters?.texts('allowed_domains')
   const blocked = filters?.texts('blocked_domains')
-  // The chat dialect puts the place into an object of its own.
+  // The chat dialect puts the location into its own object.
   const approximate = location?.['approximate']
   const place = typeof approximate === 'object' && approximate !== null ? (approximate as JsonObject) : location
   const { type: _type, ...rest } = place ?? {}

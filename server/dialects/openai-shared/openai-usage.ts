@@ -2,14 +2,15 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * OpenAI's `usage` object and the variants of services that speak its dialect → Usage. Returns undefined when a total is
- * missing, negative or fractional: then nothing of it is believed. `total_tokens` decides what is counted beside prompt and
- * completion; a part that is larger than its total can only be beside it. What the figures leave open is told in `doubt`.
+ * OpenAI's `usage` object, and the variants of services that speak its dialect → Usage. Returns undefined if a total is
+ * missing, negative or fractional: then none of it is trusted. `total_tokens` decides what is counted in addition to
+ * prompt and completion; a part that is larger than its total must be additional. `doubt` reports what the figures
+ * leave open.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
   const prompt = count(raw['prompt_tokens'] ?? raw['input_tokens'])
-  // Embeddings and moderations have no completion; a service that leaves the field out means 0.
+  // Embeddings and moderations have no completion; a service that omits the field means 0.
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
   const told = { prompt, completion }
@@ -38,7 +39,7 @@ function readParts(raw: JsonObject): Parts {
   // Transcriptions spell it "input_token_details" (OpenAI API reference, "transcription object").
   const prompt = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'] ?? raw['input_token_details'])
   const completion = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
-  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits beside the totals, everybody else within the details.
+  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals, all others within the details.
   const cached = first(
     prompt['cached_tokens'],
     raw['prompt_cache_hit_tokens'],
@@ -51,7 +52,7 @@ function readParts(raw: JsonObject): Parts {
     prompt['cache_creation_tokens'],
     raw['cache_creation_input_tokens'],
   )
-  // Mistral's transcriptions name the length of the sound, and its tokens in the total only.
+  // Mistral's transcriptions report the length of the audio, and count its tokens only in the total.
   const sound = first(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
   const ofCached = details(prompt['cached_tokens_details'])
   const cachedAudio = first(ofCached['audio_tokens'])
@@ -59,7 +60,7 @@ function readParts(raw: JsonObject): Parts {
   const written1h = first(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
   const audioIn = first(prompt['audio_tokens'], sound)
   const imageIn = first(prompt['image_tokens'])
-  // Perplexity tells it beside the totals.
+  // Perplexity reports it next to the totals.
   const reasoning = first(completion['reasoning_tokens'], raw['reasoning_tokens'])
   const audioOut = first(completion['audio_tokens'])
   const imageOut = first(completion['image_tokens'])
@@ -78,7 +79,7 @@ function readParts(raw: JsonObject): Parts {
   }
 }
 
-/** Tokens that are counted beside prompt and completion. */
+/** Tokens that are counted in addition to prompt and completion. */
 interface Beside {
   prompt: number
   completion: number
@@ -88,8 +89,8 @@ interface Beside {
 const nothingBeside: Beside = { prompt: 0, completion: 0 }
 
 /**
- * What is to be added to prompt and completion. First what a service is known to leave out of all totals, then what the
- * total tells, then what cannot be inside.
+ * What to add to prompt and completion: first what a service is known to omit from all totals, then what the total
+ * shows, then what cannot be part of a total.
  */
 function countedBeside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
   const rest = countedBeyond(raw)
@@ -106,9 +107,9 @@ function countedBeside(raw: JsonObject, parts: Parts, told: { prompt: number; co
 }
 
 /**
- * Services whose total does not tell. Vercel's gateway leaves reasoning out of the total, but not out of the price it
- * names; so does Perplexity's research with reasoning and the pages it cites. xAI always counts reasoning beside the
- * completion of a chat, and may give no total.
+ * Services whose total does not show it. Vercel's gateway omits reasoning from the total, but not from the price it
+ * reports; Perplexity's research does the same with reasoning and the pages it cites. xAI always counts reasoning in
+ * addition to the completion of a chat, and may report no total.
  */
 function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: number): Beside | undefined {
   if (rest > 0) return undefined
@@ -119,7 +120,7 @@ function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: numb
   return reasoningTokens > 0 && (isVercel || isUntotalledXai) ? { prompt: 0, completion: reasoningTokens } : undefined
 }
 
-/** The parts that make up what the total has more, output before input; undefined when none do. */
+/** The parts that explain the excess of the total, output before input; undefined if none do. */
 function explained(rest: number, parts: Parts): Beside | undefined {
   const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
   const { audioPromptTokens = 0, imagePromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
@@ -130,14 +131,14 @@ function explained(rest: number, parts: Parts): Beside | undefined {
   return undefined
 }
 
-/** The sums of some of the numbers: none, each alone, two, all three. */
+/** All sums of up to three numbers: none, each alone, two, all three. */
 function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
   return [0, a, b, c, a + b, a + c, b + c, a + b + c]
 }
 
 /**
- * Reasoning larger than the completion that it should be a part of, and what was cached where Anthropic's names mean tokens
- * beside the prompt. Sound and images that are too many are left out: what came of them is seen.
+ * Reasoning larger than the completion that should include it, and cached tokens where Anthropic's names mean tokens in
+ * addition to the prompt. Excess audio and images are not added: their output is visible.
  */
 function tooLargeInside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
   const { reasoningTokens: output = 0 } = parts
@@ -158,14 +159,14 @@ function tooLargeInside(raw: JsonObject, parts: Parts, told: { prompt: number; c
   }
 }
 
-/** What total_tokens has more than prompt and completion. */
+/** The excess of total_tokens over prompt and completion. */
 function countedBeyond(raw: JsonObject): number {
   const prompt = count(raw['prompt_tokens'] ?? raw['input_tokens']) ?? 0
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens']) ?? 0
   return Math.max(0, (count(raw['total_tokens']) ?? 0) - prompt - completion)
 }
 
-/** The parts that can belong to the totals, each kind by itself, and the names of those that cannot. */
+/** The parts that can belong to the totals, each kind separately, and the names of those that cannot. */
 function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts & { left: string } {
   const left: string[] = []
   /** The kinds of one total, in the order in which they are charged. */
@@ -173,7 +174,8 @@ function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts
     let room = total
     return kinds.map(([part, name]) => {
       const tokens = parts[part] ?? 0
-      // What is larger than its total by itself is a mistake; what only finds too little room left is cut to that.
+      // A part that is larger than its total on its own is a mistake; a part that exceeds only the rest is reduced to
+      // the rest.
       const taken = tokens > total ? 0 : Math.min(tokens, room)
       if (taken < tokens) left.push(name)
       room -= taken
@@ -208,7 +210,7 @@ function pick(parts: Parts, ...names: (keyof Parts)[]): Parts {
   return Object.fromEntries(names.filter((name) => parts[name]).map((name) => [name, parts[name]]))
 }
 
-/** The first of the values that is there, as a count; services leave out or null what does not apply. */
+/** The first value that is present, as a count; services omit or null a field that does not apply. */
 function first(...values: unknown[]): number | undefined {
   return count(values.find((value) => value !== undefined && value !== null))
 }
@@ -224,9 +226,9 @@ function details(value: unknown): JsonObject {
 /** The usage object of a reply or a stream chunk, wherever the service puts it. */
 export function usageOf(body: JsonObject): JsonObject | undefined {
   const { usage, service_tier: tier } = body
-  // The tier stands beside it, and is a part of what it costs.
+  // The tier is next to it, and affects the price.
   if (isObject(usage)) return typeof tier === 'string' ? { ...usage, service_tier: tier } : usage
-  // Groq's streams carry it in an object of their own, Moonshot's within the choice.
+  // Groq's streams have it in a separate object, Moonshot's within the choice.
   const groq = body['x_groq']
   if (isObject(groq) && isObject(groq['usage'])) return groq['usage']
   const choices = body['choices']

@@ -6,7 +6,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
-/** Google's PaLM 2 (PaLM API reference, "generateMessage"), which counts no tokens and streams nothing. */
+/** Google's PaLM 2 (PaLM API reference, "generateMessage"), which neither counts tokens nor streams. */
 export const palm = chatBased({
   name: 'palm',
   request: requestOut,
@@ -38,7 +38,7 @@ function completion(wire: JsonObject, member: 'message' | 'delta'): JsonObject {
     [member]: { role: 'assistant', content: looseText(candidate['content']) },
     finish_reason: 'stop',
   }))
-  // Google's filters leave nothing but their reasons.
+  // Google's filters leave only their reasons.
   const filtered = { index: 0, [member]: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }
   return { choices: choices.length > 0 ? choices : [filtered] }
 }
@@ -51,7 +51,7 @@ function failureWithin(wire: JsonObject): Failure | undefined {
 
 function failureIn(status: number, body: unknown): Failure {
   const code = looseText(looseObject(looseObject(body)['error'])['status'])
-  // Google says "invalid argument" of a key that it does not know.
+  // Google says "invalid argument" for an unknown key.
   const isKey = /API_KEY_INVALID|API key not valid/.test(JSON.stringify(body) ?? '')
   return serviceFailure(status, isKey ? 'authentication' : kindOfStatus(status), messageOf(body, status), code)
 }

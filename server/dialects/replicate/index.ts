@@ -7,9 +7,9 @@ import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * Language models on Replicate (HTTP API, "Create a prediction using an official model"): a prompt there, a prediction
- * or a stream of texts back. Every event of a stream comes as an object of its name and its data, the last of them the
- * prediction as it ended.
+ * Language models on Replicate (HTTP API, "Create a prediction using an official model"): a prompt goes in, a
+ * prediction or a stream of texts comes back. Every event of a stream arrives as an object with its name and data; the
+ * last one is the final prediction.
  */
 export const replicateChat = chatBased({
   name: 'replicate',
@@ -20,7 +20,7 @@ export const replicateChat = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
 })
 
-/** One speaker is asked as he speaks; a conversation is told. */
+/** With one speaker, the prompt is their text; a conversation is written out. */
 function requestOut(asked: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(asked.messages)
   const spoken = alternating(toldTurns(turns))
@@ -71,7 +71,7 @@ function textOf(output: unknown): string {
   return Array.isArray(output) ? (output as unknown[]).filter((each) => typeof each === 'string').join('') : ''
 }
 
-/** A prediction that failed, or an event that says so. */
+/** A prediction that failed, or an event that reports a failure. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const { event, data } = wire
   if (event === 'error') return failed(typeof data === 'string' ? data : messageOf(data, 0))

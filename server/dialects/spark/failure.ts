@@ -36,7 +36,7 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   11210: 'billing',
 }
 
-/** The error in a frame, or in an answer of the HTTP form with status 200; undefined when it is none. */
+/** The error in a frame, or in an answer of the HTTP form with status 200; undefined if it is not an error. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const header = isObject(wire['header']) ? wire['header'] : isObject(wire['error']) ? wire['error'] : wire
   const code = Number(header['code'] ?? 0)
@@ -45,7 +45,7 @@ export function failureWithin(wire: JsonObject): Failure | undefined {
   return serviceFailure(0, kinds[code] ?? 'server', message, String(code))
 }
 
-/** An error body: of the service, or of the gate before it, which checks signatures. */
+/** An error body of the service, or of the gateway before it, which checks signatures. */
 export function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   const within = failureWithin(object)

@@ -6,7 +6,7 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { failureIn, failureWithin } from './failure.ts'
 import { type SparkModel, takesSystem } from './model.ts'
 
-/** iFlytek's own form of conversations with Spark (Spark Web API docs): one message there, frames back. */
+/** iFlytek's native format for conversations with Spark (Spark Web API docs): one message goes in, frames come back. */
 export function spark(model: SparkModel, appId: string): UpstreamDialect {
   return chatBased({
     name: 'spark',
@@ -24,7 +24,7 @@ function requestOut(asked: ChatRequest, model: SparkModel, appId: string): JsonO
   const hasSystem = system !== '' && takesSystem(model)
   const before = hasSystem ? [] : systemAsTurns(system)
   const spoken = alternating([...before, ...toldTurns(turns)])
-  // The last word is the user's: a system prompt alone needs no answer of the assistant behind it.
+  // The last turn is the user's: a system prompt alone needs no assistant's answer after it.
   const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
   const functions = asked.functions
   const user = asked.take('user')
@@ -53,7 +53,7 @@ function functionOut({ name, description, parameters }: JsonObject): JsonObject 
   }
 }
 
-/** A frame in OpenAI's form; what is said in the last one counts too. */
+/** A frame in OpenAI's form; the last one can have content, too. */
 function chunkOf(frame: JsonObject, member: 'message' | 'delta'): JsonObject {
   const { header, payload } = frame
   const { choices, usage } = looseObject(payload)
@@ -86,7 +86,7 @@ export function joinFrames(frames: readonly JsonObject[]): JsonObject {
   }
 }
 
-/** True for the frame after which none comes. */
+/** True for the last frame. */
 export function isLastFrame(frame: JsonObject): boolean {
   const header = looseObject(frame['header'])
   return header['status'] === 2 || (header['code'] !== undefined && header['code'] !== 0)

@@ -1,6 +1,6 @@
-/** Where a model of Spark's is and what it is called there. */
+/** Where a Spark model is served and what it is called there. */
 export interface SparkModel {
-  /** Path of its address. */
+  /** The path of its URL. */
   readonly path: string
   readonly domain: string
 }
@@ -17,7 +17,7 @@ const versions: Readonly<Record<string, SparkModel>> = {
   x1: { path: '/v1/x1', domain: 'x1' },
 }
 
-/** What models are called, in lower case, without the maker's name before it → the version. */
+/** Model names, in lower case and without the maker's prefix → the version. */
 const names: Readonly<Record<string, string>> = {
   lite: 'v1.1',
   general: 'v1.1',
@@ -33,10 +33,10 @@ const names: Readonly<Record<string, string>> = {
   x1: 'x1',
 }
 
-/** The version of a channel that names none, for models whose names have none. */
+/** The version if neither the model's name nor the channel names one. */
 export const defaultVersion = 'v2.1'
 
-/** The model by its name, else by the channel's version. */
+/** The model by its name, or else by the channel's version. */
 export function sparkModel(name: string, version: string): SparkModel {
   const short = name.toLowerCase().replace(/^spark(?:desk)?-?/, '')
   const named = names[short] ?? (short.startsWith('v') ? short : undefined)
@@ -44,7 +44,7 @@ export function sparkModel(name: string, version: string): SparkModel {
   return versions[chosen] ?? versions[names[chosen] ?? ''] ?? { path: `/${chosen}/chat`, domain: `general${chosen}` }
 }
 
-/** Models that take a system prompt (Spark Web API docs); others are told it as the first words of the user. */
+/** Models that accept a system prompt (Spark Web API docs); for others it becomes the user's first message. */
 export function takesSystem({ domain }: SparkModel): boolean {
   return ['generalv3.5', 'max-32k', '4.0Ultra', 'x1'].includes(domain)
 }

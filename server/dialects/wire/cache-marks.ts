@@ -1,9 +1,9 @@
 import type { CacheMark, Conversation, Message, Part } from '../neutral/conversation.ts'
 
 /**
- * A conversation of a caller of OpenAI's with the marks that Claude wants for its cache. OpenAI's dialects have none; a
- * caller who names a `prompt_cache_key` says that its requests begin alike. Marked are the end of what is the same in all of
- * them (the system prompt, else the tools) and the end of what was said so far.
+ * A conversation of an OpenAI caller, with the marks that Claude needs for its cache. OpenAI's dialects have none; a
+ * caller who sends a `prompt_cache_key` says that its requests begin alike. There are two marks: at the end of the part
+ * that all requests share (the system prompt, or else the tools) and at the end of the conversation so far.
  */
 export function withCacheMarks(conversation: Conversation): Conversation {
   const { from, cacheKey, cacheRetention } = conversation
@@ -31,7 +31,7 @@ function markedStart({ system, tools }: Conversation, cache: CacheMark): Pick<Co
   return { system, tools: tools.map((tool, index) => (index === at ? { ...tool, cache } : tool)) }
 }
 
-/** The last part that can bear a mark, of the last turn of the user. */
+/** The last part of the user's last turn that can have a mark. */
 function markedEnd(messages: readonly Message[], cache: CacheMark): readonly Message[] {
   const turn = messages.findLastIndex(({ role }) => role === 'user')
   const parts = messages[turn]?.parts ?? []

@@ -1,36 +1,36 @@
 import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** Where a piece of a call belongs. */
+/** The call that a piece belongs to. */
 export interface Placed {
-  /** Which of the choice's calls it is of, from 0. */
+  /** The call's index within the choice, from 0. */
   readonly place: number
-  /** The call begins with it. */
+  /** The call begins with this piece. */
   readonly isNew: boolean
-  /** The name of the call begins with it. */
+  /** The name of the call begins with this piece. */
   readonly isNamed: boolean
-  /** The id with which the call began; '' = its service gave none then. */
+  /** The id with which the call began; '' = its service sent none then. */
   readonly firstId: string
 }
 
-/** A call of one choice as far as it came. */
+/** A call of one choice so far. */
 interface PlacedCall {
-  /** Which of the choice's calls it is, from 0. */
+  /** The call's index within the choice, from 0. */
   readonly place: number
   id: string
   readonly firstId: string
   name: string
-  /** Its input so far, kept where no id tells one call from the next. */
+  /** Its input so far, kept if there is no id to tell calls apart. */
   readonly input: InputEnd
 }
 
 /**
- * Tells which call a piece of one belongs to, however the service marks it. Services leave `index` out, begin with 1, or
- * number all calls alike (Ollama's layer of OpenAI's form, Dynamo): then a new one has an id and a name of its own, or a name
- * where the last one's input is whole.
+ * Tells which call a piece belongs to, however the service marks it. Services omit `index`, start at 1, or give all
+ * calls the same one (Ollama's OpenAI-compatible API, Dynamo). A new call then has its own id and name, or a name after
+ * the last call's input is complete.
  */
 export class CallPlaces {
-  /** A piece had to be changed: those that follow tell no id and no name again. */
+  /** A piece had to be changed: later pieces do not repeat id and name. */
   isOdd = false
   readonly #byNumber = new Map<number, PlacedCall>()
   readonly #byId = new Map<string, PlacedCall>()
@@ -38,8 +38,8 @@ export class CallPlaces {
   #count = 0
 
   /**
-   * The place of the call that a member of `tool_calls` is of, whether it begins with it, and whether its name does, which some
-   * services give later.
+   * The index of the call that an entry of `tool_calls` belongs to, whether the call begins with it, and whether its
+   * name does, which some services send later.
    */
   of(call: JsonObject): Placed {
     const called = looseObject(call['function'] ?? call['custom'])
@@ -51,7 +51,7 @@ export class CallPlaces {
     const isNamed = found.name === '' && name !== ''
     if (isNamed) found.name = name
     if (found.id === '') {
-      // Some give the id behind the name.
+      // Some send the id after the name.
       found.id = id
       found.input.add(called['arguments'] ?? called['input'])
     }
@@ -65,23 +65,26 @@ export class CallPlaces {
     const latest = number === undefined ? undefined : this.#byNumber.get(number)
     const same = id === '' ? undefined : this.#byId.get(id)
     if (latest && (id === '' ? goesOn(latest, name) : id === latest.id)) return latest
-    // One id may come under several numbers, but one that has a name and a number of its own is another call's.
+    // One id may come under several indexes, but with a name and a new index it is another call.
     if (same && (number === undefined || latest || name === '')) return same
     if (latest && id !== '') return name === '' || (latest.id === '' && goesOn(latest, name)) ? latest : undefined
     if (latest || (number !== undefined && name !== '')) return undefined
-    // Some give each piece an id of its own, and the first alone a name.
+    // Some give each piece its own id, and only the first piece a name.
     const mayGoOn = id === '' || (number === undefined && name === '')
     return mayGoOn && this.#last && goesOn(this.#last, name) ? this.#last : undefined
   }
 }
 
-/** The number that the service gives a call; some write it as text. */
+/** The service's index of a call; some write it as text. */
 export function numberOf({ index }: JsonObject): number | undefined {
   if (typeof index === 'number') return looseCount(index)
   return typeof index === 'string' && /^\d{1,4}$/.test(index) ? Number(index) : undefined
 }
 
-/** True for a piece without an id that is of this call: it has no name or brings it, or has that of a call whose input still lacks its end. */
+/**
+ * True for a piece without an id that belongs to this call: it has no name, brings the name, or repeats the name while
+ * the call's input is incomplete.
+ */
 function goesOn({ id, name: own, input }: PlacedCall, name: string): boolean {
   return name === '' || own === '' || (name === own && (id !== '' || !input.isWhole))
 }
@@ -91,7 +94,7 @@ const backslash = 92
 const open = 123
 const close = 125
 
-/** Whether an input that comes in pieces is a whole object; each character is looked at once. */
+/** Whether an input that arrives in pieces is a complete object; each character is read once. */
 class InputEnd {
   isWhole = false
   #depth = 0
@@ -117,15 +120,17 @@ class InputEnd {
   }
 }
 
-/** The id of a call that its service gave none. `seed`: the id of the answer, or another that no answer shares. */
+/**
+ * An id for a call whose service sent none. `seed`: the id of the answer, or another text that no other answer shares.
+ */
 export function unnamedCall(seed: string, choice: number, place: number): string {
   return `call_${seed}_${choice}_${place}`
 }
 
 /**
- * Numbers a piece of a call as OpenAI does, and names a call that has no id (`newId`); true when the piece was changed. An id or
- * a name that would be another one, or is told once more beside what was changed, is left out: many programs join texts of one
- * name.
+ * Numbers a piece of a call as OpenAI does, and gives an id to a call that has none (`newId`); true if the piece was
+ * changed. An id or name that would differ from the first one, or that repeats next to a change, is dropped: many
+ * programs concatenate texts of the same field.
  */
 export function repairCall(
   call: JsonObject,
@@ -155,7 +160,7 @@ export function repairCall(
   return isOurs
 }
 
-/** Gives calls of a whole chat completion the id, and the text of their input, that they lack; true when there were any. */
+/** Adds missing ids and input texts to the calls of a whole chat completion; true if any were missing. */
 export function repairCalls(answer: JsonObject, idSeed: string): boolean {
   let isRepaired = false
   for (const [at, choice] of looseList(answer['choices']).entries()) {

@@ -12,7 +12,7 @@ const named = (chat: string, responses: string, messages: string, gemini: string
 })
 const config = (name: string) => `generationConfig.${name}`
 
-/** What each dialect calls a thing that another cannot say; the caller is told by its own name. */
+/** Each dialect's name for a feature that another cannot express; the caller is told the name in its own dialect. */
 const wireNames = {
   temperature: named('temperature', 'temperature', 'temperature', config('temperature')),
   topP: named('top_p', 'top_p', 'top_p', config('topP')),
@@ -54,15 +54,15 @@ const wireNames = {
   thought: named('messages.reasoning_content', 'input.reasoning', 'messages.thinking', 'contents.thought'),
 } as const satisfies Record<string, Named>
 
-/** What can be lost, by its own name. */
+/** A feature that can be dropped, by our own name for it. */
 export type Losable = keyof typeof wireNames
 
-/** What a caller of a dialect calls it; '' where the dialect has no word for it. */
+/** The name in a caller's dialect; '' if the dialect has none. */
 export function nameOf(what: Losable, dialect: DialectName): string {
   return wireNames[what][dialect]
 }
 
-/** What a conversation asks for by a field that not every dialect has; undefined where it asks for nothing special. */
+/** Requests that not every dialect has a field for; undefined if nothing special is requested. */
 const wishes = {
   frequencyPenalty: ({ frequencyPenalty }) => frequencyPenalty || undefined,
   presencePenalty: ({ presencePenalty }) => presencePenalty || undefined,
@@ -84,7 +84,7 @@ const wishes = {
 
 type Wish = keyof typeof wishes
 
-/** What the caller may tell a search. */
+/** Options that the caller may set for a search. */
 const searchOptions = {
   searchSize: ({ contextSize }) => contextSize,
   searchPlace: ({ location }) => location,
@@ -94,20 +94,20 @@ const searchOptions = {
   cacheMark: ({ cache }) => cache,
 } as const satisfies Partial<Record<keyof typeof wireNames, (tool: SearchTool) => unknown>>
 
-/** How far a service's open end of a range may be from the end that others take. */
+/** How far an exclusive bound of one service may be from the inclusive bound of others. */
 const openEnd = 0.0101
 
-/** The nearest number of a range. */
+/** The number moved into a range. */
 export function withinRange(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value))
 }
 
-/** True where a number was moved farther than back from an open end. */
+/** True if a number was moved farther than away from an exclusive bound. */
 export function isFar(taken: number, asked: number): boolean {
   return Math.abs(taken - asked) > openEnd
 }
 
-/** Fields that mean something kept at a service: without them the request would be another one. */
+/** Fields that refer to state kept by a service: without them the request would mean something else. */
 const stateful: ReadonlySet<string> = new Set([
   'previous_response_id',
   'conversation',
@@ -116,22 +116,22 @@ const stateful: ReadonlySet<string> = new Set([
   'cachedContent',
 ])
 
-/** Where a member stands, in each dialect's own words. */
+/** Where a field is, in each dialect's own words. */
 const places = {
   part: named('messages.content', 'input.content', 'messages.content', 'contents.parts'),
   message: named('messages', 'input', 'messages', 'contents'),
   tool: named('tools', 'tools', 'tools', 'tools'),
 } as const
 
-/** What a request loses on its way into another dialect, by the names that its caller used. */
+/** The fields of a request that are dropped in another dialect, by the names that its caller used. */
 export class DroppedFields {
   readonly #from: DialectName
   readonly #to: DialectName | (string & {})
   readonly #names = new Set<string>()
 
   /**
-   * Notes at once what nobody has read and nobody can write; `carries` tells of a place that the upstream is given all the
-   * same. Throws GatewayError for what cannot be left out.
+   * Notes fields that nobody has read and nobody can write. `carries` tells whether the upstream gets a field anyway.
+   * Throws GatewayError for fields that cannot be dropped.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_place: string) => false) {
     const { native, from } = conversation
@@ -145,7 +145,7 @@ export class DroppedFields {
     for (const place of unread?.kept ?? []) if (!carries(place)) this.#names.add(place)
   }
 
-  /** True when the upstream speaks another dialect than the caller, so that ids of one service mean nothing there. */
+  /** True if the upstream speaks another dialect than the caller, so that ids of one service mean nothing there. */
   get isForeign(): boolean {
     return this.#from !== this.#to
   }
@@ -155,42 +155,44 @@ export class DroppedFields {
     return [...this.#names]
   }
 
-  /** Notes that something known was left out; `given` undefined means there was nothing to lose. */
+  /** Notes that something known was dropped; `given` undefined means there was nothing to drop. */
   lose(what: Losable, given: unknown): void {
     const name = wireNames[what][this.#from]
     if (given !== undefined && name !== '') this.#names.add(name)
   }
 
-  /** A number moved to the nearest one that the service takes; noted unless only an open end was stepped back from. */
+  /**
+   * A number moved into the range that the service accepts; noted unless it only moved away from an exclusive bound.
+   */
   within(what: Losable, value: number, least: number, most: number): number {
     const taken = withinRange(value, least, most)
     if (isFar(taken, value)) this.lose(what, value)
     return taken
   }
 
-  /** Notes what the options of a search say beyond what the service can be told. */
+  /** Notes the options of a search that the service does not support. */
   loseSearchBut(tool: SearchTool, ...said: readonly (keyof typeof searchOptions)[]): void {
     for (const name of Object.keys(searchOptions) as (keyof typeof searchOptions)[])
       if (!said.includes(name)) this.lose(name, searchOptions[name](tool))
   }
 
-  /** Notes every field by which the caller asked for something, but for those that the dialect has. */
+  /** Notes every wish of the caller, except those that the dialect has a field for. */
   loseWishesBut(conversation: Conversation, ...said: readonly Wish[]): void {
     for (const name of Object.keys(wishes) as Wish[])
       if (!said.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
-  /** Members of one dialect only: to be written where that is the dialect of the upstream. */
+  /** Fields of one dialect only: they are written if the upstream speaks that dialect. */
   native(native: Native | undefined): JsonObject {
     return native?.dialect === this.#to ? native.fields : {}
   }
 
-  /** A request with what only its own dialect knows, in its place, where that is the dialect of the upstream. */
+  /** A request with the fields that only its own dialect knows, if the upstream speaks that dialect. */
   withNative(body: JsonObject, { native }: Conversation): JsonObject {
     return native?.dialect === this.#to ? merged({ ...body, ...native.fields }, native) : body
   }
 
-  /** Notes a field by the name that it came with. */
+  /** Notes a field by the name that it arrived with. */
   note(name: string): void {
     this.#names.add(name)
   }
@@ -201,13 +203,13 @@ export class DroppedFields {
     this.#names.add(`${places[place][this.#from]}.${kind}`)
   }
 
-  /** Refuses a part without which the question would be another one. */
+  /** Refuses a part without which the question would mean something else. */
   refuse(part: Part, what: string): never {
     throw refused(places.message[this.#from], `${what} (a part of type ${part.type})`)
   }
 }
 
-/** Sets what a dialect alone knows in the objects of a request. */
+/** Sets the fields that only one dialect knows in the objects of a request. */
 function merged(wire: JsonObject, { inner = {} }: Native): JsonObject {
   const out = { ...wire }
   for (const [name, native] of Object.entries(inner)) {

@@ -8,14 +8,14 @@ import { isNoInput } from './tool-input.ts'
 type Call = ReplyPart & { type: 'tool-call' }
 type ChoiceEvent = Extract<StreamEvent, { choice: number }>
 
-/** A conversation with ids of calls and names of tools as a service takes them. */
+/** A conversation with call ids and tool names that a service accepts. */
 export interface FitConversation {
   readonly conversation: Conversation
-  /** The caller's names by those that were put in their place. */
+  /** The caller's names by the names that replaced them. */
   readonly ownNames: ReadonlyMap<string, string>
 }
 
-/** Makes ids and names fit; those that fit already are not touched. `keepsNames`: names go as they are. */
+/** Makes ids and names valid; those that are already valid are not changed. `keepsNames`: names are not changed. */
 export function fitTools(conversation: Conversation, rules: ToolRules, keepsNames = false): FitConversation {
   const ids = new ToolIds(rules.ids, idsOf(conversation.messages), rules.uniqueIds)
   const names = keepsNames ? new Map<string, string>() : namesFor(conversation, rules.names)
@@ -40,13 +40,13 @@ function* idsOf(messages: readonly Message[]): Generator<string> {
     }
 }
 
-/** The names that do not fit, and what goes in their place. */
+/** The names that are not valid, and their replacements. */
 function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<string, string> {
   const all = new Set<string>()
   const taken = new Set<string>()
   for (const tool of conversation.tools) {
     if ('name' in tool) all.add(tool.name)
-    // What a service names its own tools nobody else may be named.
+    // A name of a service's own tools is not available to other tools.
     else taken.add(tool.type === 'native' ? String(tool.value['name'] ?? tool.value['type']) : 'web_search')
   }
   for (const { parts } of conversation.messages)
@@ -97,8 +97,8 @@ function fitChoice(choice: ToolChoice, names: ReadonlyMap<string, string>): Tool
 }
 
 /**
- * The dialect of an upstream, read for one answer to a caller: its calls bear the caller's own names of tools, and ids as the
- * caller's dialect has them.
+ * The dialect of an upstream, used to read one answer for a caller: its calls have the caller's own tool names, and ids
+ * in the form of the caller's dialect.
  */
 export function answeringFit(
   dialect: UpstreamDialect,
@@ -142,12 +142,12 @@ class CallReader {
   readonly #ids: ToolIds
   readonly #idSeed: string
   #calls = 0
-  /** Input so far of calls of which it may turn out that they have none. */
+  /** Input so far of calls that may turn out to have no input. */
   readonly #held = new Map<number, string>()
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
-    // Programs mind the signs at most; how long an id may be is asked when it comes back.
+    // Client programs care at most about the characters; the length of an id is checked when it comes back.
     this.#ids = new ToolIds({ ...ids, longest: Number.MAX_SAFE_INTEGER }, [], true)
     this.#idSeed = idSeed
   }
